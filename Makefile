@@ -82,7 +82,7 @@ $(PRELOAD_OBJ)/%.S.o: preload/%.S $(FLAGS_FILE) | deps
 # These are what the compiler would call for them.
 $(PRELOAD_OBJ)/base/string.o: override PRELOAD_CFLAGS += -fno-builtin
 # They run on while the memory goes that has what a stack's end is compared with.
-$(PRELOAD_OBJ)/scan/owners_watch.o $(PRELOAD_OBJ)/scan/maps.o: override PRELOAD_CFLAGS += -fno-stack-protector
+$(PRELOAD_OBJ)/snapshot/watch.o $(PRELOAD_OBJ)/memory/maps.o: override PRELOAD_CFLAGS += -fno-stack-protector
 
 define runtime_rule
 $(PRELOAD_OBJ)/%.$(1).o: preload/%.c $(FLAGS_FILE) | deps

@@ -13,6 +13,7 @@
 #include "event.h"
 #include "life.h"
 #include "scan/scan.h"
+#include "snapshot/snapshot.h"
 
 #include <stdlib.h>
 #include <unistd.h>

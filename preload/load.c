@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "life.h"
 #include "listen/listen.h"
-#include "scan/scan.h"
+#include "snapshot/snapshot.h"
 #include "stack/stack.h"
 
 #include <string.h>

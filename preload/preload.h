@@ -18,11 +18,15 @@
  *
  * The rooms have an order; each uses only those before it (tools/check-rooms proves it):
  *   base/    basic tools: tables, symbols, system calls, options
+ *   memory/  what the process's memory consists of, and how it is read
  *   log/     where records are written
  *   books/   the state that follows from the calls so far
  *   stack/   who is calling
  *   event.c  the only way to the log: joins time, stack, books and record
- *   scan/    what still points to a block, and by which named path it is held
+ *   scan/    what still points to a block, at the end
+ *   owners/, pyobjects/, torch/, native/   by which named path a block is held: the walk over the
+ *            process's objects, and those who know Python's, PyTorch's, and none but their words
+ *   snapshot/  when that is asked, in which process, at what cost
  *   real/    the real functions behind ours
  *   wrap/    one wrapper per hook
  *   route/   how a program reaches our wrappers

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When memory has grown so much that its owners are worth a look: what a function holds is gone when
- * the function returns, so a look at the end alone would not see it (scan/owners_moments.c).
+ * the function returns, so a look at the end alone would not see it (snapshot/moments.c).
  *
  * Three things grow. A call stack's live allocations: at 8, 16, 32 ... of them, which sees the blocks
  * of a leak however small they are beside all others. A block that larger ones take the place of, as
@@ -14,7 +14,7 @@
  * for a while: a quarter of all allocations so far. And a look costs the program time, for its memory is
  * copied: the next one is due after half as many allocations again, or some thousand. It is counted in
  * allocations, so that a program has the same answer on a slow machine; what looks may cost in all is for
- * scan/owners_moments.c to say.
+ * snapshot/moments.c to say.
  *
  * Called by live.c and peak.c once vt_rise_on is set. A count that is off, because stacks share one
  * or an allocation began before, only shifts the moment.

@@ -8,7 +8,7 @@
 #include "phase.h"
 #include "event.h"
 #include "base/base.h"
-#include "scan/scan.h"
+#include "snapshot/snapshot.h"
 
 #include <string.h>
 

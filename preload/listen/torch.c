@@ -26,7 +26,7 @@
 #include "stack/stack.h"
 #include "base/base.h"
 #include "real/real.h"
-#include "scan/scan.h"
+#include "snapshot/snapshot.h"
 
 #include <string.h>
 

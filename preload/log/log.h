@@ -76,7 +76,7 @@ struct vt_tls {
     uint32_t caller_stack; /* number of the stack of the thread that waits for this one; 0: none */
     struct vt_backward *backward; /* owned by listen/torch_backward.c */
 };
-/* vt_tls.due: scan/owners_moments.c does it, at the end of the event that found it due. */
+/* vt_tls.due: snapshot/moments.c does it, at the end of the event that found it due. */
 enum vt_due {
     VT_DUE_LOOK = 1,    /* to look after what must be known before the end */
     VT_DUE_REFUSED = 2, /* an allocation was refused */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the log finds to be due at an event (vt_tls.due): a look now and then, and what another
- * process asks for in the header (`vramtrace snapshot`). log.c finds it, scan/owners_moments.c does
+ * process asks for in the header (`vramtrace snapshot`). log.c finds it, snapshot/moments.c does
  * it.
  */
 #include "log_file.h"

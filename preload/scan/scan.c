@@ -2,10 +2,10 @@
 /*
  * The exit scan: which live allocations are still pointed to when the process ends. One
  * without a pointer is `lost`, a certain leak; one with a pointer may be meant to live as long
- * as the process. scan_flood.c follows the pointers; analyzer/judge/verdicts.c gives the verdict.
+ * as the process. flood.c follows the pointers; analyzer/judge/verdicts.c gives the verdict.
  *
  * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by
- * wrap_context.c before a runtime that ends frees pinned memory; and by owners_moments.c when an
+ * wrap_context.c before a runtime that ends frees pinned memory; and by snapshot/moments.c when an
  * interpreter ends, which drops all its objects then. Later is better, because memory that is freed
  * before the scan is no leak; what is freed after it is none either (records.def). A process that is
  * killed or calls exec is not scanned.
@@ -16,8 +16,7 @@
  * count as reached.
  */
 #define _GNU_SOURCE
-#include "scan_parts.h"
-#include "base/base.h"
+#include "flood.h"
 #include "books/books.h"
 #include "event.h"
 #include "stack/stack.h"

@@ -14,7 +14,7 @@
  * when the program has cleared the list. To remove the old entry would compare it with the program's
  * objects, which may run their code; so it stays, and its call finds nothing new.
  *
- * Called by scan/owners_moments.c.
+ * Called by snapshot/moments.c.
  */
 #include <errno.h>
 #include <string.h>

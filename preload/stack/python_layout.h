@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The interpreter that was found, and the offsets of its fields. Only for python*.c, and for the
- * readers of Python's objects in scan/ (owners_python*.c).
+ * readers of Python's objects (pyobjects/).
  */
 #ifndef VT_PRELOAD_PYTHON_LAYOUT_H
 #define VT_PRELOAD_PYTHON_LAYOUT_H

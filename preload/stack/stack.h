@@ -8,7 +8,7 @@
  * (stack.c says why). Python frames are read in place, without the GIL. Uses base/ and log/.
  *
  * Parts: python.h, the Python half (the exit scan asks it for the interpreter's state);
- * unwind_table.h, how a function's caller is found (scan/ reads other threads' stacks).
+ * unwind_table.h, how a function's caller is found (native/ reads other threads' stacks).
  */
 #ifndef VT_PRELOAD_STACK_H
 #define VT_PRELOAD_STACK_H

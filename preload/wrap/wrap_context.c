@@ -9,6 +9,7 @@
 #include "wrap.h"
 #include "base/base.h"
 #include "scan/scan.h"
+#include "snapshot/snapshot.h"
 #include "stack/stack.h"
 
 #define DEVICES_MAX 64

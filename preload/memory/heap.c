@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two allocators whose memory is known block by block: the C library's malloc and Python's small
+ * objects. A freed block keeps its old words, so a scan that cannot tell which blocks are in use
+ * would follow pointers that the program forgot long ago.
+ *
+ * Memory is only read, and no allocator function is called. Each step is checked. A region that
+ * does not add up to the last byte is treated as plain memory, which is reached as a whole; so is
+ * the memory of any other malloc.
+ *
+ * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks are adjacent, each with
+ * its size and three flags in the word before its memory. The next chunk's flags tell whether a
+ * chunk is in use. Chunks in a thread's cache or a fast bin look used, so those lists are walked
+ * afterwards; but before 2.30 a cache has another shape, and its chunks stay used: what only they
+ * point to is then not called lost. CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16
+ * KiB with blocks of equal size after a header of 48 bytes, and a list of the freed ones.
+ *
+ * Called by pieces.c for each piece of memory that has no other meaning.
+ */
+#include "memory.h"
+
+#include <string.h>
+
+#define PREV_INUSE  1u
+#define IS_MMAPPED  2u
+#define NON_MAIN    4u
+#define FLAGS       7u
+#define SMALLEST    32u
+#define HEAP_BYTES  ((uintptr_t)64 << 20) /* an arena's heaps have this alignment */
+#define STATE_BYTES 0x898u                /* struct malloc_state */
+#define STATE_FAST  0x10u                 /* heads of its fast bins */
+#define STATE_TOP   0x60u
+#define STATE_BINS  0x70u
+#define FAST_BINS   10u
+#define BINS        127u
+
+#define TCACHE_CHUNK                                                                               \
+    0x290u /* tcache_perthread_struct with its chunk header: 64 counts,
+                              * 64 heads */
+#define TCACHE_BINS   64u
+#define TCACHE_LENGTH 1024u /* a longer list must be wrong */
+#define FAST_LENGTH   (1u << 20)
+#define IN_FRONT_MOST 4096u /* bytes of the heap before its first chunk */
+
+/* A region during its walk. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16
+ * bytes after its end. */
+struct region {
+    struct vt_scan *scan;
+    const struct vt_vma *vma;
+    uintptr_t base;
+    uint64_t *bits[VT_BITS_MARK + VT_MARKS], *pages;
+    uintptr_t from; /* start of the current CELLS span */
+    bool heap;
+};
+
+static bool region_begin(struct region *r, struct vt_scan *scan, const struct vt_vma *vma,
+                         uintptr_t start, uintptr_t end, bool heap) {
+    const unsigned maps = sizeof r->bits / sizeof r->bits[0];
+    size_t words = (end - start) / 1024 + 2, page_words = words / 256 + 2;
+    uint64_t *bits = vt_scan_take(scan, (maps * words + page_words) * sizeof *bits);
+    if (!bits)
+        return false;
+    *r = (struct region){.scan = scan, .vma = vma, .base = start, .from = start, .heap = heap};
+    for (unsigned i = 0; i < maps; i++)
+        r->bits[i] = bits + i * words;
+    r->pages = bits + maps * words;
+    return true;
+}
+
+static void cell(struct region *r, uintptr_t start, bool in_use) {
+    size_t i = (start - r->base) / 16;
+    vt_bit_set(r->bits[VT_BITS_START], i);
+    if (!in_use)
+        vt_bit_set(r->bits[VT_BITS_DEAD], i);
+}
+
+/* Makes a span from the cells up to `end`. */
+static void cells_until(struct region *r, uintptr_t end, uintptr_t next) {
+    struct vt_span *s = vt_scan_add_span(r->scan, r->from, end, VT_SPAN_CELLS, r->vma);
+    if (s) {
+        s->base = r->base;
+        s->heap = r->heap;
+        memcpy(s->bits, r->bits, sizeof s->bits);
+        s->pages = r->pages;
+        vt_scan_note_present(r->scan, r->base, r->from, end, r->pages);
+    }
+    r->from = next;
+}
+
+/* A chunk too large for the bits is a span of its own. */
+static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
+    cells_until(r, start, end);
+    struct vt_span *s = vt_scan_add_span(r->scan, start, end, VT_SPAN_PLAIN, r->vma);
+    if (s)
+        s->heap = r->heap;
+}
+
+static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
+    return vt_scan_peek(scan, chunk + 8);
+}
+
+/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`.
+ * Returns the top chunk's address. 0: these are not chunks, or they changed meanwhile; then
+ * nothing was made. */
+static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, unsigned non_main) {
+    struct vt_scan *scan = r->scan;
+    uint32_t spans_before = scan->span_count, tcaches_before = scan->tcache_count;
+    uintptr_t p = first, last = 0, last_size = 0, last_main = 0, top = 0;
+    r->from = first;
+    while (p + 16 <= end && vt_scan_goes_on(scan)) {
+        uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
+        if (word & IS_MMAPPED || size > end - p)
+            break;
+        if (last) { /* the previous chunk's state is here */
+            bool in_use = word & PREV_INUSE;
+            if (in_use && last_main != non_main)
+                break; /* only a free chunk may lack its arena's flag */
+            if (in_use && last_size > VT_CELL_MAX)
+                large_cell(r, last + 16, p + 16);
+            else
+                cell(r, last + 16, in_use);
+            if (last_size == TCACHE_CHUNK && in_use && scan->tcache_count < VT_SCAN_TCACHES)
+                scan->tcaches[scan->tcache_count++] = last;
+        }
+        /* The top chunk has no arena flag. A heap that was replaced by a newer one ends with two
+         * small fences. */
+        if (p + size == end || (size <= 16 && end - p <= 64)) {
+            top = p;
+            break;
+        }
+        if (size < SMALLEST || size % 16 || (word & NON_MAIN & ~non_main))
+            break;
+        last = p;
+        last_main = word & NON_MAIN;
+        last_size = size;
+        p += size;
+    }
+    if (!top) {
+        scan->span_count = spans_before;
+        scan->tcache_count = tcaches_before;
+        return 0;
+    }
+    if (top + 16 < end)
+        cell(r, top + 16, false);
+    cells_until(r, end, end);
+    return top;
+}
+
+/* Takes the chunks of the main heap, which begins at `start`, from `first` on. */
+static bool main_heap_from(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                           uintptr_t first, uintptr_t end) {
+    struct region r;
+    if (!region_begin(&r, scan, vma, start, end, true))
+        return false;
+    uintptr_t top = take_chunks(&r, first, end, 0);
+    if (top)
+        scan->main_top = top;
+    return top != 0;
+}
+
+/* What asked for memory before malloc did has it in front of the first chunk, which is the main
+ * thread's cache. Older C libraries (2.31) put their copy of GLIBC_TUNABLES there. */
+static bool main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                      uintptr_t end) {
+    if (main_heap_from(scan, vma, start, start, end))
+        return true;
+    uintptr_t most = start + IN_FRONT_MOST < end ? start + IN_FRONT_MOST : end - 16;
+    for (uintptr_t first = start + 16; first < most && vt_scan_goes_on(scan); first += 16) {
+        if (size_word(scan, first) != (TCACHE_CHUNK | PREV_INUSE))
+            continue;
+        uint32_t spans_before = scan->span_count;
+        vt_scan_add_span(scan, start, first, VT_SPAN_PLAIN, vma);
+        if (main_heap_from(scan, vma, start, first, end))
+            return true;
+        scan->span_count = spans_before;
+    }
+    return false;
+}
+
+/* A heap of another arena. It starts with struct heap_info {arena, previous heap, size, ...}. */
+static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                            uintptr_t end) {
+    uint64_t arena = vt_scan_peek(scan, start), previous = vt_scan_peek(scan, start + 8),
+             size = vt_scan_peek(scan, start + 16);
+    if (size < 4096 || size > HEAP_BYTES || size % 4096 || size > end - start || arena % 16)
+        return 0;
+    bool first_heap = arena - start >= 0x20 && arena - start <= 0x60;
+    if (first_heap ? previous != 0 : previous % HEAP_BYTES != 0 || previous == 0)
+        return 0;
+    end = start + size;
+    struct region r;
+    if (!region_begin(&r, scan, vma, start, end, true))
+        return 0;
+    /* The first heap's chunks follow the arena's own data; a later heap has only heap_info, which
+     * grew with glibc's versions. */
+    for (unsigned skip = 0x20; skip <= 0x40; skip += 0x10) {
+        uintptr_t chunk = first_heap ? (arena + STATE_BYTES + 15) & ~(uintptr_t)15 : start + skip;
+        if (!take_chunks(&r, chunk, end, NON_MAIN))
+            continue;
+        if (first_heap && scan->arena_count < sizeof scan->arenas / sizeof scan->arenas[0])
+            scan->arenas[scan->arena_count++] = arena;
+        return end;
+    }
+    return 0;
+}
+
+/* A chunk with a mapping of its own, perhaps followed by other memory. Returns its end; 0: there is
+ * none here. */
+static uintptr_t mapped_chunk(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
+    uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
+    return (word & FLAGS) == IS_MMAPPED && size % 4096 == 0 && size >= 4096 &&
+                   size <= end - start && vt_scan_peek(scan, start) < 4096
+               ? start + size
+               : 0;
+}
+
+/* Whether the chunk with this memory is in use and has this size. */
+static bool is_chunk(struct vt_scan *scan, uintptr_t memory, uint64_t size, struct vt_span **span) {
+    *span = vt_scan_span_at(scan, memory);
+    struct vt_range cell;
+    return *span && (*span)->kind == VT_SPAN_CELLS && (*span)->heap &&
+           vt_scan_cell_at(*span, memory, &cell) && cell.start == memory &&
+           (size_word(scan, memory - 16) & ~(uint64_t)FLAGS) == size;
+}
+
+static void drop_chunk(struct vt_span *span, uintptr_t memory) {
+    vt_bit_set(span->bits[VT_BITS_DEAD], (memory - span->base) / 16);
+}
+
+/* A list of freed chunks of one size; its links are in the chunks' memory, and since 2.32 xor-ed
+ * with their own shifted address. `length` 0: up to the list's end. False: not such a list. `drop`
+ * marks its chunks as free. */
+static bool free_list(struct vt_scan *scan, uintptr_t memory, uint64_t size, uint32_t length,
+                      bool by_chunk, bool hidden, bool drop) {
+    uint32_t most = length ? length : FAST_LENGTH;
+    for (uint32_t i = 0; memory && i < most; i++) {
+        struct vt_span *span;
+        /* When dropping, all were in use before; a chunk that comes twice ends the list. */
+        if (memory % 16 || !is_chunk(scan, memory, size, &span))
+            return false;
+        uint64_t next = vt_scan_peek(scan, memory);
+        if (drop)
+            drop_chunk(span, memory);
+        next = hidden ? next ^ memory >> 12 : next;
+        memory = next && by_chunk ? next + 16 : next;
+        if (length && i + 1 == length)
+            return memory == 0;
+    }
+    return memory == 0;
+}
+
+static void drop_list(struct vt_scan *scan, uintptr_t memory, uint64_t size, uint32_t length,
+                      bool by_chunk) {
+    for (unsigned hidden = 2; hidden-- > 0;)
+        if (free_list(scan, memory, size, length, by_chunk, hidden, false)) {
+            free_list(scan, memory, size, length, by_chunk, hidden, true);
+            return;
+        }
+}
+
+/* A thread's cache: 64 counts of two bytes, then 64 lists by size. */
+static void drop_tcache(struct vt_scan *scan, uintptr_t chunk) {
+    uint16_t counts[TCACHE_BINS];
+    uint64_t heads[TCACHE_BINS];
+    if (!vt_scan_read(scan, counts, chunk + 16, sizeof counts) ||
+        !vt_scan_read(scan, heads, chunk + 16 + sizeof counts, sizeof heads))
+        return;
+    for (unsigned i = 0; i < TCACHE_BINS; i++)
+        if ((counts[i] == 0) != (heads[i] == 0) || counts[i] > TCACHE_LENGTH || heads[i] % 16)
+            return;
+    for (unsigned i = 0; i < TCACHE_BINS; i++)
+        if (heads[i])
+            drop_list(scan, heads[i], SMALLEST + 16 * i, counts[i], false);
+}
+
+/* Whether an arena's data is at `state`: every empty bin points to itself. */
+static bool is_arena(struct vt_scan *scan, uintptr_t state) {
+    unsigned empty = 0;
+    for (unsigned i = 0; i < BINS; i++) {
+        uintptr_t at = state + STATE_BINS + 16 * i, self = at - 16;
+        uint64_t fd = vt_scan_peek(scan, at), bk = vt_scan_peek(scan, at + 8);
+        if ((fd == self) != (bk == self) || !fd || fd % 16)
+            return false;
+        empty += fd == self;
+    }
+    return empty > 0;
+}
+
+static bool drop_fast(struct vt_scan *scan, uintptr_t state) {
+    uint64_t heads[FAST_BINS];
+    if (!is_arena(scan, state) || !vt_scan_read(scan, heads, state + STATE_FAST, sizeof heads))
+        return false;
+    for (unsigned i = 0; i < FAST_BINS; i++)
+        if (heads[i])
+            drop_list(scan, heads[i] + 16, SMALLEST + 16 * i, 0, true);
+    return true;
+}
+
+void vt_scan_heap_free_lists(struct vt_scan *scan) {
+    scan->in_place = (struct vt_range){0, 0};
+    for (uint32_t i = 0; i < scan->tcache_count && vt_scan_goes_on(scan); i++)
+        drop_tcache(scan, scan->tcaches[i]);
+    for (uint32_t i = 0; i < scan->arena_count && vt_scan_goes_on(scan); i++)
+        drop_fast(scan, scan->arenas[i]);
+    /* The main arena is in the C library's data, without a symbol. It is found because it names the
+     * top chunk. */
+    if (scan->main_top)
+        for (uintptr_t p = scan->libc.start; p < scan->libc.end && vt_scan_goes_on(scan); p += 8)
+            if (vt_scan_peek(scan, p) == scan->main_top && p - scan->libc.start >= STATE_TOP &&
+                drop_fast(scan, p - STATE_TOP)) {
+                scan->main_arena = (struct vt_range){p - STATE_TOP, p - STATE_TOP + STATE_BYTES};
+                break;
+            }
+}
+
+bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_range *cell) {
+    const uint64_t *bits = span->bits[VT_BITS_START];
+    size_t i = (address - span->base) / 16, first = (span->start - span->base) / 16,
+           last = (span->end - span->base + 15) / 16, word = i / 64,
+           farthest = i > VT_CELL_MAX / 16 ? (i - VT_CELL_MAX / 16) / 64 : 0;
+    uint64_t seen = bits[word] & (~0ull >> (63 - i % 64));
+    while (!seen) {
+        if (word == farthest)
+            return false;
+        seen = bits[--word];
+    }
+    size_t start = word * 64 + 63 - (size_t)__builtin_clzll(seen);
+    if (start < first || vt_bit(span->bits[VT_BITS_DEAD], start))
+        return false;
+    size_t end = start + 1;
+    for (word = end / 64, seen = bits[word] & (~0ull << end % 64); !seen;) {
+        if (++word * 64 >= last)
+            break;
+        seen = bits[word];
+    }
+    end = seen ? word * 64 + (size_t)__builtin_ctzll(seen) : last;
+    *cell =
+        (struct vt_range){span->base + start * 16, end < last ? span->base + end * 16 : span->end};
+    return true;
+}
+
+bool vt_scan_cells_present(const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    size_t first = s->base / 4096, last = (end - 1) / 4096 - first;
+    for (size_t page = start / 4096 - first; page <= last; page++)
+        if (!vt_bit(s->pages, page))
+            return false;
+    return true;
+}
+
+#define POOL_HEADER 48u
+#define POOL_BLOCKS (16384 / 16)
+
+struct pool {
+    uint64_t count_and_padding, free_block, next, previous;
+    uint32_t arena, class, next_offset, max_next_offset;
+};
+
+/* Whether a pool of `bytes` bytes is at `start`. `freed` gets a bit for each block in its
+ * free list. */
+static bool is_pool(struct vt_scan *scan, uintptr_t start, uint32_t bytes, uint32_t *size,
+                    uint32_t *made, uint64_t freed[POOL_BLOCKS / 64]) {
+    uint64_t tail = vt_scan_peek(scan, start + 40), head = vt_scan_peek(scan, start + 32);
+    struct pool p = {.class = (uint32_t)(head >> 32),
+                     .next_offset = (uint32_t)tail,
+                     .max_next_offset = (uint32_t)(tail >> 32)};
+    *size = (p.class + 1) * 16;
+    if (p.class > 63 || p.max_next_offset != bytes - *size || p.next_offset < POOL_HEADER ||
+        p.next_offset > bytes || (p.next_offset - POOL_HEADER) % *size)
+        return false;
+    *made = (p.next_offset - POOL_HEADER) / *size;
+    uint32_t in_use = (uint32_t)vt_scan_peek(scan, start), found = 0;
+    uint64_t block = vt_scan_peek(scan, start + 8);
+    for (unsigned i = 0; i < POOL_BLOCKS / 64; i++)
+        freed[i] = 0;
+    while (block) {
+        uint64_t offset = block - start - POOL_HEADER;
+        if (offset % *size || offset / *size >= *made || vt_bit(freed, offset / *size))
+            return false;
+        vt_bit_set(freed, offset / *size);
+        found++;
+        block = vt_scan_peek(scan, block);
+    }
+    return in_use + found == *made;
+}
+
+static void pool_cells(struct region *r, uintptr_t start, uint32_t bytes, uint32_t size,
+                       uint32_t made, const uint64_t *freed) {
+    cell(r, start, false);
+    for (uint32_t i = 0; i < made; i++)
+        cell(r, start + POOL_HEADER + (uintptr_t)i * size, !vt_bit(freed, i));
+    if (POOL_HEADER + made * size < bytes)
+        cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
+}
+
+/* Makes cells from the pools in a piece of memory, and plain spans from what lies between. */
+static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start, uintptr_t end) {
+    struct region r;
+    uint64_t freed[POOL_BLOCKS / 64];
+    uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* done up to here */
+    bool in_pools = false;
+    if (!region_begin(&r, scan, vma, start & ~(uintptr_t)4095, end, false))
+        return;
+    while (p + 4096 <= end && vt_scan_goes_on(scan)) {
+        uint32_t size, made, bytes = 16384;
+        bool is =
+            p % 16384 == 0 && p + bytes <= end && is_pool(scan, p, bytes, &size, &made, freed);
+        if (!is)
+            is = is_pool(scan, p, bytes = 4096, &size, &made, freed);
+        if (is) {
+            if (!in_pools) {
+                vt_scan_add_span(scan, plain, p, VT_SPAN_PLAIN, vma);
+                r.from = p;
+            }
+            pool_cells(&r, p, bytes, size, made, freed);
+            p += bytes;
+        } else {
+            if (in_pools) {
+                cells_until(&r, p, p);
+                plain = p;
+            }
+            p += 4096;
+        }
+        in_pools = is;
+    }
+    if (in_pools) {
+        cells_until(&r, p, p);
+        plain = p;
+    }
+    vt_scan_add_span(scan, plain, end, VT_SPAN_PLAIN, vma);
+}
+
+void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                        uintptr_t end) {
+    bool malloced = vma->heap || start % HEAP_BYTES == 0;
+    scan->in_place =
+        vma->steady && malloced ? (struct vt_range){start, end} : (struct vt_range){0, 0};
+    if (vma->heap && vma->start == start && vma->end == end && main_heap(scan, vma, start, end))
+        return;
+    while (vma->anonymous && vma->private_ && start < end && vt_scan_goes_on(scan)) {
+        uintptr_t until = mapped_chunk(scan, start, end);
+        if (until) {
+            struct vt_span *s = vt_scan_add_span(scan, start, until, VT_SPAN_PLAIN, vma);
+            if (s)
+                s->heap = true;
+        } else if (start % HEAP_BYTES == 0) {
+            until = arena_heap(scan, vma, start, end);
+        }
+        if (!until)
+            break;
+        start = until;
+    }
+    if (start >= end)
+        return;
+    if (scan->python && vma->anonymous && vma->private_)
+        pools(scan, vma, start, end);
+    else
+        vt_scan_add_span(scan, start, end, VT_SPAN_PLAIN, vma);
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process's memory, and what each piece means to the exit scan: the mappings in
+ * /proc/self/maps, cut into pieces.
+ *
+ *   - A module's data is known exactly from its program headers. The anonymous memory after a
+ *     file's last page is .bss only that far, because the kernel merges adjacent mappings.
+ *   - A thread's stack is scanned from its stack pointer up. Reading other threads' registers needs
+ *     ptrace, which a process cannot use on itself; scan.c allows for that.
+ *   - A dead thread's stack, which the C library keeps for reuse, holds only remains.
+ *
+ * It never calls the loader: another thread may hold the loader's lock for ever.
+ */
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define PAGE         ((uintptr_t)4096)
+#define AROUND_BLOCK 32768u
+#define RED_ZONE     128u /* used, though below the stack pointer */
+
+static const char *hex(const char *s, uintptr_t *value) {
+    *value = 0;
+    for (;; s++) {
+        unsigned c = (unsigned char)*s;
+        unsigned digit = c - '0' <= 9 ? c - '0' : (c | 32) - 'a' <= 5 ? (c | 32) - 'a' + 10 : 16;
+        if (digit == 16)
+            return s;
+        *value = *value << 4 | digit;
+    }
+}
+
+static bool begins(const char *s, const char *with) {
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* CUDA's own libraries: a pointer in their data does not mean that the program knows
+ * an allocation. */
+static bool is_cuda(const char *path) {
+    static const char *const names[] = {
+        "libcuda.so",  "libcudart",        "libcudadebugger", "libnvidia-",    "libcublas",
+        "libcudnn",    "libcufft",         "libcurand",       "libcusolver",   "libcusparse",
+        "libcutensor", "libcufile",        "libnccl",         "libnvrtc",      "libnvJitLink",
+        "libnvjpeg",   "libnvptxcompiler", "libcupti",        "libnvToolsExt", "libnpp",
+        "libnvperf",   "libnvfatbin"};
+    const char *slash = strrchr(path, '/');
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (begins(slash ? slash + 1 : path, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_interpreter(const char *name) {
+    return begins(name, "python") || begins(name, "libpython");
+}
+
+static bool is_libc(const char *name) {
+    return begins(name, "libc.so.6") || begins(name, "libc-2.");
+}
+
+static bool is_loader(const char *name) {
+    return begins(name, "ld-linux") || begins(name, "ld-2.");
+}
+
+/* Not the user's own, in a Python process. */
+static bool is_library(const char *path, const char *name) {
+    return is_interpreter(name) || begins(path, "/usr/lib") || begins(path, "/lib") ||
+           strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+           strstr(path, "/lib-dynload/") || strstr(path, "/lib/python3");
+}
+
+static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *count, uintptr_t start,
+                      uintptr_t end) {
+    if (start >= end)
+        return;
+    if (*count == VT_SCAN_RANGES)
+        scan->stop = "the process has too many pieces of memory";
+    else
+        list[(*count)++] = (struct vt_range){start, end};
+}
+
+struct module {
+    uintptr_t base;
+    char path[256]; /* the end of a long path */
+};
+
+static char here; /* an address in our own data */
+
+/* A module's thread-local storage. */
+static void note_tls(struct vt_scan *scan, const struct module *m, uintptr_t bias,
+                     const Elf64_Phdr *segments, size_t n) {
+    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+    struct vt_module_tls tls = {.bias = bias, .library = is_library(m->path, name)};
+    for (size_t i = 0; i < n; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        uintptr_t start = bias + s->p_vaddr;
+        if (s->p_type == PT_LOAD && (uintptr_t)&here - start < s->p_memsz)
+            return;
+        if (s->p_type != PT_TLS)
+            continue;
+        tls.start = start;
+        tls.bytes = s->p_memsz;
+        tls.file_bytes = s->p_filesz;
+        tls.align = s->p_align;
+        tls.odd = s->p_align ? s->p_vaddr & (s->p_align - 1) : s->p_vaddr;
+    }
+    if (!tls.bytes || is_cuda(m->path) || is_libc(name) || is_loader(name) ||
+        scan->tls_count == VT_SCAN_RANGES)
+        return;
+    scan->tls[scan->tls_count++] = tls;
+}
+
+/* A module's code, from the first to the last of it. */
+static void note_code(struct vt_scan *scan, const struct module *m, uintptr_t bias,
+                      const Elf64_Phdr *segments, size_t n) {
+    struct vt_module_code code = {.start = UINTPTR_MAX};
+    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+    bool ours = false;
+    for (size_t i = 0; i < n; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
+        if (s->p_type == PT_GNU_EH_FRAME)
+            code.unwind = start;
+        ours |= s->p_type == PT_LOAD && (uintptr_t)&here - start < s->p_memsz;
+        if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
+            continue;
+        code.start = start < code.start ? start : code.start;
+        code.end = end > code.end ? end : code.end;
+    }
+    code.library = ours || is_cuda(m->path) || is_library(m->path, name);
+    if (scan->code && code.end && scan->code_count < VT_SCAN_RANGES)
+        scan->code[scan->code_count++] = code;
+}
+
+static void note_module(struct vt_scan *scan, const struct module *m) {
+    Elf64_Ehdr head;
+    Elf64_Phdr segments[24];
+    if (!m->base || !vt_scan_read(scan, &head, m->base, sizeof head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof segments[0] ||
+        head.e_phnum == 0)
+        return;
+    size_t n = head.e_phnum < 24 ? head.e_phnum : 24;
+    if (!vt_scan_read(scan, segments, m->base + head.e_phoff, n * sizeof segments[0]))
+        return;
+    uintptr_t bias = m->base, lowest = UINTPTR_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr < lowest)
+            lowest = segments[i].p_vaddr;
+    if (lowest == UINTPTR_MAX)
+        return;
+    bias -= lowest & ~(PAGE - 1);
+    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+    for (size_t i = 0; i < n; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        if (s->p_type == PT_TLS)
+            scan->tls_bytes += s->p_memsz + s->p_align;
+        if (s->p_type != PT_LOAD || !(s->p_flags & PF_W))
+            continue;
+        uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
+        start &= ~(uintptr_t)7;
+        end = (end + 7) & ~(uintptr_t)7;
+        /* This library, whatever its file is called; and what unwinders keep of stacks, as ours does. */
+        bool ours = (uintptr_t)&here - start < end - start || begins(name, "libunwind");
+        if (ours)
+            add_range(scan, scan->dead, &scan->dead_count, start, end);
+        else if (is_cuda(m->path))
+            add_range(scan, scan->books, &scan->books_count, start, end);
+        else
+            add_range(scan, scan->roots, &scan->root_count, start, end);
+        bool libc = is_libc(name), loader = is_loader(name);
+        if (libc)
+            scan->libc = (struct vt_range){start, end};
+        if (loader)
+            scan->loader = (struct vt_range){start, end};
+        if (scan->modules && !libc && !loader && !is_cuda(m->path) && !ours &&
+            scan->module_count < VT_SCAN_RANGES)
+            scan->modules[scan->module_count++] = (struct vt_module_data){
+                start, end, is_library(m->path, name), begins(name, "libtorch_cpu.")};
+    }
+    note_code(scan, m, bias, segments, n);
+    if (scan->tls)
+        note_tls(scan, m, bias, segments, n);
+    if (is_interpreter(name))
+        scan->python = true;
+}
+
+struct around {
+    struct module module;
+    uintptr_t end;             /* the previous mapping's */
+    uintptr_t untouchable_end; /* the same, if it is inaccessible */
+};
+
+static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt_mapping *m) {
+    /* The list is read page by page. A mapping that grew downwards in between comes again. */
+    uintptr_t start = m->start < a->end ? a->end : m->start;
+    if (start >= m->end)
+        return;
+    a->end = m->end;
+    const char *access = m->access;
+    if (*m->name == '/' && m->offset == 0 && access[0] == 'r') {
+        size_t n = strlen(m->name), most = sizeof a->module.path - 1, cut = n > most ? n - most : 0;
+        a->module.base = start;
+        memcpy(a->module.path, m->name + cut, n - cut + 1);
+        note_module(scan, &a->module);
+    }
+    if (access[0] == 'r' && access[1] == 'w') {
+        if (scan->vma_count == VT_SCAN_VMAS) {
+            scan->stop = "the process has too many mappings";
+            return;
+        }
+        bool nameless = !*m->name || begins(m->name, "[anon") || begins(m->name, "[heap]") ||
+                        begins(m->name, "[stack");
+        scan->vmas[scan->vma_count++] = (struct vt_vma){
+            .start = start,
+            .end = m->end,
+            .private_ = access[3] == 'p',
+            .anonymous = nameless,
+            .heap = begins(m->name, "[heap]"),
+            .guarded = a->untouchable_end == start,
+            .device = m->device,
+        };
+    }
+    a->untouchable_end = access[0] == '-' && access[1] == '-' ? m->end : 0;
+}
+
+static bool read_maps(struct vt_scan *scan) {
+    struct vt_maps *maps = vt_scan_take(scan, sizeof *maps);
+    struct vt_mapping mapping;
+    struct around a = {.module = {.base = 0}};
+    if (!maps)
+        return false;
+    if (!vt_maps_open(maps)) {
+        scan->stop = "/proc/self/maps cannot be read";
+        return false;
+    }
+    while (!scan->stop && vt_maps_next(maps, &mapping))
+        note_mapping(scan, &a, &mapping);
+    vt_maps_close(maps);
+    if (!scan->vma_count && !scan->stop)
+        scan->stop = "/proc/self/maps cannot be read";
+    return !scan->stop;
+}
+
+static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
+    return vt_scan_around(scan->vmas, scan->vma_count, sizeof *scan->vmas, address);
+}
+
+#define GONE ((uintptr_t)1)
+
+/* A blocked thread's stack pointer: the last but one number in /proc/self/task/TID/syscall. 0: it
+ * is running. GONE: there is no such thread. */
+static uintptr_t stack_pointer(uint32_t tid, uintptr_t *where) {
+    char path[64] = "/proc/self/task/", text[256];
+    memcpy(vt_scan_number(path + strlen(path), tid), "/syscall", 9);
+    size_t length = vt_scan_file(path, text, sizeof text);
+    if (!length)
+        return GONE;
+    while (length && text[length - 1] == '\n')
+        text[--length] = 0;
+    char *pc = strrchr(text, ' ');
+    if (!pc)
+        return 0;
+    *pc = 0;
+    char *sp = strrchr(text, ' ');
+    uintptr_t value;
+    if (!sp || !begins(sp, " 0x"))
+        return 0;
+    hex(pc + 3, where);
+    hex(sp + 3, &value);
+    return value;
+}
+
+struct entry { /* linux_dirent64 */
+    uint64_t inode, offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number) {
+    const struct entry *e = (const void *)(block + *at);
+    if (*at >= bytes)
+        return false;
+    *at += e->length;
+    *number = 0;
+    for (const char *c = e->name; *c >= '0' && *c <= '9'; c++)
+        *number = *number * 10 + (uint32_t)(*c - '0');
+    return true;
+}
+
+static void find_threads(struct vt_scan *scan) {
+    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
+    char *block = vt_scan_take(scan, 32768);
+    scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
+    scan->stacks_unknown = true;
+    if (!block || !scan->threads)
+        return;
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                      0),
+         got = 0;
+    if (fd < 0)
+        return;
+    scan->stacks_unknown = false;
+    unsigned tries = 20;
+    uintptr_t pc = 0;
+    bool hidden = stack_pointer(self, &pc) == GONE; /* these files cannot be read here */
+    while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
+        for (long at = 0; vt_scan_entry(block, got, &at, &tid);) {
+            if (!tid)
+                continue;
+            if (scan->thread_count == VT_SCAN_THREADS) {
+                scan->stacks_unknown = true;
+                break;
+            }
+            uintptr_t sp = tid == self ? (uintptr_t)scan->frame : stack_pointer(tid, &pc);
+            /* A thread that just ended looks running for a moment. */
+            for (; !sp && tries; tries--) {
+                static const long moment[2] = {0, 200000};
+                VT_SYS2(SYS_nanosleep, moment, NULL);
+                sp = stack_pointer(tid, &pc);
+            }
+            if (sp != GONE || hidden)
+                scan->threads[scan->thread_count++] =
+                    (struct vt_thread_seen){tid, sp == GONE ? 0 : sp, pc};
+        }
+    VT_SYS1(SYS_close, fd);
+}
+
+/* The C library's block for a thread, at the top of the stack's mapping; 0: none. It names itself
+ * twice and has the thread's id, which is 0 when the thread has ended and -1 when it was joined;
+ * then *ended is set. */
+static uintptr_t thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
+    enum { TID = 0x2d0 };
+    uintptr_t from = v->end - v->start > 16384 ? v->end - 16384 : v->start;
+    for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + TID + 8 <= v->end; p += 64)
+        if (vt_scan_peek(scan, p) == p && vt_scan_peek(scan, p + 16) == p) {
+            *ended = (int32_t)vt_scan_peek(scan, p + TID) <= 0;
+            return p;
+        }
+    return 0;
+}
+
+uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp) {
+    const struct vt_vma *v = vma_at(scan, sp);
+    bool ended = false;
+    uintptr_t block = v && !v->heap ? thread_block(scan, v, &ended) : 0;
+    return ended ? 0 : block;
+}
+
+static void find_stacks(struct vt_scan *scan) {
+    uintptr_t block;
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    struct vt_vma *v = vma_at(scan, block);
+    if (v) {
+        /* Modules' thread-local storage lies below the thread's block, the loader's data for it
+         * above; the kernel may have merged other memory on both sides. */
+        uintptr_t below = scan->tls_bytes + AROUND_BLOCK;
+        add_range(scan, scan->roots, &scan->root_count,
+                  block - v->start > below ? block - below : v->start,
+                  v->end - block > AROUND_BLOCK ? block + AROUND_BLOCK : v->end);
+    }
+    for (uint32_t i = 0; i < scan->thread_count; i++) {
+        uintptr_t sp = scan->threads[i].sp & ~(uintptr_t)7;
+        v = sp ? vma_at(scan, sp) : NULL;
+        if (!v) {
+            scan->stacks_unknown = true;
+            continue;
+        }
+        v->stack = true;
+        uintptr_t from = sp - RED_ZONE > v->start ? sp - RED_ZONE : v->start;
+        if (v->heap) { /* a stack inside the program's heap: its bounds are unknown */
+            add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
+            continue;
+        }
+        add_range(scan, scan->dead, &scan->dead_count, v->start, from);
+        add_range(scan, scan->roots, &scan->root_count, from, v->end);
+    }
+    for (uint32_t i = 0; i < scan->vma_count; i++) {
+        v = &scan->vmas[i];
+        if (!v->guarded || v->stack || !v->anonymous || v->device)
+            continue;
+        /* A living thread may be using another stack now: a signal's or a coroutine's. */
+        bool ended = false, block = thread_block(scan, v, &ended) != 0;
+        if (block && ended)
+            add_range(scan, scan->dead, &scan->dead_count, v->start, v->end);
+        else if (block || scan->stacks_unknown)
+            add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
+    }
+}
+
+/* Sorts ranges, and merges those that touch or overlap. */
+static uint32_t in_order(struct vt_range *a, uint32_t n) {
+    vt_scan_sort(a, n, sizeof *a);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kept && a[i].start <= a[kept - 1].end) {
+            if (a[i].end > a[kept - 1].end)
+                a[kept - 1].end = a[i].end;
+        } else {
+            a[kept++] = a[i];
+        }
+    }
+    return kept;
+}
+
+/* A mapping that contains live device memory belongs to the device, even if it is readable, as in
+ * the simulated driver: a program cannot follow pointers in device memory. */
+static void find_device_memory(struct vt_scan *scan) {
+    for (uint32_t i = 0; i < scan->target_count; i++) {
+        const struct vt_target *t = &scan->targets[i];
+        struct vt_vma *v = t->held || t->end - t->start == 1 ? NULL : vma_at(scan, t->start);
+        if (v)
+            v->device = true;
+    }
+}
+
+bool vt_scan_list_maps(struct vt_scan *scan) {
+    scan->vmas = vt_scan_take(scan, VT_SCAN_VMAS * sizeof *scan->vmas);
+    scan->ours = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->ours);
+    scan->roots = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->roots);
+    scan->books = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->books);
+    scan->dead = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->dead);
+    scan->spans = vt_scan_take(scan, VT_SCAN_SPANS * sizeof *scan->spans);
+    return !scan->stop && read_maps(scan);
+}
+
+bool vt_scan_look_around(struct vt_scan *scan) {
+    find_device_memory(scan);
+    for (uint32_t i = 0; i < scan->vma_count; i++) {
+        struct vt_vma *v = &scan->vmas[i];
+        v->steady =
+            v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start, v->end);
+    }
+    find_stacks(scan);
+    if (!vt_mappings_list(scan->ours, VT_SCAN_RANGES, &scan->our_count))
+        scan->stop = "the process has too many threads";
+    scan->our_count = in_order(scan->ours, scan->our_count);
+    scan->root_count = in_order(scan->roots, scan->root_count);
+    scan->books_count = in_order(scan->books, scan->books_count);
+    scan->dead_count = in_order(scan->dead, scan->dead_count);
+    return !scan->stop;
+}
+
+void vt_scan_find_threads(struct vt_scan *scan) {
+    find_threads(scan);
+    scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
+}
+
+struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
+                                 unsigned kind, const struct vt_vma *vma) {
+    start = (start + 7) & ~(uintptr_t)7;
+    end &= ~(uintptr_t)7;
+    if (start >= end)
+        return NULL;
+    if (scan->span_count == VT_SCAN_SPANS) {
+        scan->stop = "the process has too many pieces of memory";
+        return NULL;
+    }
+    struct vt_span *s = &scan->spans[scan->span_count++];
+    *s = (struct vt_span){.start = start, .end = end, .kind = (uint8_t)kind, .steady = vma->steady};
+    return s;
+}
+
+struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address) {
+    return vt_scan_around(scan->spans, scan->span_count, sizeof *scan->spans, address);
+}
+
+/* A position in a sorted list of ranges. */
+struct cursor {
+    const struct vt_range *list;
+    uint32_t count, at;
+};
+
+/* Whether `pos` is in one of the ranges; lowers *until to where that changes. */
+static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
+    while (c->at < c->count && c->list[c->at].end <= pos)
+        c->at++;
+    if (c->at == c->count)
+        return false;
+    const struct vt_range *r = &c->list[c->at];
+    uintptr_t change = r->start > pos ? r->start : r->end;
+    if (change < *until)
+        *until = change;
+    return r->start <= pos;
+}
+
+static void piece(struct vt_scan *scan, const struct vt_vma *v, uintptr_t start, uintptr_t end) {
+    if (v->device)
+        return;
+    vt_scan_heap_piece(scan, v, start, end);
+}
+
+bool vt_scan_spans(struct vt_scan *scan) {
+    struct vt_range *held = vt_scan_take(scan, ((size_t)scan->target_count + 1) * sizeof *held);
+    if (!held)
+        return false;
+    uint32_t held_count = 0;
+    for (uint32_t i = 0; i < scan->target_count; i++)
+        if (scan->targets[i].held)
+            held[held_count++] = (struct vt_range){scan->targets[i].start, scan->targets[i].end};
+    /* The first that covers a piece decides. Held ranges are not merged: each is
+     * reached separately. */
+    struct cursor ours = {scan->ours, scan->our_count, 0}, holds = {held, held_count, 0},
+                  dead = {scan->dead, scan->dead_count, 0},
+                  books = {scan->books, scan->books_count, 0},
+                  roots = {scan->roots, scan->root_count, 0};
+    for (uint32_t i = 0; i < scan->vma_count && vt_scan_goes_on(scan); i++) {
+        const struct vt_vma *v = &scan->vmas[i];
+        uintptr_t plain = v->start; /* start of the current plain piece */
+        for (uintptr_t pos = v->start, until; pos < v->end && !scan->stop; pos = until) {
+            until = v->end;
+            bool is_ours = covers(&ours, pos, &until), is_held = covers(&holds, pos, &until),
+                 is_dead = covers(&dead, pos, &until), is_books = covers(&books, pos, &until),
+                 is_root = covers(&roots, pos, &until);
+            if (!is_ours && !is_held && !is_dead && !is_books && !is_root)
+                continue;
+            if (plain < pos)
+                piece(scan, v, plain, pos);
+            plain = until;
+            if (is_ours || (is_dead && !is_held))
+                continue;
+            struct vt_span *s = vt_scan_add_span(scan, pos, until,
+                                                 is_held    ? VT_SPAN_PLAIN
+                                                 : is_books ? VT_SPAN_BOOKS
+                                                            : VT_SPAN_ROOT,
+                                                 v);
+            if (s && is_held) {
+                s->every_page = true;
+                s->steady = false;
+            }
+        }
+        if (plain < v->end && !scan->stop)
+            piece(scan, v, plain, v->end);
+    }
+    return !scan->stop;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads our own process's memory, which may be unmapped meanwhile.
+ *
+ * Other threads continue during the scan and may unmap anything. So memory is copied by
+ * process_vm_readv, which fails where a load would fault. What that call refuses (a driver's pinned
+ * pages, or everything under some seccomp filters) is written to a memory file and read from there:
+ * a write accepts any page that a load can read. With only one thread and handled signals blocked,
+ * nothing can be unmapped, so private memory is read in place, as far as its pages are present.
+ * Pages that pagemap shows as swapped may be guard pages, on which a load faults: they are copied.
+ * Private pages that are neither are empty. They are not read: a userfaultfd may let the reader
+ * wait for ever.
+ *
+ * The scan's own memory and its limit are here too, because every part needs them. Called by the
+ * other scan files.
+ */
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <x86intrin.h>
+
+#define PAGE        4096u
+#define GATHER_MOST 512u
+#define WINDOW      ((uintptr_t)2 << 20)
+#define NO_WINDOW   UINTPTR_MAX
+#define NOT_MADE    (-1) /* the memory file */
+#define NO_FILE     (-2)
+#define PRESENT     (1ull << 63) /* words of pagemap */
+#define SWAPPED     (1ull << 62) /* or another thing that is no page: a guard, for one */
+
+/* What a step, a look at pagemap and a copied byte cost, in bytes read in place. */
+#define STEP_WORK   1024u
+#define WINDOW_WORK 131072u
+#define COPY_WORK   2u
+
+#define LOOK_WORK (64 * STEP_WORK) /* between two looks at the clock */
+
+void *vt_scan_memory(size_t bytes) {
+    return vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* At the start of each piece of memory; a cache line, so that what follows is aligned. */
+struct vt_scan_taken {
+    struct vt_scan_taken *next;
+    size_t bytes;
+} __attribute__((aligned(64)));
+
+void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
+    struct vt_scan_taken *taken = vt_scan_memory(sizeof *taken + bytes);
+    if (!taken) {
+        if (!scan->stop)
+            scan->stop = VT_SCAN_NO_MEMORY;
+        return NULL;
+    }
+    *taken = (struct vt_scan_taken){scan->taken, sizeof *taken + bytes};
+    scan->taken = taken;
+    return taken + 1;
+}
+
+void vt_scan_give_back(struct vt_scan *scan) {
+    for (struct vt_scan_taken *taken; (taken = scan->taken);) {
+        scan->taken = taken->next;
+        vt_sys_munmap(taken, (taken->bytes + PAGE - 1) & ~(size_t)(PAGE - 1));
+    }
+}
+
+bool vt_scan_goes_on(struct vt_scan *scan) {
+    scan->work += STEP_WORK;
+    if (!scan->stop && scan->work > scan->most_work)
+        scan->stop = "there is too much to search (VRAMTRACE_SCAN=SIZE)";
+    if (scan->stop || scan->found || scan->work < scan->looked_work + LOOK_WORK)
+        return !scan->stop && !scan->found;
+    scan->looked_work = scan->work;
+    /* A system call, so only about every half millisecond. */
+    uint64_t ticks = __rdtsc(), pending = 0;
+    if (ticks - scan->asked_ticks < 1u << 20)
+        return true;
+    scan->asked_ticks = ticks;
+    if (VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 && pending & scan->ending)
+        scan->stop = "a signal arrived";
+    return !scan->stop;
+}
+
+/* Valgrind's own question (RUNNING_ON_VALGRIND of its valgrind.h): instructions that do nothing
+ * where it does not run. It reports words that the program never wrote, or freed, where they are
+ * used or written to a file; a copy by process_vm_readv counts as written. */
+bool vt_scan_on_valgrind(void) {
+    uint64_t request[6] = {0x1001}, answer = 0;
+    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
+                     "xchgq %%rbx, %%rbx"
+                     : "+d"(answer)
+                     : "a"(request)
+                     : "cc", "memory");
+    return answer != 0;
+}
+
+bool vt_scan_read_open(struct vt_scan *scan) {
+    scan->pid = (uint32_t)VT_SYS0(SYS_getpid);
+    scan->memfd = vt_scan_on_valgrind() ? NO_FILE : NOT_MADE;
+    scan->window = NO_WINDOW;
+    scan->pagemap =
+        (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+    scan->buffer = vt_scan_take(scan, VT_SCAN_BUFFER);
+    scan->peeked = vt_scan_take(scan, VT_SCAN_BUFFER);
+    scan->page_entries = vt_scan_take(scan, WINDOW / PAGE * sizeof *scan->page_entries);
+    return !scan->stop;
+}
+
+void vt_scan_read_close(struct vt_scan *scan) {
+    if (scan->pagemap >= 0)
+        VT_SYS1(SYS_close, scan->pagemap);
+    if (scan->memfd >= 0)
+        VT_SYS1(SYS_close, scan->memfd);
+}
+
+/* Copies the ranges. Returns how many bytes were copied, from the first on. */
+static size_t copy(struct vt_scan *scan, void *to, const struct vt_range *ranges, uint32_t count) {
+    static struct iovec remote[GATHER_MOST]; /* one scan per process; the stack may be small */
+    struct iovec local;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        remote[i].iov_base = (void *)ranges[i].start;
+        remote[i].iov_len = ranges[i].end - ranges[i].start;
+        bytes += remote[i].iov_len;
+    }
+    local = (struct iovec){to, bytes};
+    if (scan->no_readv)
+        return 0;
+    long n = VT_SYS6(SYS_process_vm_readv, scan->pid, &local, 1, remote, count, 0);
+    if (n == -14 /* EFAULT */)
+        return 0;
+    if (n < 0)
+        scan->no_readv = true;
+    scan->work += n > 0 ? (uint64_t)n * COPY_WORK : 0;
+    return n < 0 ? 0 : (size_t)n;
+}
+
+/* Copies at most VT_SCAN_BUFFER bytes through a memory file. */
+static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
+    if (scan->memfd == NOT_MADE) {
+        scan->memfd = (int)VT_SYS2(SYS_memfd_create, "vramtrace-scan", 1 /* MFD_CLOEXEC */);
+        if (scan->memfd < 0)
+            scan->memfd = NO_FILE;
+    }
+    return scan->memfd >= 0 && VT_SYS4(SYS_pwrite64, scan->memfd, from, bytes, 0) == (long)bytes &&
+           VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
+}
+
+/* The words of pagemap for the window around an address. What cannot be known looks swapped: it is
+ * copied. */
+static const uint64_t *window_at(struct vt_scan *scan, uintptr_t address) {
+    uintptr_t window = address & ~(WINDOW - 1);
+    if (scan->window == window)
+        return scan->page_entries;
+    long bytes = WINDOW / PAGE * 8,
+         got = VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, bytes, window / PAGE * 8);
+    scan->work += WINDOW_WORK;
+    scan->window = window;
+    /* It ends where the address space does. */
+    for (size_t i = got > 0 ? (size_t)got / 8 : 0; i < WINDOW / PAGE; i++)
+        scan->page_entries[i] = got > 0 ? 0 : SWAPPED;
+    return scan->page_entries;
+}
+
+static bool is_present(struct vt_scan *scan, uintptr_t address) {
+    return window_at(scan, address)[address % WINDOW / PAGE] & PRESENT;
+}
+
+void vt_scan_note_present(struct vt_scan *scan, uintptr_t base, uintptr_t start, uintptr_t end,
+                          uint64_t *bits) {
+    for (uintptr_t p = start & ~(uintptr_t)(PAGE - 1); p < end; p += PAGE)
+        if (scan->pagemap < 0 || is_present(scan, p))
+            vt_bit_set(bits, p / PAGE - base / PAGE);
+}
+
+bool vt_scan_in_place(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
+    uint8_t byte;
+    if (!scan->alone || scan->pagemap < 0)
+        return false;
+    /* A page to try, among the first ones or the last ones. */
+    uintptr_t first = start & ~(WINDOW - 1), last = (end - 1) & ~(WINDOW - 1);
+    for (uintptr_t window = first;; window = last) {
+        uintptr_t until = window + WINDOW < end ? window + WINDOW : end;
+        for (uintptr_t p = window < start ? start : window; p < until; p += PAGE)
+            if (is_present(scan, p))
+                return copy_by_file(scan, &byte, p, 1);
+        if (window == last)
+            return false;
+    }
+}
+
+bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
+    struct vt_range r = {from, from + bytes};
+    if (copy(scan, to, &r, 1) == bytes)
+        return true;
+    return bytes <= VT_SCAN_BUFFER && copy_by_file(scan, to, from, bytes);
+}
+
+uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
+    uint64_t word;
+    if (from >= scan->in_place.start && from + sizeof word <= scan->in_place.end &&
+        is_present(scan, from))
+        return *(const uint64_t *)from;
+    if (from < scan->peeked_at || from + sizeof word > scan->peeked_end) {
+        /* As much as can be read, at least a page. */
+        uintptr_t start = from & ~(uintptr_t)(PAGE - 1);
+        uintptr_t window = (start & ~(WINDOW - 1)) + WINDOW, until = start + VT_SCAN_BUFFER;
+        struct vt_range r;
+        bool present;
+        scan->peeked_at = scan->peeked_end = start;
+        if (!vt_scan_resident(scan, start, until < window ? until : window, &r, &present) ||
+            r.start > start)
+            return 0;
+        size_t n = copy(scan, scan->peeked, &r, 1) & ~(size_t)(PAGE - 1);
+        if (!n && copy_by_file(scan, scan->peeked, start, PAGE))
+            n = PAGE;
+        scan->peeked_end = start + n;
+        if (from + sizeof word > scan->peeked_end)
+            return 0;
+    }
+    memcpy(&word, scan->peeked + (from - scan->peeked_at), sizeof word);
+    return word;
+}
+
+uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uint32_t count) {
+    if (count > GATHER_MOST)
+        count = GATHER_MOST;
+    size_t have = copy(scan, scan->buffer, ranges, count), bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t want = ranges[i].end - ranges[i].start;
+        if (bytes + want > have) {
+            if (i > 0)
+                return i;
+            return copy_by_file(scan, scan->buffer, ranges[0].start, want) ? 1 : 0;
+        }
+        bytes += want;
+    }
+    return count;
+}
+
+bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run,
+                      bool *present) {
+    *run = (struct vt_range){from, until};
+    *present = false;
+    if (scan->pagemap < 0 || from >= until)
+        return from < until;
+    const uint64_t *words = window_at(scan, from);
+    uintptr_t window = scan->window;
+    size_t i = (from - window) / PAGE, last = (until - window + PAGE - 1) / PAGE;
+    while (i < last && !(words[i] & (PRESENT | SWAPPED)))
+        i++;
+    if (i == last)
+        return false;
+    size_t end = i;
+    *present = words[i] & PRESENT;
+    while (end < last && words[end] & (PRESENT | SWAPPED) && !!(words[end] & PRESENT) == *present)
+        end++;
+    if (window + i * PAGE > from)
+        run->start = window + i * PAGE;
+    if (window + end * PAGE < until)
+        run->end = window + end * PAGE;
+    return true;
+}
+
+void vt_scan_forget_pages(struct vt_scan *scan) {
+    scan->window = NO_WINDOW;
+}
+
+size_t vt_scan_file(const char *path, char *to, size_t size) {
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    size_t n = 0;
+    to[0] = 0;
+    if (fd < 0)
+        return 0;
+    while (n < size - 1) {
+        long got = VT_SYS3(SYS_read, fd, to + n, size - 1 - n);
+        if (got == -4 /* EINTR */)
+            continue;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    to[n] = 0;
+    VT_SYS1(SYS_close, fd);
+    return n;
+}
+
+char *vt_scan_number(char *at, uint32_t n) {
+    char digits[12];
+    size_t count = 0;
+    for (; n || !count; n /= 10)
+        digits[count++] = (char)('0' + n % 10);
+    while (count)
+        *at++ = digits[--count];
+    return at;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The blocks of memory that the search from variables of C and C++ enters: which one is around an
+ * address, whether it was entered before, and how the way goes on in it.
+ *
+ * Called by native.c and the readers of its parts (shapes.c, shared.c,
+ * stacks.c).
+ */
+#include "native.h"
+
+#include <string.h>
+
+bool vt_native_is_marked(const struct vt_span *s, uintptr_t start) {
+    return vt_scan_has(s, start, VT_MARK_USER);
+}
+
+struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address) {
+    if (!n->near || address - n->near->start >= n->near->end - n->near->start) {
+        struct vt_span *s = vt_scan_span_at(n->scan, address);
+        if (!s)
+            return NULL;
+        n->near = s;
+    }
+    return n->near;
+}
+
+unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
+                         struct vt_range *block) {
+    struct vt_span *s = vt_native_span_at(n, address);
+    if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS || (n->scan->python && !s->heap))
+        return 0;
+    *block = (struct vt_range){s->start, s->end};
+    if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, block))
+        return 0;
+    if (from->theirs && s->heap && vt_scan_has(s, block->start, VT_MARK_BOOKS))
+        return 0;
+    return vt_native_is_marked(s, block->start) ? 1 : 2;
+}
+
+uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
+    uint64_t hash = (as->shared + 1) * 0x9e3779b97f4a7c15ull;
+    for (unsigned i = 0; i < as->class_count; i++)
+        hash = (hash ^ as->classes[i]) * 0x9e3779b97f4a7c15ull;
+    uint32_t i = (uint32_t)(hash >> 32) % VT_NATIVE_TAILS;
+    for (unsigned tries = 0; tries < 64; tries++, i = (i + 1) % VT_NATIVE_TAILS) {
+        struct vt_native_tail *t = &n->tails[i];
+        if (i && !t->shared && !t->class_count)
+            *t = *as;
+        if (i && t->shared == as->shared && t->class_count == as->class_count &&
+            memcmp(t->classes, as->classes, sizeof t->classes) == 0)
+            return i;
+    }
+    n->w->in_doubt = true;
+    return 0;
+}
+
+/* Most first words of blocks are none: what leads to other memory than a module's data. */
+static bool may_be_vtable(struct vt_native *n, uintptr_t word) {
+    const struct vt_span *of = word ? vt_native_span_at(n, word) : NULL;
+    return word && (!of || of->kind == VT_SPAN_ROOT);
+}
+
+/* The tail of a way that goes on to a block: with the class of the object at its start, or of one that
+ * make_shared made. */
+static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
+    struct vt_native_tail tail = n->tails[from];
+    if (tail.class_count == VT_NATIVE_CLASSES || !may_be_vtable(n, vt_owners_word(n->w, start)))
+        return from;
+    if (vt_class_is_shared(n->w, start))
+        start += 16;
+    uintptr_t vtable = vt_class_object(n->w, start);
+    if (!vtable || !may_be_vtable(n, vtable) ||
+        (tail.class_count && tail.classes[tail.class_count - 1] == vtable))
+        return from;
+    tail.classes[tail.class_count++] = vtable;
+    uint32_t to = vt_native_tail(n, &tail);
+    return to ? to : from;
+}
+
+uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from) {
+    struct vt_owners *w = n->w;
+    if (!from->at || from->hop == VT_HOP_UNKNOWN || n->kind != VT_STEP_GLOBAL ||
+        w->hop_count == VT_HOPS)
+        return VT_HOP_UNKNOWN;
+    if (!w->hops && !(w->hops = vt_owners_map(w, VT_HOPS * sizeof *w->hops)))
+        return VT_HOP_UNKNOWN;
+    w->hop_count += !w->hop_count; /* 0 is none */
+    w->hops[w->hop_count] = (struct vt_hop){.at = from->at, .parent = from->hop};
+    return w->hop_count++;
+}
+
+void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
+                     const struct vt_native_way *from) {
+    struct vt_span *s = vt_native_span_at(n, block.start);
+    uint64_t words = (part.end - part.start) / 8; /* 0: to its end */
+    if (vt_native_is_marked(s, block.start))
+        return;
+    vt_scan_set(s, block.start, VT_MARK_USER);
+    if (part.start >= part.end)
+        return;
+    if (n->last - n->first == n->room) {
+        n->w->in_doubt = true;
+        return;
+    }
+    n->w->work += 2;
+    struct vt_native_waiting *p = &n->queue[n->last++ % n->room];
+    *p = (struct vt_native_waiting){
+        .start = part.start, .root = from->root, .tail = from->tail, .hop = vt_native_hop(n, from)};
+    p->words = words > UINT32_MAX ? 0 : (uint32_t)words;
+    p->start |= s->heap && vt_scan_has(s, block.start, VT_MARK_BOOKS) &&
+                vt_scan_has(s, block.start, VT_MARK_THEIRS);
+    if (part.start == block.start && s->kind == VT_SPAN_CELLS)
+        p->tail = tail_to(n, block.start, from->tail);
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What variables of C and C++ hold. Their types are not known here, so any word that looks like an
+ * address is one: it leads into a block of the heap, or into an allocation. Only the variable that a
+ * way begins with is named; the analyzer knows it by its address.
+ *
+ * A block that was freed is not entered, and what CUDA's libraries reach names nobody: they know
+ * every address. No framework's block is held by a word alone, since allocators know all of theirs.
+ * In a Python process, only modules of the user's own are looked at, and Python's small objects are
+ * not entered: Python's readers know what these hold.
+ *
+ * Breadth first, so that the variable that is nearer gives its name. It runs in the copy only, with
+ * what the exit scan knows of memory (memory/pieces.c, memory/heap.c). Called by snapshot/snapshot.c, owners/walk.c.
+ */
+#define _GNU_SOURCE
+#include "native.h"
+#include "scan/scan.h"
+#include "torch/torch.h"
+
+#include <immintrin.h>
+#include <signal.h>
+#include <string.h>
+
+#define PAGE        4096u
+#define PART        4096u
+#define MANY        32u   /* words that are worth more than one at a time */
+#define CLOCK_EVERY 4096u /* pieces between two looks at the clock */
+#define FRAMES      256u  /* of a thread */
+#define OWN_SLOTS   4096u
+#define OWN_FIRST   512u
+#define OWN_EACH    17u
+#define MORE_SHARE  32u /* of all work, for variables beside the first */
+#define WINDOW      ((uintptr_t)2 << 20)
+#define HUGE        ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
+
+/* Memory that is read, and the way that leads to it. */
+struct piece {
+    uintptr_t start, end;
+    struct vt_native_way way;
+    bool steady; /* its pages that are present can be read in place */
+};
+
+/* The exit scan may name any allocation, so all are its targets. */
+static bool take_targets(struct vt_owners *w, struct vt_scan *scan) {
+    scan->targets = vt_owners_map(w, ((size_t)w->target_count + 1) * sizeof *scan->targets);
+    if (!scan->targets)
+        return false;
+    for (uint32_t i = 0; i < w->target_count; i++) {
+        const struct vt_owners_target *t = &w->targets[i];
+        scan->targets[i] = (struct vt_target){
+            .start = t->start,
+            .end = t->end,
+            .kind = t->kind,
+            .held = t->kind == VT_KIND_HOST || t->kind == VT_KIND_MANAGED ||
+                    t->kind == VT_KIND_POOL_HOST || t->kind == VT_KIND_POOL_MANAGED};
+    }
+    scan->target_count = w->target_count;
+    scan->target_low = w->target_low;
+    scan->target_high = w->target_high;
+    return true;
+}
+
+__attribute__((noinline)) void vt_owners_native_open(struct vt_owners *w) {
+    const uintptr_t *frame = __builtin_frame_address(0);
+    struct vt_scan *scan = vt_owners_map(w, sizeof *scan);
+    if (!scan)
+        return;
+    w->here = (struct vt_registers){
+        .pc = frame[1], .sp = (uintptr_t)(frame + 2), .rbp = frame[0], .rbp_known = true};
+    scan->frame = (void *)w->here.sp;
+    stack_t signals = {.ss_flags = SS_DISABLE};
+    VT_SYS2(SYS_sigaltstack, NULL, &signals);
+    if (signals.ss_flags == SS_ONSTACK)
+        w->signal_stack =
+            (struct vt_range){(uintptr_t)signals.ss_sp, (uintptr_t)signals.ss_sp + signals.ss_size};
+    vt_scan_find_threads(scan);
+    w->native = scan;
+}
+
+/* Whether a word may be an allocation's owner, and it has none yet. */
+static bool is_sought(const struct vt_owners_target *t) {
+    return !t->inner && !t->node && t->kind != VT_KIND_BLOCK;
+}
+
+static uint32_t count_sought(const struct vt_owners *w, bool blocks) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->target_count; i++) {
+        const struct vt_owners_target *t = &w->targets[i];
+        n += blocks ? t->kind == VT_KIND_BLOCK && !t->node : is_sought(t);
+    }
+    return n;
+}
+
+/* Names the way to an allocation: its root, and the classes of the objects on it. */
+static void found_from(struct vt_native *n, const struct vt_root *root,
+                       const struct vt_native_tail *tail, uintptr_t start) {
+    struct vt_root from = *root;
+    if (from.kind == VT_STEP_GLOBAL && (!from.word || from.hop))
+        from.word = from.address;
+    if (from.kind == VT_STEP_THREAD_LOCAL) {
+        from.line = vt_native_thread_local_at(n, from.address);
+        from.word = n->shift ? from.address - n->shift : 0;
+    }
+    if (!vt_owners_root(n->w, &from))
+        return;
+    for (unsigned i = 0; i < tail->class_count && n->w->step; i++)
+        n->w->step = vt_owners_step(n->w, n->w->step, &(struct vt_edge){.kind = VT_STEP_CLASS},
+                                    tail->classes[i], VT_CLASS_OBJECT);
+    vt_owners_edge(n->w, &(struct vt_edge){.kind = VT_STEP_NONE, .as = VT_AS_ADDRESS, .to = start});
+    n->w->answer->native_roots++;
+}
+
+/* Whether an allocation that a variable leads to through the heap has a step of its own, with its hops: of
+ * many, the first ones and then one now and then. Variables of one slot are counted as one. */
+static bool has_own_step(struct vt_native *n, uintptr_t root) {
+    if (!n->own_steps)
+        n->own_steps = vt_owners_map(n->w, OWN_SLOTS * sizeof *n->own_steps);
+    uint32_t *count = n->own_steps ? &n->own_steps[(root >> 3) % OWN_SLOTS] : NULL;
+    if (!count || n->w->hop_steps == VT_HOP_STEPS)
+        return false;
+    uint32_t number = (*count)++;
+    return number < OWN_FIRST || (number % OWN_EACH == 0 && number < OWN_EACH * OWN_FIRST);
+}
+
+/* Whether a variable is another one than that which leads to an allocation already. */
+static bool is_another(const struct vt_native *n, const struct vt_owners_target *t,
+                       const struct vt_native_way *way) {
+    const struct vt_path_step *first;
+    if (!t->node || !way->root || n->kind == VT_STEP_NATIVE_STACK)
+        return false;
+    first = vt_step_at(n->w, vt_node_at(n->w, t->node)->step);
+    return first->word && (first->kind != n->kind || first->address != way->root);
+}
+
+static void found(struct vt_native *n, uintptr_t address, const struct vt_native_way *way) {
+    const struct vt_owners_target *t = vt_owners_target_at(n->w, address);
+    if (!t || (!is_sought(t) && !is_another(n, t, way)))
+        return;
+    bool sought = is_sought(t);
+    const struct vt_native_tail *tail = &n->tails[way->tail];
+    const struct vt_native_shared *s = tail->shared ? &n->shared[tail->shared] : NULL;
+    struct vt_root root = {.level = n->w->level, .kind = n->kind, .address = way->root};
+    if (n->kind == VT_STEP_GLOBAL && !s && way->hop && way->hop != VT_HOP_UNKNOWN) {
+        root.word = VT_WORDS;
+        if (has_own_step(n, way->root)) {
+            root.line = ++n->w->hop_steps; /* tells it from the others */
+            root.last = way->at;
+            root.hop = way->hop;
+        }
+    }
+    if (!s)
+        found_from(n, &root, tail, t->start);
+    for (unsigned i = 0; s && i < s->root_count; i++) {
+        root.in_doubt = true;
+        root.kind = s->roots[i].kind;
+        root.address = s->roots[i].address;
+        found_from(n, &root, tail, t->start);
+    }
+    if (sought && !is_sought(t) && !--n->sought)
+        n->most_more_work = n->w->work + n->w->most_work / MORE_SHARE;
+}
+
+void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
+    struct vt_range block;
+    if (!vt_native_may_lead(n, word))
+        return;
+    if (!from->theirs)
+        found(n, word, from);
+    if (vt_native_block(n, word, from, &block) == 2)
+        vt_native_enter(n, block, block, from);
+}
+
+/* Likewise a word that is no part of a larger object that is known. */
+static void follow_lone(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
+    struct vt_range block;
+    if (!vt_native_may_lead(n, word))
+        return;
+    if (!from->theirs)
+        found(n, word, from);
+    if (vt_native_block(n, word, from, &block) == 2 && !vt_native_is_watched(n, block.start))
+        vt_native_enter(n, block, block, from);
+}
+
+/* Follows the first of some words, and all that belong to it. Returns how many these are. */
+static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count,
+                        const struct vt_native_way *from) {
+    struct vt_range block;
+    if (n->take) {
+        n->take(n, words[0], from->root);
+        return 1;
+    }
+    if (count > 1 && vt_native_is_shared(n, words, from))
+        return 2;
+    if (count > 2 && vt_native_may_be_shape(words) && vt_native_block(n, words[0], from, &block) &&
+        (words[0] == block.start || words[0] == block.start + 16)) {
+        unsigned done = vt_native_shape(n, words, count, block, from);
+        if (done)
+            return done;
+    }
+    follow_lone(n, words[0], from);
+    return 1;
+}
+
+/* The first of the words, from `i` on, that may lead somewhere; nearly no number does. */
+__attribute__((target("avx2"))) static size_t
+skip_avx2(const struct vt_native *n, const uint64_t *words, size_t i, size_t count) {
+    __m256i low[2], high[2]; /* w > low - 1 && high > w */
+    for (unsigned k = 0; k < 2; k++) {
+        low[k] = _mm256_set1_epi64x((int64_t)n->lead[k].start - 1);
+        high[k] = _mm256_set1_epi64x((int64_t)n->lead[k].end);
+    }
+    for (; i + 4 <= count; i += 4) {
+        __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
+        __m256i is = _mm256_or_si256(
+            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w)),
+            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[1]), _mm256_cmpgt_epi64(high[1], w)));
+        int mask = _mm256_movemask_pd(_mm256_castsi256_pd(is));
+        if (mask)
+            return i + (unsigned)__builtin_ctz((unsigned)mask);
+    }
+    return i;
+}
+
+static size_t skip(const struct vt_native *n, const uint64_t *words, size_t i, size_t count) {
+    if (count - i >= MANY && __builtin_cpu_supports("avx2"))
+        i = skip_avx2(n, words, i, count);
+    while (i < count && !vt_native_may_lead(n, words[i]))
+        i++;
+    return i;
+}
+
+#define AHEAD 10u /* words of the largest object that look_at knows */
+
+/* `words` are those at `at`, which is in `p`. Returns how many words behind them are done with, too. */
+static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
+                   const struct piece *p) {
+    uint64_t next[AHEAD];
+    struct vt_native_way way = p->way;
+    size_t i = 0;
+    n->w->work += 1 + count / 16;
+    while ((i = skip(n, words, i, count)) < count) {
+        const uint64_t *from = words + i;
+        size_t more = (p->end - at) / 8 - i;
+        more = more < AHEAD ? more : AHEAD;
+        if (i + more > count) {
+            from = next;
+            more = vt_owners_read(n->w, next, at + 8 * i, more * 8) ? more : 1;
+            next[0] = words[i];
+        }
+        if (!p->way.root && !n->tails[p->way.tail].shared)
+            way.root = at + 8 * i + n->shift;
+        way.at = at + 8 * i;
+        i += look_at(n, from, more, &way);
+    }
+    return i - count;
+}
+
+/* When all has an owner, others are looked for a little longer: by its type, which the analyzer knows, a
+ * variable may turn out to hold nothing. */
+static bool goes_on(struct vt_native *n) {
+    return (n->sought || n->w->work < n->most_more_work) &&
+           (n->looks++ % CLOCK_EVERY ? vt_owners_goes_on(n->w) : vt_owners_has_time(n->w));
+}
+
+/* A copy's page costs something when it is first used: less if nothing else is read meanwhile. */
+static void touch(struct vt_range run) {
+    for (uintptr_t at = run.start; at < run.end; at += PAGE)
+        (void)*(const volatile uint64_t *)at;
+}
+
+/* Reads pages that are there: in place, or part by part. */
+static void look_through(struct vt_native *n, const struct piece *p) {
+    static uint64_t words[PART / 8]; /* one snapshot at a time; the stack may be small */
+    if (p->end - p->start > HUGE)
+        return;
+    uintptr_t done = p->start; /* up to here */
+    for (uintptr_t at = p->start, window; at < p->end && goes_on(n); at = window) {
+        window = (at & ~(WINDOW - 1)) + WINDOW;
+        window = window < p->end ? window : p->end;
+        struct vt_range run = {at, at};
+        bool present;
+        n->w->work += PART / 64;
+        while (vt_scan_resident(n->scan, run.end, window, &run, &present)) {
+            if (p->steady && present) {
+                run.start = run.start < done ? done : run.start;
+                if (!n->w->shares)
+                    touch(run);
+                if (run.start < run.end)
+                    done = run.end + 8 * look(n, (const uint64_t *)run.start,
+                                              (run.end - run.start) / 8, run.start, p);
+                continue;
+            }
+            for (uintptr_t a = run.start, end; a < run.end; a = end) {
+                end = (a & ~(uintptr_t)(PART - 1)) + PART;
+                end = end < run.end ? end : run.end;
+                a = a < done ? done : a;
+                if (a < end && vt_owners_read(n->w, words, a, end - a))
+                    done = end + 8 * look(n, words, (end - a) / 8, a, p);
+            }
+        }
+    }
+}
+
+void vt_native_look(struct vt_native *n, uintptr_t start, uintptr_t end) {
+    look(n, (const uint64_t *)start, (end - start) / 8, start,
+         &(struct piece){.start = start, .end = end});
+}
+
+void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady) {
+    look_through(n, &(struct piece){.start = start, .end = end, .steady = steady});
+}
+
+static void look_through_waiting(struct vt_native *n, struct vt_native_waiting waiting) {
+    uintptr_t start = waiting.start & ~(uintptr_t)1;
+    struct piece p = {.start = start,
+                      .way = {.root = waiting.root,
+                              .tail = waiting.tail,
+                              .hop = waiting.hop,
+                              .theirs = waiting.start & 1}};
+    struct vt_span *s = vt_native_span_at(n, p.start);
+    p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
+    p.steady = s->steady;
+    if (s->kind == VT_SPAN_CELLS && p.steady && vt_scan_cells_present(s, p.start, p.end))
+        look(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
+    else
+        look_through(n, &p);
+}
+
+void vt_native_drain(struct vt_native *n) {
+    while (n->first < n->last && goes_on(n)) {
+        const struct vt_native_waiting next = n->queue[n->first++ % n->room];
+        if (n->first == n->last) /* no more of it is touched than is needed */
+            n->first = n->last = 0;
+        look_through_waiting(n, next);
+    }
+    n->first = n->last = 0;
+}
+
+static void widen(struct vt_native *n, uintptr_t start, uintptr_t end) {
+    struct vt_range *r = &n->lead[end > (uintptr_t)1 << 32];
+    if (r->start == r->end)
+        *r = (struct vt_range){start, end};
+    r->start = start < r->start ? start : r->start;
+    r->end = end > r->end ? end : r->end;
+}
+
+static void set_bounds(struct vt_native *n) {
+    widen(n, n->w->target_low, n->w->target_high);
+    for (uint32_t i = 0; i < n->scan->span_count; i++) {
+        const struct vt_span *s = &n->scan->spans[i];
+        if (s->kind != VT_SPAN_ROOT && s->kind != VT_SPAN_BOOKS)
+            widen(n, s->start, s->end);
+    }
+}
+
+/* A module's data, without what is known to be no variable's. */
+static void look_through_data(struct vt_native *n, const struct vt_module_data *m) {
+    uintptr_t start = m->start;
+    for (uint32_t i = 0; i < n->apart_count; i++) {
+        const struct vt_range *r = &n->apart[i];
+        if (r->start < start || r->end > m->end || r->end < r->start)
+            continue;
+        look_through(n, &(struct piece){.start = start, .end = r->start});
+        start = (r->end + 7) & ~(uintptr_t)7;
+    }
+    look_through(n, &(struct piece){.start = start, .end = m->end});
+}
+
+static void globals(struct vt_native *n) {
+    n->kind = VT_STEP_GLOBAL;
+    for (uint32_t i = 0; i < n->scan->module_count; i++) {
+        const struct vt_module_data *m = &n->scan->modules[i];
+        if (!n->scan->python || !m->library)
+            look_through_data(n, m);
+    }
+    vt_native_drain(n);
+    vt_native_shared_settle(n);
+}
+
+static void thread_locals(struct vt_native *n) {
+    uintptr_t *blocks = vt_owners_map(n->w, (n->scan->thread_count + 1) * sizeof *blocks);
+    uint32_t count = 1;
+    n->kind = VT_STEP_THREAD_LOCAL;
+    if (!blocks)
+        return;
+    __asm__("mov %%fs:0, %0" : "=r"(blocks[0]));
+    for (uint32_t i = 0; i < n->scan->thread_count; i++) {
+        uintptr_t sp = n->scan->threads[i].sp;
+        if (sp && sp != (uintptr_t)n->scan->frame)
+            blocks[count++] = vt_scan_thread_block(n->scan, sp);
+    }
+    vt_native_thread_locals(n, blocks, count);
+    vt_native_drain(n);
+    vt_native_shared_settle(n);
+}
+
+/* A thread's frames, the outermost first: what a function was given is its caller's. */
+static void stack(struct vt_native *n, struct vt_registers from, struct vt_stack_frame *frames) {
+    for (uint32_t i = vt_owners_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
+        if (!frames[i].code->library)
+            look_through(n, &(struct piece){.start = (frames[i].start + 7) & ~(uintptr_t)7,
+                                            .end = frames[i].end,
+                                            .way.root = frames[i].pc});
+}
+
+/* What frames hold. A slot of a frame that is not in use any more looks like one that is, so
+ * variables have named what is theirs before. */
+static void stacks(struct vt_native *n) {
+    struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
+    n->kind = VT_STEP_NATIVE_STACK;
+    if (!frames || n->scan->python)
+        return;
+    stack(n, n->w->here, frames);
+    for (uint32_t i = 0; i < n->scan->thread_count; i++) {
+        const struct vt_thread_seen *t = &n->scan->threads[i];
+        if (t->sp && t->sp != (uintptr_t)n->scan->frame)
+            stack(n, (struct vt_registers){.pc = t->pc, .sp = t->sp}, frames);
+    }
+    for (uint32_t i = 0; i < n->fiber_count; i++)
+        stack(n, n->fibers[i], frames);
+    vt_native_drain(n);
+    vt_native_shared_settle(n);
+}
+
+/* Whether there is any variable to look at. */
+static bool anything_to_search(const struct vt_scan *scan) {
+    for (uint32_t i = 0; i < scan->module_count; i++)
+        if (!scan->python || !scan->modules[i].library)
+            return true;
+    return false;
+}
+
+/* The calling thread's stack begins behind our own frames: what calls before left there is nobody's. */
+static void leave_out_own_frames(struct vt_native *n) {
+    struct vt_scan *scan = n->scan;
+    struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
+    uint32_t count = frames ? vt_owners_unwind(n->w, scan, n->w->here, frames, FRAMES) : 0;
+    uintptr_t inside = (uintptr_t)scan->frame, first = inside;
+    for (uint32_t i = 0; i < count && vt_elf_is_ours(frames[i].pc); i++)
+        first = frames[i].end + 8;
+    for (uint32_t i = 0; i < scan->thread_count; i++)
+        if (scan->threads[i].sp == inside)
+            scan->threads[i].sp = first;
+    scan->frame = (void *)first;
+}
+
+/* What the search needs. NULL: it cannot be made. */
+static struct vt_native *open_search(struct vt_owners *w) {
+    struct vt_scan *scan = w->native;
+    struct vt_native *n = vt_owners_map(w, sizeof *n);
+    if (!n)
+        return NULL;
+    *n = (struct vt_native){.w = w, .scan = scan, .room = w->most_bytes / 4 / sizeof *n->queue};
+    scan->alone = true;
+    scan->most_work = UINT64_MAX; /* ours is counted */
+    scan->modules = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->modules);
+    scan->code = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->code);
+    scan->tls = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->tls);
+    n->queue = vt_owners_map(w, n->room * sizeof *n->queue);
+    n->tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n->tails);
+    n->apart = vt_owners_map(w, VT_NATIVE_APART * sizeof *n->apart);
+    n->fibers = vt_owners_map(w, VT_NATIVE_FIBERS * sizeof *n->fibers);
+    if (!n->queue || !n->tails || !n->apart || !n->fibers || !scan->modules || !scan->code ||
+        !scan->tls || !take_targets(w, scan) || !vt_scan_read_open(scan) ||
+        !vt_scan_list_maps(scan))
+        return NULL;
+    leave_out_own_frames(n);
+    if (!vt_scan_look_around(scan))
+        return NULL;
+    return n;
+}
+
+/* Makes the pieces of memory, once. */
+static bool cut_memory(struct vt_native *n) {
+    if (n->cut)
+        return true;
+    n->cut = true;
+    if (vt_scan_spans(n->scan))
+        vt_scan_heap_free_lists(n->scan);
+    return !n->scan->stop && vt_scan_flood_books(n->scan);
+}
+
+struct vt_native *vt_native_of(struct vt_owners *w) {
+    if (!w->search)
+        w->search = open_search(w);
+    return w->search && cut_memory(w->search) ? w->search : NULL;
+}
+
+void vt_owners_native(struct vt_owners *w) {
+    uint32_t sought = count_sought(w, false), blocks = count_sought(w, true);
+    if (!w->copy || !w->native || !(sought || blocks))
+        return;
+    w->search = open_search(w);
+    if (w->search && blocks)
+        vt_owners_casts(w, w->native);
+    if (!sought || (w->search && !anything_to_search(w->native)))
+        return;
+    struct vt_native *n = w->search ? vt_native_of(w) : NULL;
+    if (!n) {
+        w->in_doubt = true;
+        return;
+    }
+    n->sought = sought;
+    set_bounds(n);
+    vt_native_find_stacks(n);
+    globals(n);
+    thread_locals(n);
+    stacks(n);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Containers of the C++ library that have memory in use only in part: what was popped or cleared
+ * leaves its words behind the end, and nothing holds what these point to.
+ *
+ * An object is taken for a container only if all of its pointers fit, and its memory has just the
+ * size that it would have asked for.
+ *
+ * Called by native.c.
+ */
+#include "native.h"
+
+#define DEQUE_WORDS 10u
+
+/* Whether a block of the C library's heap was asked for with this size. */
+static bool fits(struct vt_range block, uintptr_t at, uint64_t bytes) {
+    uint64_t size = block.end - block.start;
+    if (!bytes || bytes > size)
+        return false;
+    if (block.start != at) /* it has pages of its own */
+        return block.start + 16 == at && bytes + 16 <= size && size - bytes < 16 + 8192;
+    return bytes + 8 <= size && size - bytes <= 8 + 32;
+}
+
+/* first, last, end of the memory: of gcc's library and clang's. */
+static unsigned vector(struct vt_native *n, const uint64_t *v, struct vt_range block,
+                       const struct vt_native_way *from) {
+    if (v[1] < v[0] || v[2] < v[1] || !fits(block, v[0], v[2] - v[0]))
+        return 0;
+    vt_native_enter(n, block, (struct vt_range){v[0], v[1]}, from);
+    return 3;
+}
+
+/* An iterator of gcc's deque: its element, its node's first and last, and the node's place in the
+ * map. */
+static bool is_iterator(struct vt_native *n, const uint64_t it[4], struct vt_range map) {
+    return it[3] >= map.start && it[3] < map.end && !(it[3] & 7) && it[1] && it[1] <= it[0] &&
+           it[0] <= it[2] && it[2] - it[1] >= 8 && vt_owners_word(n->w, it[3]) == it[1];
+}
+
+/* The map of nodes, its size, and two iterators. */
+static unsigned deque(struct vt_native *n, const uint64_t *d, struct vt_range map,
+                      const struct vt_native_way *from) {
+    struct vt_native_way way = *from;
+    const uint64_t *first = d + 2, *last = d + 6;
+    uint64_t bytes = first[2] - first[1];
+    if (d[1] > VT_NATIVE_NODES || !fits(map, d[0], 8 * d[1]) || !is_iterator(n, first, map) ||
+        !is_iterator(n, last, map) || first[3] > last[3] || last[2] - last[1] != bytes)
+        return 0;
+    vt_native_enter(n, map, (struct vt_range){d[0], d[0]}, from);
+    way.hop = vt_native_hop(n, from);
+    for (uint64_t at = first[3]; at <= last[3]; at += 8) {
+        uint64_t node = vt_owners_word(n->w, way.at = at);
+        struct vt_range block, part = {node, node + bytes};
+        if (at == first[3])
+            part.start = first[0];
+        if (at == last[3])
+            part.end = last[0];
+        if (vt_native_block(n, node, from, &block) == 2 && fits(block, node, bytes))
+            vt_native_enter(n, block, part, &way);
+    }
+    return DEQUE_WORDS;
+}
+
+unsigned vt_native_shape(struct vt_native *n, const uint64_t *words, size_t count,
+                         struct vt_range block, const struct vt_native_way *from) {
+    unsigned done = count >= 3 ? vector(n, words, block, from) : 0;
+    return done || count < DEQUE_WORDS ? done : deque(n, words, block, from);
+}

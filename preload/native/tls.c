@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where each thread has the thread-local variables of each module.
+ *
+ * glibc keeps a table for each thread (the DTV), which its block points to: by a module's number, where
+ * the thread's copy of the module's storage is. The number is in the loader's data for the module,
+ * behind words that the module's program headers have, too: where what the storage begins with
+ * is, its size in the file and in memory, its alignment. Where these stand in a row, the offset from a
+ * thread's block and the number follow (struct link_map, glibc 2.26 to 2.41). Nothing else is believed:
+ * a module that is not found has no names.
+ *
+ * Called by native.c.
+ */
+#define _GNU_SOURCE
+#include "native.h"
+
+#include <link.h>
+
+#define MAP_WORDS    192u /* of the loader's private struct link_map, which are looked at */
+#define MAPS_MOST    8192u
+#define MODULES_MOST 65536u
+#define BEFORE       5u /* words of the public struct link_map */
+#define UNALLOCATED  (~(uintptr_t)0)
+
+/* What the loader knows of a module's storage. */
+struct known {
+    uintptr_t offset; /* from there to a thread's block, if it is the same for all; else 0 or -1 */
+    uint64_t number;
+};
+
+static bool find(struct vt_owners *w, uintptr_t map, const struct vt_module_tls *m,
+                 struct known *known) {
+    uint64_t words[MAP_WORDS];
+    if (!vt_owners_read(w, words, map, sizeof words))
+        return false;
+    for (unsigned i = BEFORE; i + 7 <= MAP_WORDS; i++)
+        if (words[i] == m->start && words[i + 1] == m->file_bytes && words[i + 2] == m->bytes &&
+            words[i + 3] == m->align && words[i + 4] == m->odd) {
+            *known = (struct known){words[i + 5], words[i + 6]};
+            return known->number && known->number < MODULES_MOST;
+        }
+    return false;
+}
+
+static bool ask_loader(struct vt_owners *w, const struct vt_module_tls *m, struct known *known) {
+    uintptr_t map = (uintptr_t)_r_debug.r_map;
+    for (unsigned i = 0; map && i < MAPS_MOST; i++) {
+        if (vt_owners_word(w, map + offsetof(struct link_map, l_addr)) == m->bias)
+            return find(w, map, m, known);
+        map = vt_owners_word(w, map + offsetof(struct link_map, l_next));
+    }
+    return false;
+}
+
+/* A thread's copy; 0: it has none yet. */
+static uintptr_t copy_of(struct vt_owners *w, uintptr_t block, struct known known) {
+    uint64_t head[3]; /* the block, the table, the block */
+    if (!block || !vt_owners_read(w, head, block, sizeof head) || head[0] != block ||
+        head[2] != block)
+        return 0;
+    if (known.offset && known.offset < (uintptr_t)1 << 32)
+        return block - known.offset;
+    uint64_t room = vt_owners_word(w, head[1] - 16);
+    uintptr_t at = known.number <= room && room < MODULES_MOST
+                       ? vt_owners_word(w, head[1] + 16 * known.number)
+                       : 0;
+    return at == UNALLOCATED ? 0 : at;
+}
+
+uint32_t vt_native_thread_local_at(const struct vt_native *n, uintptr_t address) {
+    uintptr_t nearest = UINT32_MAX;
+    for (uint32_t i = 0; i < n->scan->tls_count; i++) {
+        const struct vt_module_tls *m = &n->scan->tls[i];
+        if (address - m->start < m->bytes && address - m->start < nearest)
+            nearest = address - m->start;
+    }
+    return nearest < UINT32_MAX ? (uint32_t)nearest : 0;
+}
+
+void vt_native_thread_locals(struct vt_native *n, const uintptr_t *blocks, uint32_t count) {
+    for (uint32_t i = 0; i < n->scan->tls_count && vt_owners_goes_on(n->w); i++) {
+        const struct vt_module_tls *m = &n->scan->tls[i];
+        struct known known;
+        if ((n->scan->python && m->library) || !ask_loader(n->w, m, &known))
+            continue;
+        for (uint32_t k = 0; k < count; k++) {
+            uintptr_t copy = copy_of(n->w, blocks[k], known);
+            /* A variable's address is the one in the module, which is the same for all threads. */
+            n->shift = m->start - copy;
+            if (copy)
+                vt_native_look_through(n, (copy + 7) & ~(uintptr_t)7, copy + m->bytes, false);
+        }
+    }
+    n->shift = 0;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands around the words by which a variable of C or C++ leads to an allocation, and how far
+ * from where one points to the next one lies. The analyzer knows the variable's type, and finds the
+ * flags beside these words that say whether anything is there still.
+ *
+ * A way through the heap is a chain of hops, of which each is written once. Called by paths.c.
+ */
+#include "owners.h"
+
+#define PAGE        4096u
+#define CHAIN_MOST  32u
+#define AROUND_MOST 20000u /* records of a snapshot */
+
+/* Bytes around a word; those of words in between are less. */
+struct window {
+    uint32_t before, behind;
+};
+#define BYTES_MOST 256u
+static const struct window wide = {64, 192}, narrow = {16, 48};
+
+/* Reads what is around a word, or what is of that on its page. Returns how many bytes, of which
+ * *before lie before the word. */
+static uint32_t read_around(struct vt_owners *w, uintptr_t word, struct window window,
+                            uint8_t to[BYTES_MOST], uint32_t *before) {
+    uintptr_t start = word - window.before, end = word + window.behind, page = word & ~(PAGE - 1ul);
+    if (!vt_owners_read(w, to, start, end - start)) {
+        start = start < page ? page : start;
+        end = end > page + PAGE ? page + PAGE : end;
+        if (!vt_owners_read(w, to, start, end - start))
+            return 0;
+    }
+    *before = (uint32_t)(word - start);
+    return (uint32_t)(end - start) & ~1u;
+}
+
+/* A record of `fixed` bytes and what is around a word; NULL: no room, or no more are written. */
+static void *new_record(struct vt_owners *w, uint32_t type, uint32_t fixed, uintptr_t word,
+                        struct window window, uint32_t *before, uint32_t *count) {
+    uint8_t bytes[BYTES_MOST];
+    uint32_t read = word ? read_around(w, word, window, bytes, before) : 0;
+    uint32_t length = fixed + ((read / 2 + 7) & ~7u);
+    if ((word && !read) || w->around_count == AROUND_MOST ||
+        w->answer->bytes + length > w->record_room / 2) /* the ways matter more */
+        return NULL;
+    uint64_t *record = vt_owners_reserve(w, length);
+    uint8_t *halves = (uint8_t *)record + fixed;
+    *record = vt_word(type, 0, 0, length);
+    *count = read / 2;
+    for (uint32_t i = 0; i < read; i += 2)
+        halves[i / 2] = (uint8_t)(vt_around_half(bytes[i]) | vt_around_half(bytes[i + 1]) << 4);
+    w->answer->bytes += length;
+    w->around_count++;
+    return record;
+}
+
+/* Writes a word. `from`: the one that points to the memory with it; 0: none. Returns its number; 0: it
+ * is not written. */
+static uint32_t write_hop(struct vt_owners *w, uintptr_t word, uintptr_t from, uint32_t parent,
+                          struct window window) {
+    uint32_t before = 0, count = 0;
+    int64_t offset = from ? (int64_t)(word - vt_owners_word(w, from)) : 0;
+    struct vt_rec_hop *r = offset == (int32_t)offset
+                               ? new_record(w, VT_REC_HOP, sizeof *r, word, window, &before, &count)
+                               : NULL;
+    if (!r)
+        return 0;
+    r->number = ++w->answer->steps;
+    r->parent = parent;
+    r->offset = (int32_t)offset;
+    r->before = before;
+    r->count = count;
+    return r->number;
+}
+
+/* Writes the hops that lead to one, and it. Returns its number; 0: not all are written. */
+static uint32_t write_hops(struct vt_owners *w, uint32_t hop) {
+    uint32_t chain[CHAIN_MOST], count = 0;
+    for (; hop && !w->hops[hop].number; hop = w->hops[hop].parent) {
+        if (count == CHAIN_MOST)
+            return 0;
+        chain[count++] = hop;
+    }
+    while (count) {
+        const struct vt_hop *parent = &w->hops[hop];
+        struct vt_hop *h = &w->hops[hop = chain[--count]];
+        h->number = write_hop(w, h->at, h->parent ? parent->at : 0, h->parent ? parent->number : 0,
+                              h->parent ? narrow : wide);
+        if (!h->number)
+            return 0;
+    }
+    return w->hops[hop].number;
+}
+
+void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step) {
+    uint32_t before = 0, count = 0, last = 0;
+    if (root->hop) {
+        uint32_t number = write_hops(w, root->hop);
+        last = number ? write_hop(w, root->last, w->hops[root->hop].at, number, wide) : 0;
+        if (!last)
+            return;
+    }
+    struct vt_rec_around *r =
+        new_record(w, VT_REC_AROUND, sizeof *r, last ? 0 : root->word, wide, &before, &count);
+    if (!r)
+        return;
+    r->step = step;
+    r->before = before;
+    r->count = count;
+    r->hop = last;
+}

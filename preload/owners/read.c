@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads memory for the walk through one function, which never faults, however wrong the address is.
+ *
+ * In the child nothing changes, so memory is read in place: ranges are known from /proc/self/maps,
+ * and where a page cannot be read all the same (a guard, the end of a file), a handler of our own
+ * makes the copy return false. In the program itself, other threads may unmap anything, and the
+ * handlers are the program's; so pages are read by process_vm_readv, and the last ones are kept.
+ *
+ * The walk's own memory is here too, because every part needs it. Called by the readers and the walk.
+ */
+#define _GNU_SOURCE
+#include "owners.h"
+#include "memory/memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+
+#define PAGE       4096u
+#define PAGES_KEPT 512u
+#define READ_WORK  32u /* of a page of the program itself */
+
+#ifdef __clang__
+#define ONCE __attribute__((noinline))
+#else
+#define ONCE __attribute__((noinline, noclone)) /* the labels exist once */
+#endif
+
+/* Copies, and returns 0. At a fault it returns what is left: the handler knows these instructions by
+ * the labels around them. */
+ONCE static size_t copy(void *to, const void *from, size_t bytes) {
+    uint64_t word;
+    __asm__ volatile(".globl vt_owners_copy_start, vt_owners_copy_end\n"
+                     ".hidden vt_owners_copy_start, vt_owners_copy_end\n"
+                     "vt_owners_copy_start:\n\t"
+                     "cmp $32, %0\n\t"
+                     "jb 1f\n\t"
+                     "movups (%2), %%xmm0\n\t"
+                     "movups 16(%2), %%xmm1\n\t"
+                     "movups %%xmm0, (%1)\n\t"
+                     "movups %%xmm1, 16(%1)\n\t"
+                     "add $32, %2\n\t"
+                     "add $32, %1\n\t"
+                     "sub $32, %0\n\t"
+                     "jmp vt_owners_copy_start\n"
+                     "1:\n\t"
+                     "cmp $8, %0\n\t"
+                     "jb 2f\n\t"
+                     "mov (%2), %3\n\t"
+                     "mov %3, (%1)\n\t"
+                     "add $8, %2\n\t"
+                     "add $8, %1\n\t"
+                     "sub $8, %0\n\t"
+                     "jmp 1b\n"
+                     "2:\n\t"
+                     "test %0, %0\n\t"
+                     "jz vt_owners_copy_end\n\t"
+                     "movb (%2), %b3\n\t"
+                     "movb %b3, (%1)\n\t"
+                     "inc %2\n\t"
+                     "inc %1\n\t"
+                     "dec %0\n\t"
+                     "jmp 2b\n"
+                     "vt_owners_copy_end:"
+                     : "+r"(bytes), "+r"(to), "+r"(from), "=&r"(word)
+                     :
+                     : "memory", "cc", "xmm0", "xmm1");
+    return bytes;
+}
+
+/* The same for one word, which is what is read most. */
+ONCE static size_t copy_word(uint64_t *to, const void *from) {
+    size_t left = sizeof *to;
+    uint64_t word = 0;
+    __asm__ volatile(".globl vt_owners_word_start, vt_owners_word_end\n"
+                     ".hidden vt_owners_word_start, vt_owners_word_end\n"
+                     "vt_owners_word_start:\n\t"
+                     "mov (%2), %1\n\t"
+                     "xor %k0, %k0\n"
+                     "vt_owners_word_end:"
+                     : "+r"(left), "+r"(word)
+                     : "r"(from)
+                     : "memory", "cc");
+    *to = word;
+    return left;
+}
+
+extern const char vt_owners_copy_start[], vt_owners_copy_end[], vt_owners_word_start[],
+    vt_owners_word_end[];
+
+bool vt_owners_faulted(void *context) {
+    static const struct {
+        const char *start, *end;
+    } copies[] = {{vt_owners_copy_start, vt_owners_copy_end},
+                  {vt_owners_word_start, vt_owners_word_end}};
+    greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (*pc >= (greg_t)copies[i].start && *pc < (greg_t)copies[i].end) {
+            *pc = (greg_t)copies[i].end;
+            return true;
+        }
+    return false;
+}
+
+static void note_mapping(struct vt_owners *w, const struct vt_mapping *m) {
+    if (m->access[0] != 'r' || m->device || strncmp(m->name, "[v", 2) == 0) /* vvar, vsyscall */
+        return;
+    struct vt_range *last = w->range_count ? &w->ranges[w->range_count - 1] : NULL;
+    if (last && m->start <= last->end) { /* touches it, or the list was read while it grew */
+        if (m->end > last->end)
+            last->end = m->end;
+    } else if (w->range_count < VT_OWNERS_RANGES) {
+        w->ranges[w->range_count++] = (struct vt_range){m->start, m->end};
+    } else {
+        w->in_doubt = true;
+    }
+}
+
+static bool read_maps(struct vt_owners *w) {
+    struct vt_maps *maps = vt_owners_map(w, sizeof *maps);
+    struct vt_mapping mapping;
+    w->ranges = vt_owners_map(w, VT_OWNERS_RANGES * sizeof *w->ranges);
+    if (!maps || !w->ranges || !vt_maps_open(maps))
+        return false;
+    while (vt_maps_next(maps, &mapping))
+        note_mapping(w, &mapping);
+    vt_maps_close(maps);
+    vt_owners_unmap_one(w, maps);
+    return w->range_count > 0;
+}
+
+void *vt_owners_map(struct vt_owners *w, size_t bytes) {
+    void *p = w->map_count == VT_OWNERS_MAPS
+                  ? NULL
+                  : vt_sys_mmap((bytes + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p)
+        w->maps[w->map_count++] =
+            (struct vt_range){(uintptr_t)p, (uintptr_t)p + ((bytes + 4095) & ~(size_t)4095)};
+    else
+        w->stopped = true;
+    return p;
+}
+
+void vt_owners_unmap(struct vt_owners *w) {
+    for (uint32_t i = 0; i < w->map_count; i++)
+        vt_sys_munmap((void *)w->maps[i].start, w->maps[i].end - w->maps[i].start);
+}
+
+void vt_owners_unmap_one(struct vt_owners *w, void *start) {
+    for (uint32_t i = 0; i < w->map_count; i++)
+        if (w->maps[i].start == (uintptr_t)start) {
+            vt_sys_munmap(start, w->maps[i].end - w->maps[i].start);
+            w->maps[i] = w->maps[--w->map_count];
+            return;
+        }
+}
+
+void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {
+    if (pile->room - pile->used < bytes || w->most_piled - w->piled < bytes) {
+        w->stopped = true;
+        return NULL;
+    }
+    w->piled += bytes;
+    void *at = pile->at + pile->used;
+    pile->used += bytes;
+    return at;
+}
+
+bool vt_owners_read_open(struct vt_owners *w) {
+    w->pid = (uint32_t)VT_SYS0(SYS_getpid);
+    if (!w->copy) {
+        w->pages = vt_owners_map(w, (size_t)PAGES_KEPT * PAGE);
+        w->page_addresses = vt_owners_map(w, PAGES_KEPT * sizeof *w->page_addresses);
+        return w->pages && w->page_addresses;
+    }
+    return read_maps(w);
+}
+
+/* The range around an address; NULL: none. The one that was used last for addresses near it is
+ * looked at first. */
+static const struct vt_range *range_at(struct vt_owners *w, uintptr_t address) {
+    const struct vt_range **last = &w->last_ranges[address >> 20 & (VT_OWNERS_LAST - 1)];
+    if (*last && address - (*last)->start < (*last)->end - (*last)->start)
+        return *last;
+    const struct vt_range *r =
+        vt_scan_around(w->ranges, w->range_count, sizeof *w->ranges, address);
+    return r ? *last = r : NULL;
+}
+
+static bool is_readable(struct vt_owners *w, uintptr_t from, size_t bytes) {
+    const struct vt_range *r = range_at(w, from);
+    return r && bytes <= r->end - from;
+}
+
+/* A page of the program itself, as it was when it was last read; NULL: it cannot be read. */
+static const uint8_t *page_in_place(struct vt_owners *w, uintptr_t page) {
+    uint32_t i = (uint32_t)(page / PAGE * 0x9e3779b1u) % PAGES_KEPT;
+    uint8_t *kept = w->pages + (size_t)i * PAGE;
+    if (!page)
+        return NULL;
+    if (w->page_addresses[i] != page) {
+        struct iovec local = {kept, PAGE}, remote = {(void *)page, PAGE};
+        w->work += READ_WORK;
+        w->page_addresses[i] = 0;
+        if (VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) != PAGE)
+            return NULL;
+        w->page_addresses[i] = page;
+    }
+    return kept;
+}
+
+static bool read_in_place(struct vt_owners *w, uint8_t *to, uintptr_t from, size_t bytes) {
+    while (bytes) {
+        size_t offset = from % PAGE, n = PAGE - offset < bytes ? PAGE - offset : bytes;
+        const uint8_t *page = page_in_place(w, from - offset);
+        if (!page)
+            return false;
+        memcpy(to, page + offset, n);
+        to += n;
+        from += n;
+        bytes -= n;
+    }
+    return true;
+}
+
+bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes) {
+    w->work += 1 + bytes / 64;
+    return w->copy ? is_readable(w, from, bytes) && copy(to, (const void *)from, bytes) == 0
+                   : read_in_place(w, to, from, bytes);
+}
+
+bool vt_owners_stands_still(const struct vt_owners *w) {
+    return w->copy;
+}
+
+uint32_t vt_owners_number(const struct vt_owners *w) {
+    return w->snapshot;
+}
+
+uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from) {
+    uint64_t word;
+    if (!w->copy)
+        return vt_owners_read(w, &word, from, sizeof word) ? word : 0;
+    w->work++;
+    return is_readable(w, from, sizeof word) && copy_word(&word, (const void *)from) == 0 ? word
+                                                                                          : 0;
+}

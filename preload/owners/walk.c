@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk: from the roots, level by level, breadth first, along the edges that the readers name. An
+ * object belongs to the way by which it was reached first, which is the shortest one.
+ *
+ * Other ways to an object are counted, and the first of them kept, for allocations that several
+ * hold. What an edge says of the role of memory goes on to what is in containers and to the parts of
+ * objects. When an object that was read already gets another role by another way, it is read once
+ * more for that alone.
+ *
+ * The limit is work, not time, so that a program has the same answer on a slow machine; but a clock
+ * stops the walk at last.
+ *
+ * Called by snapshot/snapshot.c.
+ */
+#define _GNU_SOURCE
+#include "owners.h"
+#include "stack/stack.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define AGAIN       (1u << 16)
+#define OTHERS_KEPT 3u
+#define AHEAD       16u   /* objects that the memory is asked for before they are read */
+#define CLOCK_EVERY 4096u /* objects between two looks at the clock */
+#define SEEN_SHARE  4u    /* of the bounds, in addition, for VT_LEVEL_SEEN: one part in so many */
+#define SEEN_PART   64u   /* of a Python process's memory that must have no owner, */
+#define SEEN_COUNT  16u   /* or so many allocations */
+
+/* --- memory --- */
+
+static bool make_pile(struct vt_owners *w, struct vt_pile *pile, size_t room, size_t first) {
+    pile->at = vt_owners_map(w, room);
+    pile->room = pile->at ? room : 0;
+    pile->used = first; /* number 0 is none */
+    return pile->at;
+}
+
+static uint32_t slots_for(size_t items) {
+    uint32_t slots = 1024;
+    while (slots < items && slots < 1u << 30)
+        slots *= 2;
+    return slots;
+}
+
+static bool make_laters(struct vt_owners *w, size_t nodes) {
+    for (int i = 0; i < VT_LATERS; i++)
+        if (!make_pile(w, &w->later[i], nodes * sizeof(uint32_t), 0))
+            return false;
+    return true;
+}
+
+/* Shares of the memory that may be used: it is touched only as far as it is needed. A list of millions
+ * is one step, but objects with names of their own have a step each: either may take most of what the
+ * places leave (vt_owners_push). */
+static bool make_memory(struct vt_owners *w) {
+    size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
+           steps = w->most_bytes / 2 / sizeof(struct vt_path_step);
+    w->most_piled = w->most_bytes - w->most_bytes / 4;
+    w->step_slot_count = slots_for(steps);
+    w->step_slots = vt_owners_map(w, w->step_slot_count * sizeof *w->step_slots);
+    w->again = vt_owners_map(w, AGAIN * sizeof *w->again);
+    w->types = vt_owners_map(w, VT_OWNERS_TYPES * sizeof *w->types);
+    w->type_slots = vt_owners_map(w, (size_t)VT_OWNERS_TYPES * 2 * sizeof *w->type_slots);
+    w->node_count = w->step_count = w->other_count = w->type_count = w->read = 1;
+    return vt_owners_places_open(w, &w->places, w->most_bytes / 4) &&
+           make_pile(w, &w->nodes, nodes * sizeof(struct vt_node), sizeof(struct vt_node)) &&
+           make_pile(w, &w->steps, steps * sizeof(struct vt_path_step),
+                     sizeof(struct vt_path_step)) &&
+           make_pile(w, &w->others, w->most_bytes / 8, sizeof(struct vt_other)) &&
+           make_pile(w, &w->texts, w->most_bytes / 8, 0) && make_laters(w, nodes) && !w->stopped;
+}
+
+/* --- types --- */
+
+/* The slot of a type, or the free one where it goes. */
+static uint32_t *type_slot(const struct vt_owners *w, uintptr_t type) {
+    uint32_t most = VT_OWNERS_TYPES * 2, i = (uint32_t)((type >> 4) * 0x9e3779b1u) & (most - 1);
+    while (w->type_slots[i] && w->types[w->type_slots[i]].address != type)
+        i = (i + 1) & (most - 1);
+    return &w->type_slots[i];
+}
+
+const struct vt_owners_type *vt_owners_type_known(const struct vt_owners *w, uintptr_t type) {
+    uint32_t known = *type_slot(w, type);
+    return known ? &w->types[known] : NULL;
+}
+
+const struct vt_owners_type *vt_owners_type_at(struct vt_owners *w, uintptr_t type) {
+    if (!type || type & 7)
+        return NULL;
+    uint32_t *slot = type_slot(w, type);
+    if (*slot)
+        return &w->types[*slot];
+    if (w->type_count == VT_OWNERS_TYPES) {
+        w->in_doubt = true;
+        return NULL;
+    }
+    struct vt_owners_type *t = &w->types[ *slot = w->type_count++];
+    t->address = type;
+    w->readers->python_type(w, t);
+    w->readers->class_type(w, t);
+    if (t->family)
+        t->leaf = false;
+    return t;
+}
+
+const struct vt_owners_type *vt_owners_type_of(struct vt_owners *w, uintptr_t object) {
+    if (!object || object & 7)
+        return NULL;
+    return vt_owners_type_at(w, vt_owners_word(w, object + 8));
+}
+
+/* --- nodes --- */
+
+struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address) {
+    if (address < w->target_low || address >= w->target_high)
+        return NULL;
+    uint32_t low = 0, high = w->target_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (w->targets[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct vt_owners_target *t = &w->targets[low];
+    return low < w->target_count && t->start <= address ? t : NULL;
+}
+
+/* The node of an object; 0: it was not reached. A class keeps objects apart that lie at one address: a
+ * C++ object and its first member. */
+static uint32_t node_of(const struct vt_owners *w, uintptr_t address, uint16_t class_) {
+    const uint32_t *place = vt_owners_place_at(&w->places, address);
+    uint32_t number = place ? *place : 0;
+    while (number) {
+        const struct vt_node *n = vt_node_at(w, number);
+        if (n->address == address && n->class_ == class_)
+            break;
+        number = n->beside;
+    }
+    return number;
+}
+
+uint32_t vt_owners_node_at(const struct vt_owners *w, uintptr_t object) {
+    return node_of(w, object, VT_NODE_PYTHON);
+}
+
+bool vt_owners_seen(const struct vt_owners *w, uintptr_t object) {
+    return node_of(w, object, VT_NODE_PYTHON) != 0;
+}
+
+static void add_roles(struct vt_owners *w, uint32_t number, uint16_t roles) {
+    struct vt_node *n = vt_node_at(w, number);
+    if (!(roles & ~n->roles))
+        return;
+    n->roles |= roles;
+    if (number >= w->read || n->waits || n->class_ == VT_NODE_TARGET)
+        return;
+    if (w->again_last - w->again_first == AGAIN)
+        w->in_doubt = true;
+    else
+        w->again[w->again_last++ % AGAIN] = number;
+}
+
+static bool is_key(const struct vt_owners *w, const struct vt_node *n) {
+    return !n->part && vt_step_at(w, n->step)->kind == VT_STEP_ITEM;
+}
+
+/* Keeps a way that is not the first. */
+static void add_other(struct vt_owners *w, struct vt_node *n, uint32_t step, uint32_t from) {
+    struct vt_other *o = step ? vt_owners_push(w, &w->others, sizeof *o) : NULL;
+    if (!o)
+        return;
+    *o = (struct vt_other){.step = step, .from = from, .next = n->others};
+    n->others = w->other_count++;
+}
+
+/* Whether a node that waits has a better name by this edge: a module's own one, or any for what was
+ * the key of a dict. */
+static bool is_better(const struct vt_owners *w, const struct vt_node *n,
+                      const struct vt_edge *edge, uint16_t roles) {
+    if (!n->waits || edge->kind == VT_STEP_NONE)
+        return false;
+    return roles & VT_ROLES_OF_MODULE & ~n->roles ||
+           (is_key(w, n) && edge->kind != VT_STEP_ITEM && edge->as != VT_AS_NUMBER);
+}
+
+static bool put_off(struct vt_owners *w, uint32_t number, enum vt_later later) {
+    uint32_t *to = vt_owners_push(w, &w->later[later], sizeof *to);
+    if (to)
+        *to = number;
+    return to;
+}
+
+static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_edge *edge,
+                         uint64_t type, uint16_t roles) {
+    struct vt_node *n = vt_node_at(w, number);
+    if (n->holders < UINT16_MAX)
+        n->holders++;
+    bool part = edge->kind == VT_STEP_NONE;
+    if (is_better(w, n, edge, roles)) {
+        uint32_t better = vt_owners_step(w, w->step, edge, type, n->class_);
+        if (!better)
+            return;
+        add_other(w, n, n->step, n->parent);
+        n->step = better;
+        n->parent = w->node;
+        put_off(w, number, VT_LATER_NAMED);
+        return;
+    }
+    if (n->weak && edge->as != VT_AS_NUMBER) { /* an owner after all */
+        n->weak = false;
+        w->reached += n->class_ == VT_NODE_TARGET;
+        n->part = part;
+        n->step = w->step;
+        n->parent = w->node;
+        return;
+    }
+    if (n->holders > OTHERS_KEPT + 1 || edge->as == VT_AS_NUMBER)
+        return;
+    add_other(w, n, part ? w->step : vt_owners_step(w, w->step, edge, type, n->class_), w->node);
+}
+
+static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t class_, uint64_t type,
+                   uint16_t type_index, uint16_t roles) {
+    uint32_t known = node_of(w, edge->to, class_);
+    if (known && w->level >= VT_LEVEL_UNREACHED)
+        return; /* it has a way already, to which this adds nothing */
+    if (known) {
+        if (!w->roles_only)
+            arrive_again(w, known, edge, type, roles);
+        add_roles(w, known, roles);
+        return;
+    }
+    if (w->roles_only)
+        return;
+    bool part = edge->kind == VT_STEP_NONE;
+    uint32_t step = part ? w->step : vt_owners_step(w, w->step, edge, type, class_);
+    struct vt_node *n = step ? vt_owners_push(w, &w->nodes, sizeof *n) : NULL;
+    uint32_t *place = n ? vt_owners_place_for(w, &w->places, edge->to) : NULL;
+    if (!place) {
+        w->stopped = true;
+        return;
+    }
+    *n = (struct vt_node){.address = edge->to,
+                          .step = step,
+                          .parent = w->node,
+                          .beside = *place,
+                          .type = type_index,
+                          .roles = roles,
+                          .holders = 1,
+                          .class_ = (uint8_t)class_,
+                          .part = part,
+                          .weak = edge->as == VT_AS_NUMBER};
+    *place = w->node_count;
+    if (class_ == VT_NODE_TARGET) {
+        vt_owners_target_at(w, edge->to)->node = w->node_count;
+        w->reached += !n->weak;
+    }
+    w->node_count++;
+}
+
+static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
+    const struct vt_owners_target *t = vt_owners_target_at(w, edge->to);
+    if (!t || t->inner)
+        return;
+    if (edge->as == VT_AS_NUMBER && (t->start != edge->to || t->kind == VT_KIND_BLOCK))
+        return;
+    struct vt_edge at = {.kind = VT_STEP_NONE, .as = edge->as, .to = t->start};
+    arrive(w, &at, VT_NODE_TARGET, 0, 0, roles);
+}
+
+/* Whether a word of an object, of which no more is known, points to an allocation. It does not own it:
+ * the object gets a name, in case it was last seen there (native/seen.c). */
+static bool points_to_target(struct vt_owners *w, uintptr_t object,
+                             const struct vt_owners_type *type) {
+    uint64_t words[64], bytes = (uint64_t)type->basic_size;
+    bytes = bytes < sizeof words ? bytes & ~(uint64_t)7 : sizeof words;
+    if (!vt_owners_read(w, words, object, bytes))
+        return false;
+    for (unsigned i = 2; i < bytes / 8; i++) {
+        const struct vt_owners_target *t = vt_owners_target_at(w, words[i]);
+        if (t && !t->inner && t->kind != VT_KIND_BLOCK)
+            return true;
+    }
+    return false;
+}
+
+static void arrive_at_python(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
+    const struct vt_owners_type *type = edge->type ? edge->type : vt_owners_type_of(w, edge->to);
+    if (!type || (type->leaf && !(type->opaque && points_to_target(w, edge->to, type))))
+        return;
+    if (type->number && !vt_owners_target_at(w, w->readers->python_number(w, edge->to)))
+        return;
+    arrive(w, edge, VT_NODE_PYTHON, type->address, (uint16_t)(type - w->types), roles);
+}
+
+void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge) {
+    w->work++;
+    if (!edge->to || w->stopped || !w->step)
+        return;
+    uint16_t roles = edge->roles;
+    if (!edge->apart && edge->kind != VT_STEP_NAME && edge->kind != VT_STEP_ATTRIBUTE &&
+        edge->kind != VT_STEP_CLOSURE && edge->kind != VT_STEP_DEFAULT)
+        roles |= w->roles;
+    if (edge->kind == VT_STEP_ATTRIBUTE && w->node) {
+        const struct vt_node *n = vt_node_at(w, w->node);
+        if (n->class_ == VT_NODE_PYTHON && w->types[n->type].family)
+            roles |= w->readers->class_roles(w, &w->types[n->type], edge->name);
+    }
+    struct vt_edge plain = *edge;
+    plain.plain |= edge->kind == VT_STEP_ATTRIBUTE && roles & VT_ROLES_OF_MODULE;
+    switch (edge->as) {
+    case VT_AS_PYTHON:
+        arrive_at_python(w, &plain, roles);
+        return;
+    case VT_AS_CLASS:
+        arrive(w, edge, edge->class_, w->readers->class_key(w, edge->to, edge->class_), 0, roles);
+        return;
+    case VT_AS_ADDRESS:
+    case VT_AS_NUMBER:
+        arrive_at_target(w, edge, roles);
+        return;
+    }
+}
+
+void vt_owners_keys(struct vt_owners *w, uint64_t count) {
+    w->many_keys = count > VT_OWNERS_KEYS;
+}
+
+void vt_owners_in_doubt(struct vt_owners *w) {
+    w->in_doubt = true;
+}
+
+bool vt_owners_goes_on(struct vt_owners *w) {
+    if (w->work > w->most_work)
+        w->stopped = true;
+    return !w->stopped;
+}
+
+bool vt_owners_has_time(struct vt_owners *w) {
+    if (vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns > w->most_cpu_ns)
+        w->stopped = true;
+    return vt_owners_goes_on(w);
+}
+
+/* --- roots, and the walk --- */
+
+bool vt_owners_root(struct vt_owners *w, const struct vt_root *root) {
+    if (root->level != w->level || w->stopped ||
+        (w->passing && w->level == VT_LEVEL_LIBRARY && root->kind == VT_STEP_MODULE))
+        return false;
+    w->node = 0;
+    w->roles = root->level == VT_LEVEL_USER && root->kind == VT_STEP_FRAME ? VT_ROLE_LOCAL : 0;
+    w->step = vt_owners_root_step(w, root);
+    return w->step != 0;
+}
+
+enum vt_owners_level vt_owners_level(const struct vt_owners *w) {
+    return w->level;
+}
+
+static void read_node(struct vt_owners *w, uint32_t number) {
+    vt_node_at(w, number)->waits = false;
+    const struct vt_node n = *vt_node_at(w, number);
+    w->node = number;
+    w->step = n.step;
+    w->roles = n.roles;
+    w->many_keys = false;
+    if (n.class_ == VT_NODE_TARGET)
+        return;
+    if (n.class_ != VT_NODE_PYTHON) {
+        w->readers->class_(w, n.address, n.class_);
+        return;
+    }
+    const struct vt_owners_type *type = &w->types[n.type];
+    w->readers->python(w, n.address, type);
+    if (type->family)
+        w->readers->class_python(w, n.address, type);
+}
+
+static bool has_time(struct vt_owners *w) {
+    return w->looks++ % CLOCK_EVERY ? vt_owners_goes_on(w) : vt_owners_has_time(w);
+}
+
+/* Reads a node, or puts it off. */
+static void come_to(struct vt_owners *w, uint32_t number) {
+    struct vt_node *n = vt_node_at(w, number);
+    int later = -1;
+    if (n->class_ != VT_NODE_TARGET)
+        later =
+            is_key(w, n)
+                ? VT_LATER_KEY
+                : w->readers->class_later(n->class_ == VT_NODE_PYTHON ? &w->types[n->type] : NULL,
+                                          n->class_, n->roles);
+    n->waits = later >= 0 && put_off(w, number, (enum vt_later)later);
+    if (!n->waits)
+        read_node(w, number);
+}
+
+/* The next node that was put off; 0: none. */
+static uint32_t next_later(struct vt_owners *w) {
+    for (int i = 0; i < VT_LATERS; i++)
+        if (w->later_read[i] < w->later[i].used) {
+            uint32_t number;
+            memcpy(&number, w->later[i].at + w->later_read[i], sizeof number);
+            w->later_read[i] += sizeof number;
+            return number;
+        }
+    return 0;
+}
+
+static void walk_level(struct vt_owners *w) {
+    uint32_t number;
+    void (*native)(struct vt_owners * w) = w->level == VT_LEVEL_NATIVE ? w->readers->native
+                                           : w->level == VT_LEVEL_SEEN ? w->readers->seen
+                                                                       : NULL;
+    if (w->level != VT_LEVEL_SEEN)
+        w->readers->python_roots(w);
+    if (native && !w->stopped)
+        native(w);
+    for (;;) {
+        while (w->read < w->node_count && has_time(w)) {
+            if (w->read + AHEAD < w->node_count)
+                __builtin_prefetch((const void *)vt_node_at(w, w->read + AHEAD)->address);
+            come_to(w, w->read++);
+        }
+        if (!has_time(w) || !(number = next_later(w)))
+            break;
+        if (vt_node_at(w, number)->waits)
+            read_node(w, number);
+    }
+    w->roles_only = true;
+    while (w->again_first != w->again_last && has_time(w))
+        read_node(w, w->again[w->again_first++ % AGAIN]);
+    w->roles_only = false;
+}
+
+/* For what tells no owners, a process of Python waits only if there is much of it: its libraries have
+ * some memory of their own. */
+static bool begin_seen(struct vt_owners *w) {
+    uint64_t all = w->kept_bytes, left = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w->target_count; i++) {
+        const struct vt_owners_target *t = &w->targets[i];
+        all += t->inner ? 0 : t->end - t->start;
+        left += t->inner || t->node ? 0 : t->end - t->start;
+        count += !t->inner && !t->node;
+    }
+    bool python = vt_pyimage.runtime != 0;
+    w->most_work = w->work + w->most_work / SEEN_SHARE;
+    w->most_cpu_ns =
+        vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns + w->most_cpu_ns / SEEN_SHARE;
+    return count && (!python || left >= all / SEEN_PART || count >= SEEN_COUNT);
+}
+
+static bool is_passed_over(const struct vt_owners *w) {
+    return w->passing && (w->level == VT_LEVEL_NATIVE || w->level >= VT_LEVEL_CYCLE);
+}
+
+/* What the user's own names hold all of needs no libraries'. */
+static void walk_levels(struct vt_owners *w, enum vt_owners_level last) {
+    for (; w->level <= last && !w->stopped; w->level++)
+        if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
+            walk_level(w);
+}
+
+void vt_owners_walk(struct vt_owners *w) {
+    w->cpu_began_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (vt_owners_read_open(w) && make_memory(w)) {
+        walk_levels(w, VT_LEVEL_CYCLE);
+        bool stopped = w->stopped, in_doubt = w->in_doubt;
+        walk_levels(w, VT_LEVEL_UNREACHED);
+        if (!w->stopped && !w->passing && begin_seen(w))
+            walk_level(w);
+        w->in_doubt = in_doubt; /* these two name no owner, so they need not be complete */
+        w->stopped = false;     /* for what is written */
+        w->most_work = UINT64_MAX;
+        vt_owners_write(w);
+        w->stopped |= stopped;
+    } else {
+        w->stopped = true;
+    }
+    w->answer->objects = w->node_count;
+    w->answer->flags = (w->stopped || w->in_doubt || !w->copy ? VT_SNAPSHOT_PARTIAL : 0) |
+                       (w->copy ? 0 : VT_SNAPSHOT_IN_PLACE);
+}

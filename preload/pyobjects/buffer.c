@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of Python objects that may have addresses of allocations in it: ctypes' values, NumPy's
+ * and array's elements that are unsigned 64-bit numbers or objects. Other numbers are data, and are
+ * not read. Used by objects.c.
+ */
+#include "pyobjects.h"
+
+#include <string.h>
+
+#define BATCH      64u
+#define MOST_ITEMS (1u << 24)
+#define MOST_BASES 64u
+#define MOST_DEPTH 32
+
+static void number(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
+                   uint64_t value) {
+    struct vt_edge edge = {.kind = kind, .as = VT_AS_NUMBER, .to = value, .name = name};
+    if (value && !vt_owners_py_raw)
+        vt_owners_edge(w, &edge);
+}
+
+/* Numbers one behind the other. */
+static void numbers(struct vt_owners *w, uintptr_t at, uint64_t count) {
+    for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_owners_py_raw && vt_owners_goes_on(w);
+         i += BATCH) {
+        uint64_t words[BATCH], n = count - i < BATCH ? count - i : BATCH;
+        if (!vt_owners_read(w, words, at + i * 8, n * 8))
+            return;
+        for (uint64_t k = 0; k < n; k++) {
+            struct vt_edge edge = {.kind = VT_STEP_INDEX,
+                                   .as = VT_AS_NUMBER,
+                                   .to = words[k],
+                                   .indexed = true,
+                                   .index = (int64_t)(i + k)};
+            if (words[k])
+                vt_owners_edge(w, &edge);
+        }
+    }
+}
+
+static bool is_named(struct vt_owners *w, uintptr_t type, const char *name) {
+    char found[64];
+    size_t length = strlen(name);
+    return vt_owners_read(w, found, vt_owners_word(w, type + VT_PYTYPE_NAME), length + 1) &&
+           memcmp(found, name, length + 1) == 0;
+}
+
+/* Whether one of the type's bases is such a type of an extension. */
+static bool is_a(struct vt_owners *w, uintptr_t type, const char *name) {
+    for (unsigned i = 0; type && i < MOST_BASES; i++) {
+        if (is_named(w, type, name))
+            return true;
+        type = vt_owners_word(w, type + VT_PYTYPE_BASE);
+    }
+    return false;
+}
+
+struct structure {
+    uintptr_t memory;
+    uint64_t bytes;
+};
+
+/* A field of a structure that is as long as an address, or contains such fields. */
+static void field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+    const struct structure *s = data;
+    const struct vt_owners_type *type = vt_owners_type_of(w, value);
+    uint64_t place[2];
+    char name[VT_OWNERS_TEXT_MOST];
+    if (!type ||
+        (!is_named(w, type->address, "_ctypes.CField") &&
+         !is_named(w, type->address, "ctypes.CField")) || /* from 3.14 on */
+        !vt_owners_read(w, place, value + VT_PYCFIELD_OFFSET, sizeof place))
+        return;
+    uint64_t offset = place[0], bytes = place[1];
+    if (bytes & 7 || bytes > s->bytes || offset > s->bytes - bytes || offset & 7)
+        return;
+    uint32_t n = vt_owners_python_str(w, key, name, sizeof name);
+    for (uint64_t i = 0; i < bytes / 8 && i < MOST_ITEMS; i++)
+        number(w, VT_STEP_ATTRIBUTE, (struct vt_owners_text){name, n},
+               vt_owners_word(w, s->memory + offset + i * 8));
+}
+
+void vt_owners_python_ctypes(struct vt_owners *w, uintptr_t object,
+                             const struct vt_owners_type *type) {
+    uint64_t head[VT_PYCDATA_OBJECTS / 8 + 1];
+    if (!vt_owners_read(w, head, object, sizeof head))
+        return;
+    uintptr_t memory = head[VT_PYCDATA_POINTER / 8];
+    uint64_t bytes = head[VT_PYCDATA_BYTES / 8], length = head[VT_PYCDATA_LENGTH / 8];
+    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("_b_base_"),
+                          head[VT_PYCDATA_BASE / 8]);
+    vt_owners_python_part(w, head[VT_PYCDATA_OBJECTS / 8]);
+    if (!memory || bytes < 8 || bytes >> 40)
+        return;
+    if (is_a(w, type->address, "_ctypes._SimpleCData")) {
+        if (bytes == 8)
+            number(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("value"), vt_owners_word(w, memory));
+    } else if (is_a(w, type->address, "_ctypes._Pointer")) {
+        number(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("contents"), vt_owners_word(w, memory));
+    } else if (is_a(w, type->address, "_ctypes.Array")) {
+        if (length && bytes % length == 0 && bytes / length % 8 == 0)
+            numbers(w, memory, bytes / 8);
+    } else {
+        struct structure s = {memory, bytes};
+        uintptr_t base = type->address;
+        for (unsigned i = 0; base && i < MOST_BASES; i++) {
+            vt_owners_python_each(w, vt_owners_word(w, base + VT_PYTYPE_DICT), field, &s);
+            base = vt_owners_word(w, base + VT_PYTYPE_BASE);
+        }
+    }
+}
+
+/* An array's elements, by its strides. */
+static void elements(struct vt_owners *w, const uint64_t *shape, const uint64_t *strides, int nd,
+                     uintptr_t data, bool objects) {
+    uint64_t at[MOST_DEPTH] = {0}, total = 1;
+    for (int i = 0; i < nd; i++)
+        if (__builtin_mul_overflow(total, shape[i], &total) || total > MOST_ITEMS)
+            return;
+    for (uint64_t n = 0; n < total && vt_owners_goes_on(w); n++) {
+        uintptr_t place = data;
+        for (int i = 0; i < nd; i++)
+            place += at[i] * strides[i];
+        uint64_t word = vt_owners_word(w, place);
+        struct vt_edge edge = {.kind = VT_STEP_INDEX,
+                               .as = VT_AS_NUMBER,
+                               .to = word,
+                               .indexed = true,
+                               .index = (int64_t)n};
+        if (objects)
+            vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)n, word);
+        else if (word && !vt_owners_py_raw)
+            vt_owners_edge(w, &edge);
+        for (int i = nd - 1; i >= 0 && ++at[i] == shape[i]; i--)
+            at[i] = 0;
+    }
+}
+
+void vt_owners_python_numpy(struct vt_owners *w, uintptr_t array) {
+    uint64_t shape[MOST_DEPTH], strides[MOST_DEPTH];
+    char letter = 0;
+    int32_t nd = vt_owners_int(w, array + VT_NUMPY_DIMENSIONS);
+    uintptr_t description = vt_owners_word(w, array + VT_NUMPY_DESCRIPTION);
+    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("base"),
+                          vt_owners_word(w, array + VT_NUMPY_BASE));
+    if (nd < 0 || nd > MOST_DEPTH ||
+        !vt_owners_read(w, &letter, description + VT_NUMPY_DESCRIPTION_CHAR, 1) ||
+        (letter != 'O' && letter != 'L' && letter != 'Q') ||
+        (nd &&
+         (!vt_owners_read(w, shape, vt_owners_word(w, array + VT_NUMPY_SHAPE), (size_t)nd * 8) ||
+          !vt_owners_read(w, strides, vt_owners_word(w, array + VT_NUMPY_STRIDES),
+                          (size_t)nd * 8))))
+        return;
+    elements(w, shape, strides, nd, vt_owners_word(w, array + VT_NUMPY_DATA), letter == 'O');
+}
+
+void vt_owners_python_array(struct vt_owners *w, uintptr_t array) {
+    char letter = 0;
+    uint64_t count = vt_owners_word(w, array + VT_PY_SIZE);
+    uintptr_t description = vt_owners_word(w, array + VT_PYARRAY_DESCRIPTION);
+    /* struct arraydescr begins with the type code. */
+    if (vt_owners_read(w, &letter, description, 1) && (letter == 'Q' || letter == 'L'))
+        numbers(w, vt_owners_word(w, array + VT_PYARRAY_ITEMS), count);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What has named variables in Python: frames, generators with the frame that they are suspended in,
+ * and functions with their closures and defaults. Used by objects.c and roots.c.
+ *
+ * A frame has slots: the local variables, the cells of those that closures share, and the stack that
+ * it computes with. Slots above the top of that stack are dead, and are not read. While a frame
+ * runs, most versions keep the top in a register; then only the variables are read.
+ */
+#include "pyobjects.h"
+
+#include "stack/stack.h"
+
+#include <string.h>
+
+#define MOST_SLOTS    65536
+#define SHIM          3u /* owners from here on belong to the interpreter's loop, not to Python code */
+#define LONGEST_TABLE 65536u
+#define TAGS          7u
+
+/* Code whose frame or function is being read. */
+struct code {
+    uintptr_t at;
+    uintptr_t names[3]; /* tuples of names: variables, cells, free variables; from 3.11 on one */
+    uint32_t count[3];
+    uint32_t slots; /* their sum */
+};
+
+static uint32_t tuple_size(struct vt_owners *w, uintptr_t tuple) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, tuple);
+    uint64_t n = type && type->flags & VT_PYFLAG_TUPLE ? vt_owners_word(w, tuple + VT_PY_SIZE) : 0;
+    return n <= MOST_SLOTS ? (uint32_t)n : 0;
+}
+
+static uintptr_t tuple_item(struct vt_owners *w, uintptr_t tuple, uint64_t i) {
+    return vt_owners_word(w, tuple + vt_owners_py->tuple_items + i * 8);
+}
+
+static bool read_code(struct vt_owners *w, uintptr_t at, struct code *code) {
+    *code = (struct code){.at = at};
+    if (!at || vt_owners_word(w, at + VT_PY_TYPE) != vt_pyimage.code_type)
+        return false;
+    if (vt_owners_py->slots) {
+        int32_t slots = vt_owners_int(w, at + vt_owners_py->slots);
+        code->names[0] = vt_owners_word(w, at + vt_owners_py->slot_names);
+        code->count[0] = code->slots = tuple_size(w, code->names[0]);
+        return slots >= 0 && (uint32_t)slots == code->slots;
+    }
+    int32_t locals = vt_owners_int(w, at + vt_owners_py->locals);
+    code->names[0] = vt_owners_word(w, at + vt_owners_py->variables);
+    code->names[1] = vt_owners_word(w, at + vt_owners_py->cells);
+    code->names[2] = vt_owners_word(w, at + vt_owners_py->frees);
+    for (unsigned i = 0; i < 3; i++)
+        code->slots += code->count[i] = tuple_size(w, code->names[i]);
+    return locals >= 0 && (uint32_t)locals == code->count[0];
+}
+
+/* The name of a slot: a str. */
+static uintptr_t slot_name(struct vt_owners *w, const struct code *code, uint32_t slot) {
+    unsigned part = 0;
+    while (part < 2 && slot >= code->count[part])
+        slot -= code->count[part++];
+    return tuple_item(w, code->names[part], slot);
+}
+
+/* The object in a slot; what is in the cell, if there is one. */
+static uintptr_t slot_value(struct vt_owners *w, uint64_t word) {
+    if (vt_owners_py->tagged) {
+        /* A number; or a reference that is not counted, since a variable of the frame has it too. */
+        if ((word & 3) == 3 || (vt_owners_py_raw && word & 1))
+            return 0;
+        word &= ~(uint64_t)3;
+    }
+    const struct vt_owners_type *type = vt_owners_type_of(w, word);
+    if (!type)
+        return 0;
+    return type->reader == VT_PYREAD_CELL && !vt_owners_py_raw
+               ? vt_owners_word(w, word + VT_PYCELL_CONTENTS)
+               : word;
+}
+
+/* How many words of its stack are in use; 0 also where that is not known. */
+static int64_t stack_depth(struct vt_owners *w, uintptr_t frame, uintptr_t slots, uint32_t n) {
+    uintptr_t top = frame + vt_owners_py->frame_top, stack = slots + (uint64_t)n * 8;
+    int64_t depth;
+    if (vt_owners_py->frame_objects) {
+        if (vt_owners_word(w, frame + vt_owners_py->frame_stack) != stack)
+            return 0;
+        uintptr_t pointer = vt_owners_word(w, top);
+        depth = vt_owners_py->minor == 10 ? vt_owners_int(w, top)
+                : pointer                 ? (int64_t)(pointer - stack) / 8
+                                          : 0;
+    } else if (vt_owners_py->tagged) {
+        uintptr_t pointer = vt_owners_word(w, top);
+        depth = pointer ? (int64_t)(pointer - stack) / 8 : 0;
+    } else {
+        depth = (int64_t)vt_owners_int(w, top) - n;
+    }
+    return depth > 0 && depth <= MOST_SLOTS ? depth : 0;
+}
+
+static uintptr_t code_of(struct vt_owners *w, uintptr_t frame) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    unsigned char owner = 0;
+    if (at->chain == VT_CHAIN_SHIM &&
+        (!vt_owners_read(w, &owner, frame + at->owner, 1) || owner >= SHIM))
+        return 0;
+    return vt_owners_word(w, frame + at->code) & ~(uintptr_t)TAGS;
+}
+
+/* The line that a frame is at; 0: not known. */
+static uint32_t line_of(struct vt_owners *w, uintptr_t frame, uintptr_t code) {
+    static uint8_t table[LONGEST_TABLE]; /* one snapshot is taken at a time */
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    uintptr_t bytes = vt_owners_word(w, code + at->lines_table);
+    uint64_t n = bytes ? vt_owners_word(w, bytes + at->bytes_size) : 0;
+    uint32_t first = (uint32_t)vt_owners_int(w, code + at->first_line);
+    int64_t lasti = at->chain == VT_CHAIN_OBJECTS
+                        ? (int64_t)vt_owners_int(w, frame + at->lasti) * at->lasti_unit
+                        : (int64_t)(vt_owners_word(w, frame + at->lasti) - (code + at->bytecode));
+    if (lasti < 0 || lasti > INT32_MAX || !n || n > sizeof table ||
+        !vt_owners_read(w, table, bytes + at->bytes_data, n))
+        return 0;
+    return vt_python_line(table, n, first, (uint32_t)lasti);
+}
+
+bool vt_owners_python_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    struct code code;
+    if (!read_code(w, code_of(w, frame), &code))
+        return false;
+    place->code = code.at;
+    place->line = line_of(w, frame, code.at);
+    uint32_t n = vt_owners_python_str(
+        w, vt_owners_word(w, code.at + (at->qualname ? at->qualname : at->name)), place->name,
+        sizeof place->name - 1);
+    place->name[n] = 0;
+    n = vt_owners_python_str(w, vt_owners_word(w, code.at + at->file), place->file,
+                             sizeof place->file - 1);
+    place->file[n] = 0;
+    return true;
+}
+
+void vt_owners_python_frame_stack(struct vt_owners *w, uintptr_t frame) {
+    struct code code;
+    if (!read_code(w, code_of(w, frame), &code))
+        return;
+    uintptr_t slots = frame + vt_owners_py->frame_slots;
+    int64_t depth = stack_depth(w, frame, slots, code.slots);
+    for (int64_t i = 0; i < depth; i++)
+        vt_owners_python_edge(
+            w, VT_STEP_ITEM, (struct vt_owners_text){0},
+            slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)));
+}
+
+void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame) {
+    struct code code;
+    if (!read_code(w, code_of(w, frame), &code))
+        return;
+    uintptr_t slots = frame + vt_owners_py->frame_slots;
+    for (uint32_t i = 0; i < code.slots; i++) {
+        uintptr_t value = slot_value(w, vt_owners_word(w, slots + i * 8ul));
+        if (value)
+            vt_owners_python_edge_str(w, VT_STEP_NAME, slot_name(w, &code, i), value);
+    }
+    /* A class's body and exec() have their variables in a dict. A module's are its globals. */
+    uintptr_t locals = vt_owners_word(w, frame + vt_owners_py->frame_locals);
+    if (vt_owners_py_raw) {
+        vt_owners_python_part(w, locals);
+        return;
+    }
+    uintptr_t globals = vt_owners_word(w, frame + vt_owners_py->frame_locals -
+                                              (vt_owners_py->frame_objects ? 8 : 16));
+    if (locals && locals != globals)
+        vt_owners_python_names(w, locals, VT_STEP_NAME);
+}
+
+void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
+    vt_owners_python_frame_names(w, frame);
+    vt_owners_python_frame_stack(w, frame);
+}
+
+uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object) {
+    return vt_owners_py->frame_objects ? object
+                                       : vt_owners_word(w, object + vt_owners_py->frame_of_object);
+}
+
+void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback) {
+    struct vt_pyplace place;
+    uintptr_t object = vt_owners_word(w, traceback + VT_PYTRACEBACK_FRAME);
+    uintptr_t frame = object ? vt_owners_python_frame_in(w, object) : 0;
+    if (frame && vt_owners_python_place(w, frame, &place))
+        vt_owners_python_edge(w, VT_STEP_FRAME,
+                              (struct vt_owners_text){place.name, (uint32_t)strlen(place.name)},
+                              object);
+    /* The next one is a part of it: how deep the frame was does not matter. */
+    vt_owners_python_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
+}
+
+void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator) {
+    const struct vt_owners_pylayout *py = vt_owners_py;
+    int8_t state;
+    uintptr_t frame = generator + py->generator_frame;
+    if (py->frame_objects)
+        frame = vt_owners_word(w, frame); /* 0: it has ended */
+    else if (!vt_owners_read(w, &state, generator + py->generator_state, 1) || state > 0 ||
+             state < py->generator_created)
+        return;
+    if (!frame)
+        return;
+    if (py->frame_objects && vt_owners_py_raw) {
+        vt_owners_python_part(w, frame);
+        return;
+    }
+    vt_owners_python_frame(w, frame);
+    /* An exception that it handles while it is suspended. */
+    vt_owners_python_edge(
+        w, VT_STEP_ITEM, (struct vt_owners_text){0},
+        vt_owners_word(w, generator + py->generator_exception + py->exception_value));
+}
+
+static void default_of(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+    (void)data;
+    vt_owners_python_edge_str(w, VT_STEP_DEFAULT, key, value);
+}
+
+void vt_owners_python_function(struct vt_owners *w, uintptr_t function) {
+    const struct vt_owners_pylayout *py = vt_owners_py;
+    struct code code;
+    if (vt_owners_py_raw) {
+        const uint16_t direct[] = {py->closure, py->defaults, py->keyword_defaults,
+                                   py->function_dict};
+        for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
+            vt_owners_python_part(w, vt_owners_word(w, function + direct[i]));
+        return;
+    }
+    if (!read_code(w, vt_owners_word(w, function + py->function_code), &code))
+        return;
+    uintptr_t closure = vt_owners_word(w, function + py->closure);
+    uint32_t frees = tuple_size(w, closure);
+    for (uint32_t i = 0; i < frees && frees <= code.slots; i++)
+        vt_owners_python_edge_str(w, VT_STEP_CLOSURE, slot_name(w, &code, code.slots - frees + i),
+                                  slot_value(w, tuple_item(w, closure, i)));
+    uintptr_t defaults = vt_owners_word(w, function + py->defaults);
+    uint32_t n = tuple_size(w, defaults);
+    int32_t arguments = vt_owners_int(w, code.at + py->arguments);
+    for (uint32_t i = 0; i < n && (int64_t)n <= arguments; i++)
+        vt_owners_python_edge_str(w, VT_STEP_DEFAULT,
+                                  slot_name(w, &code, (uint32_t)arguments - n + i),
+                                  tuple_item(w, defaults, i));
+    vt_owners_python_each(w, vt_owners_word(w, function + py->keyword_defaults), default_of, NULL);
+    vt_owners_python_names(w, vt_owners_word(w, function + py->function_dict), VT_STEP_ATTRIBUTE);
+}

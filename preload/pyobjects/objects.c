@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The edges of Python's objects: which reader a type has, and the readers of containers. The walk
+ * (owners/walk.c) asks for one object at a time.
+ *
+ * A type is known by its flags (int, list, dict, ...) or, with what it inherits, by the name that a
+ * type written in C has: such types are not made by `class`, so nobody's class is mistaken for one.
+ * Of any other type only slots (__slots__ and members written in C) and the instance's attributes
+ * are read. Not followed: weak references, modules, functions' globals, types' bases and subclasses.
+ */
+#include "pyobjects.h"
+
+#include <string.h>
+
+#define MOST_BASES 64u
+#define MOST_ITEMS (1u << 26)
+#define BATCH      64u
+#define NAME_BYTES 40u
+/* Py_TPFLAGS_IMMUTABLETYPE: from 3.10 on, types made from a specification in C */
+#define IMMUTABLE  (1u << 8)
+
+/* Types by tp_name. `bytes`: no object is shorter, where we read so far. */
+static const struct known {
+    const char *name;
+    uint8_t reader;
+    uint8_t bytes;
+} known[] = {
+    {"set", VT_PYREAD_SET, 48},
+    {"frozenset", VT_PYREAD_SET, 48},
+    {"collections.deque", VT_PYREAD_DEQUE, 72},
+    {"cell", VT_PYREAD_CELL, 24},
+    {"function", VT_PYREAD_FUNCTION, 104},
+    {"method", VT_PYREAD_METHOD, 32},
+    {"builtin_function_or_method", VT_PYREAD_BUILTIN, 32},
+    {"generator", VT_PYREAD_GENERATOR, 80},
+    {"coroutine", VT_PYREAD_GENERATOR, 80},
+    {"async_generator", VT_PYREAD_GENERATOR, 80},
+    {"frame", VT_PYREAD_FRAME, 32},
+    {"traceback", VT_PYREAD_TRACEBACK, 32},
+    {"dict_keys", VT_PYREAD_VIEW, 24},
+    {"dict_values", VT_PYREAD_VIEW, 24},
+    {"dict_items", VT_PYREAD_VIEW, 24},
+    {"mappingproxy", VT_PYREAD_PROXY, 24},
+    {"list_iterator", VT_PYREAD_ITERATOR, 32},
+    {"list_reverseiterator", VT_PYREAD_ITERATOR, 32},
+    {"tuple_iterator", VT_PYREAD_ITERATOR, 32},
+    {"functools._lru_cache_wrapper", VT_PYREAD_LRU, 96},
+    {"functools._lru_list_elem", VT_PYREAD_LRU_LINK, 56},
+    {"_thread._local", VT_PYREAD_LOCAL, 56},
+    {"_ctypes._CData", VT_PYREAD_CTYPES, 72},
+    {"numpy.ndarray", VT_PYREAD_NUMPY, 72},
+    {"array.array", VT_PYREAD_ARRAY, 48},
+    /* These hold nothing of their own, or are barriers. */
+    {"staticmethod", VT_PYREAD_WRAPPER, 24},
+    {"classmethod", VT_PYREAD_WRAPPER, 24},
+    {"_asyncio.Future", VT_PYREAD_FUTURE, 72},
+    {"_asyncio.Task", VT_PYREAD_TASK, 128},
+    {"_queue.SimpleQueue", VT_PYREAD_QUEUE, 48},
+    {"module", VT_PYREAD_MODULE, 24},
+    {"weakref", VT_PYREAD_NOTHING, 16},
+    {"weakref.ReferenceType", VT_PYREAD_NOTHING, 16},
+    {"weakproxy", VT_PYREAD_NOTHING, 16},
+    {"weakref.ProxyType", VT_PYREAD_NOTHING, 16},
+    {"weakcallableproxy", VT_PYREAD_NOTHING, 16},
+    {"weakref.CallableProxyType", VT_PYREAD_NOTHING, 16},
+    {"code", VT_PYREAD_NOTHING, 16},
+    {"bool", VT_PYREAD_NOTHING, 16},
+    {"getset_descriptor", VT_PYREAD_NOTHING, 16},
+    {"member_descriptor", VT_PYREAD_NOTHING, 16},
+    {"method_descriptor", VT_PYREAD_NOTHING, 16},
+    {"classmethod_descriptor", VT_PYREAD_NOTHING, 16},
+    {"wrapper_descriptor", VT_PYREAD_NOTHING, 16},
+};
+
+/* A type's fields, as far as they are needed. */
+struct fields {
+    char name[NAME_BYTES];
+    uint64_t flags;
+    int64_t basic_size, item_size, dict_offset;
+    uintptr_t base;
+};
+
+static bool read_fields(struct vt_owners *w, uintptr_t type, struct fields *f) {
+    uint64_t words[VT_PYTYPE_BYTES / 8];
+    if (!type || type & 7 || !vt_owners_read(w, words, type, sizeof words))
+        return false;
+    *f = (struct fields){.flags = words[VT_PYTYPE_FLAGS / 8],
+                         .basic_size = (int64_t)words[VT_PYTYPE_BASICSIZE / 8],
+                         .item_size = (int64_t)words[VT_PYTYPE_ITEMSIZE / 8],
+                         .dict_offset = (int64_t)words[VT_PYTYPE_DICTOFFSET / 8],
+                         .base = words[VT_PYTYPE_BASE / 8]};
+    for (size_t i = 0; i < NAME_BYTES - 1; i++)
+        if (!vt_owners_read(w, &f->name[i], words[VT_PYTYPE_NAME / 8] + i, 1) || !f->name[i])
+            break;
+    return f->basic_size >= 16 && f->basic_size < 1 << 20 && f->name[0];
+}
+
+static bool is_known(const struct fields *f, uint8_t *reader) {
+    /* A class statement makes no name with a dot, and no type that cannot be changed. */
+    if (f->flags & VT_PYFLAG_HEAP && !(f->flags & IMMUTABLE) && !strchr(f->name, '.'))
+        return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(f->name, known[i].name) == 0 && f->basic_size >= known[i].bytes) {
+            *reader = known[i].reader;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint8_t reader_by_flags(uint64_t flags) {
+    return flags & VT_PYFLAG_LONG        ? VT_PYREAD_NUMBER
+           : flags & VT_PYFLAG_LIST      ? VT_PYREAD_LIST
+           : flags & VT_PYFLAG_TUPLE     ? VT_PYREAD_TUPLE
+           : flags & VT_PYFLAG_DICT      ? VT_PYREAD_DICT
+           : flags & VT_PYFLAG_EXCEPTION ? VT_PYREAD_EXCEPTION
+           : flags & VT_PYFLAG_TYPE      ? VT_PYREAD_TYPE
+                                         : VT_PYREAD_PLAIN;
+}
+
+/* Allocators' books: they list what is live, and own nothing. */
+static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
+    char name[128] = "";
+    static const char numba[] = "numba.cuda.cudadrv.driver.";
+    uint32_t n = vt_owners_python_type_name(w, type, name, sizeof name - 1);
+    name[n] = 0;
+    return is_type ? strcmp(name, "weakref.finalize") == 0
+                   : strncmp(name, numba, sizeof numba - 1) == 0;
+}
+
+#define OBJECT_BYTES 16
+
+/* Whether its objects have words of an extension's own: builtin types' names have no module. */
+static bool is_of_extension(struct vt_owners *w, const struct vt_owners_type *type) {
+    char name[128] = "";
+    uint32_t n = vt_owners_python_type_name(w, type->address, name, sizeof name - 1);
+    name[n] = 0;
+    return type->basic_size > OBJECT_BYTES && (strchr(name, '.') || strcmp(name, "PyCapsule") == 0);
+}
+
+void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
+    struct fields f;
+    type->leaf = true;
+    type->reader = VT_PYREAD_NOTHING;
+    if (!vt_owners_py || !read_fields(w, type->address, &f))
+        return;
+    type->flags = (uint32_t)f.flags;
+    type->dict_offset = f.dict_offset;
+    type->basic_size = f.basic_size;
+    type->item_size = f.item_size;
+    type->reader = reader_by_flags(f.flags);
+    bool attributes = f.dict_offset || f.flags & VT_PYFLAG_MANAGED;
+    type->spare[VT_PYSPARE_MEMBERS] = vt_owners_python_has_members(w, type->address);
+    struct fields base = f;
+    for (unsigned i = 0; i < MOST_BASES && !is_known(&base, &type->reader); i++)
+        if (!read_fields(w, base.base, &base))
+            break;
+    type->leaf =
+        type->reader == VT_PYREAD_NOTHING ||
+        (type->reader == VT_PYREAD_PLAIN && !attributes && !type->spare[VT_PYSPARE_MEMBERS]);
+    type->opaque = type->reader == VT_PYREAD_PLAIN && type->leaf && is_of_extension(w, type);
+    type->number = type->reader == VT_PYREAD_NUMBER;
+    type->spare[VT_PYSPARE_BOOKS] =
+        f.flags & VT_PYFLAG_HEAP && attributes && keeps_books(w, type->address, false);
+}
+
+/* --- containers --- */
+
+static void number(struct vt_owners *w, uintptr_t object) {
+    struct vt_edge edge = {
+        .kind = VT_STEP_NONE, .as = VT_AS_NUMBER, .to = vt_owners_python_number(w, object)};
+    if (!vt_owners_py_raw)
+        vt_owners_edge(w, &edge);
+}
+
+static void items(struct vt_owners *w, uintptr_t at, uint64_t count) {
+    for (uint64_t i = 0; i < count && i < MOST_ITEMS && vt_owners_goes_on(w); i += BATCH) {
+        uint64_t words[BATCH], n = count - i < BATCH ? count - i : BATCH;
+        if (!vt_owners_read(w, words, at + i * 8, n * 8)) {
+            vt_owners_in_doubt(w);
+            return;
+        }
+        vt_owners_python_expect(words, n, 1);
+        for (uint64_t k = 0; k < n; k++)
+            vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)(i + k), words[k]);
+    }
+}
+
+static void set(struct vt_owners *w, uintptr_t object) {
+    uint64_t mask = vt_owners_word(w, object + VT_PYSET_MASK);
+    uintptr_t table = vt_owners_word(w, object + VT_PYSET_TABLE);
+    if (mask & (mask + 1) || mask >= MOST_ITEMS)
+        return;
+    for (uint64_t i = 0; i <= mask && vt_owners_goes_on(w); i++) {
+        uint64_t
+            entry[2]; /* the key, NULL or the mark of a removed one, which is a leaf; its hash */
+        if (!vt_owners_read(w, entry, table + i * sizeof entry, sizeof entry)) {
+            vt_owners_in_doubt(w);
+            return;
+        }
+        vt_owners_python_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0}, entry[0]);
+    }
+}
+
+static void deque(struct vt_owners *w, uintptr_t object) {
+    uint64_t count = vt_owners_word(w, object + VT_PY_SIZE);
+    uintptr_t block = vt_owners_word(w, object + VT_PYDEQUE_LEFT);
+    uint64_t place = vt_owners_word(w, object + VT_PYDEQUE_INDEX);
+    /* A block: the link to the left, the objects, the link to the right. */
+    for (uint64_t i = 0; i < count && i < MOST_ITEMS && vt_owners_goes_on(w); i++) {
+        if (place == VT_PYDEQUE_BLOCK) {
+            block = vt_owners_word(w, block + 8 + VT_PYDEQUE_BLOCK * 8);
+            place = 0;
+        }
+        if (!block || place > VT_PYDEQUE_BLOCK)
+            return;
+        vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)i,
+                                 vt_owners_word(w, block + 8 + place++ * 8));
+    }
+}
+
+static void attribute(struct vt_owners *w, const char *name, uintptr_t from) {
+    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE,
+                          (struct vt_owners_text){name, (uint32_t)strlen(name)},
+                          vt_owners_word(w, from));
+}
+
+static void exception(struct vt_owners *w, uintptr_t object) {
+    const struct vt_owners_pylayout *py = vt_owners_py;
+    attribute(w, "args", object + VT_PYEXCEPTION_ARGS);
+    attribute(w, "__traceback__", object + py->traceback);
+    /* The cause first: it is the context too. */
+    attribute(w, "__cause__", object + py->cause);
+    attribute(w, "__context__", object + py->context);
+    if (py->notes)
+        attribute(w, "__notes__", object + py->notes);
+}
+
+static void frame(struct vt_owners *w, uintptr_t object) {
+    uintptr_t inner = vt_owners_python_frame_in(w, object);
+    if (inner)
+        vt_owners_python_frame(w, inner);
+    attribute(w, "f_back", object + (vt_owners_py->frame_objects ? 24 : 16));
+}
+
+/* threading.local: a dict of dicts, one for each thread. */
+static void local_of_thread(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+    (void)key, (void)data;
+    if (!vt_owners_py_raw)
+        vt_owners_python_names(w, value, VT_STEP_ATTRIBUTE);
+}
+
+/* An enumeration has its members under their own names too. */
+static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+    (void)data;
+    if (!vt_owners_python_is(w, key, "_value2member_map_") &&
+        !vt_owners_python_is(w, key, "_member_map_") &&
+        !vt_owners_python_is(w, key, "_hashable_values_") &&
+        !vt_owners_python_is(w, key, "_unhashable_values_") &&
+        !vt_owners_python_is(w, key, "_unhashable_values_map_"))
+        vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key, value);
+}
+
+static void type_object(struct vt_owners *w, uintptr_t object) {
+    /* Classes that every interpreter has hold nothing of the program's. */
+    uintptr_t dict = vt_owners_word(w, object + VT_PYTYPE_DICT);
+    if (!(vt_owners_word(w, object + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP))
+        return;
+    if (keeps_books(w, object, true))
+        vt_owners_python_leave_out(vt_owners_python_look_up(w, dict, "_registry"));
+    else
+        vt_owners_python_each(w, dict, class_attribute, NULL);
+}
+
+/* queue.SimpleQueue: a list to 3.12, a ring from 3.13 on. */
+static void queue(struct vt_owners *w, uintptr_t object) {
+    uint64_t ring[VT_PYRING_COUNT + 1];
+    if (vt_owners_py->minor < 13) {
+        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYQUEUE_LIST));
+        return;
+    }
+    if (!vt_owners_read(w, ring, object + VT_PYQUEUE_RING, sizeof ring) ||
+        ring[VT_PYRING_COUNT] > ring[VT_PYRING_ROOM] || ring[VT_PYRING_ROOM] > MOST_ITEMS)
+        return;
+    for (uint64_t i = 0; i < ring[VT_PYRING_COUNT] && vt_owners_goes_on(w); i++) {
+        uint64_t place = (ring[VT_PYRING_GET] + i) % ring[VT_PYRING_ROOM];
+        vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)i,
+                                 vt_owners_word(w, ring[VT_PYRING_ITEMS] + place * 8));
+    }
+}
+
+/* A module is a root, unless the program made it and did not import it: it has no __spec__ then. */
+static void made_module(struct vt_owners *w, uintptr_t object) {
+    uintptr_t dict = vt_owners_word(w, object + VT_PYMODULE_DICT);
+    uintptr_t spec = vt_owners_python_look_up(w, dict, "__spec__");
+    char name[16];
+    if (spec &&
+        vt_owners_python_type_name(w, vt_owners_word(w, spec + VT_PY_TYPE), name, sizeof name) ==
+            8 &&
+        memcmp(name, "NoneType", 8) == 0 &&
+        !vt_owners_python_is(w, vt_owners_python_look_up(w, dict, "__name__"), "__main__"))
+        vt_owners_python_names(w, dict, VT_STEP_ATTRIBUTE);
+}
+
+/* Objects that contain one or two others. */
+static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader) {
+    switch (reader) {
+    case VT_PYREAD_CELL:
+        attribute(w, "cell_contents", object + VT_PYCELL_CONTENTS);
+        break;
+    case VT_PYREAD_METHOD:
+        attribute(w, "__self__", object + VT_PYMETHOD_SELF);
+        attribute(w, "__func__", object + VT_PYMETHOD_FUNCTION);
+        break;
+    case VT_PYREAD_BUILTIN:
+        attribute(w, "__self__", object + VT_PYBUILTIN_SELF);
+        break;
+    case VT_PYREAD_VIEW:
+        attribute(w, "mapping", object + VT_PYVIEW_DICT);
+        break;
+    case VT_PYREAD_PROXY:
+        attribute(w, "mapping", object + VT_PYPROXY_MAPPING);
+        break;
+    case VT_PYREAD_ITERATOR:
+        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYITERATOR_SEQUENCE));
+        break;
+    case VT_PYREAD_LRU:
+        attribute(w, "cache", object + VT_PYLRU_CACHE);
+        attribute(w, "__wrapped__", object + VT_PYLRU_FUNCTION);
+        break;
+    case VT_PYREAD_WRAPPER:
+        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYWRAPPER_FUNCTION));
+        break;
+    case VT_PYREAD_TASK:
+    case VT_PYREAD_FUTURE:
+        if (reader == VT_PYREAD_TASK && vt_owners_py->task_coroutine)
+            attribute(w, "_coro", object + vt_owners_py->task_coroutine);
+        vt_owners_python_part(w, vt_owners_word(w, object + vt_owners_py->future_result));
+        attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
+        break;
+    default:
+        break;
+    }
+}
+
+static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
+    switch ((enum vt_pyreader)type->reader) {
+    case VT_PYREAD_NOTHING:
+    case VT_PYREAD_LRU_LINK: /* read by what leads to it */
+        return;
+    case VT_PYREAD_MODULE:
+        made_module(w, object);
+        return;
+    case VT_PYREAD_DICT:
+        vt_owners_python_keys(w, object);
+        break;
+    case VT_PYREAD_LIST:
+        items(w, vt_owners_word(w, object + VT_PYLIST_ITEMS),
+              vt_owners_word(w, object + VT_PY_SIZE));
+        break;
+    case VT_PYREAD_TUPLE:
+        items(w, object + vt_owners_py->tuple_items, vt_owners_word(w, object + VT_PY_SIZE));
+        break;
+    case VT_PYREAD_SET:
+        set(w, object);
+        break;
+    case VT_PYREAD_DEQUE:
+        deque(w, object);
+        break;
+    case VT_PYREAD_FUNCTION:
+        vt_owners_python_function(w, object);
+        return;
+    case VT_PYREAD_GENERATOR:
+        vt_owners_python_generator(w, object);
+        return;
+    case VT_PYREAD_FRAME:
+        frame(w, object);
+        return;
+    case VT_PYREAD_TYPE:
+        type_object(w, object);
+        return;
+    case VT_PYREAD_EXCEPTION:
+        exception(w, object);
+        break;
+    case VT_PYREAD_LOCAL:
+        vt_owners_python_each(w, vt_owners_word(w, object + vt_owners_py->local_dicts),
+                              local_of_thread, NULL);
+        break;
+    case VT_PYREAD_CTYPES:
+        vt_owners_python_ctypes(w, object, type);
+        break;
+    case VT_PYREAD_NUMPY:
+        vt_owners_python_numpy(w, object);
+        break;
+    case VT_PYREAD_ARRAY:
+        vt_owners_python_array(w, object);
+        break;
+    case VT_PYREAD_NUMBER:
+        number(w, object);
+        break;
+    case VT_PYREAD_PLAIN:
+        break;
+    case VT_PYREAD_METHOD:
+    case VT_PYREAD_CELL:
+    case VT_PYREAD_BUILTIN:
+    case VT_PYREAD_VIEW:
+    case VT_PYREAD_PROXY:
+    case VT_PYREAD_ITERATOR:
+    case VT_PYREAD_LRU:
+    case VT_PYREAD_WRAPPER:
+    case VT_PYREAD_FUTURE:
+    case VT_PYREAD_TASK:
+        small(w, object, type->reader);
+        if (type->reader < VT_PYREAD_LRU || type->reader == VT_PYREAD_WRAPPER)
+            return;
+        break;
+    case VT_PYREAD_QUEUE:
+        queue(w, object);
+        return;
+    case VT_PYREAD_TRACEBACK:
+        vt_owners_python_traceback(w, object);
+        return;
+    }
+    vt_owners_python_attributes(w, object, type);
+}
+
+void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
+    bool last = vt_owners_level(w) == VT_LEVEL_UNREACHED && !vt_owners_py_raw;
+    if (!last || !vt_owners_python_is_left_out(object))
+        read_object(w, object, type);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of pyobjects/: what Python's objects hold. Its parts, in their order:
+ *
+ *   layout.c   where the fields are, for each version
+ *   text.c     strings, names of types, keys as Python shows them; the edge itself
+ *   dict.c     dicts, and attributes that instances keep without one
+ *   frame.c    functions, frames, generators, tracebacks: what has named variables
+ *   buffer.c   ctypes, NumPy and array.array: memory that may contain addresses
+ *   objects.c         the rest, and which reader a type has
+ *   cycles.c   objects that only hold each other
+ *   roots.c    modules, frames of threads, exceptions
+ *
+ * Law: that of owners/. All of them read through vt_owners_read, so a wrong pointer ends a branch and nothing else. What
+ * they return or name is only ever what a live object holds by a strong reference.
+ */
+#ifndef VT_PRELOAD_PYOBJECTS_H
+#define VT_PRELOAD_PYOBJECTS_H
+
+#include "layout.h"
+#include "owners/reader.h"
+
+/* How a type's objects are read; vt_owners_type.reader. */
+enum vt_pyreader {
+    VT_PYREAD_PLAIN = 0, /* only what every object has: slots and a dict */
+    VT_PYREAD_NOTHING,
+    VT_PYREAD_NUMBER,
+    VT_PYREAD_MODULE, /* a barrier, if it was imported */
+    VT_PYREAD_DICT,
+    VT_PYREAD_LIST,
+    VT_PYREAD_TUPLE,
+    VT_PYREAD_SET,
+    VT_PYREAD_DEQUE,
+    VT_PYREAD_CELL,
+    VT_PYREAD_FUNCTION,
+    VT_PYREAD_METHOD,
+    VT_PYREAD_BUILTIN,
+    VT_PYREAD_GENERATOR,
+    VT_PYREAD_FRAME,
+    VT_PYREAD_TRACEBACK,
+    VT_PYREAD_EXCEPTION,
+    VT_PYREAD_TYPE,
+    VT_PYREAD_VIEW,
+    VT_PYREAD_PROXY,
+    VT_PYREAD_ITERATOR,
+    VT_PYREAD_LRU,
+    VT_PYREAD_LRU_LINK,
+    VT_PYREAD_WRAPPER, /* staticmethod, classmethod */
+    VT_PYREAD_FUTURE,
+    VT_PYREAD_TASK,
+    VT_PYREAD_QUEUE,
+    VT_PYREAD_LOCAL,
+    VT_PYREAD_CTYPES,
+    VT_PYREAD_NUMPY,
+    VT_PYREAD_ARRAY,
+};
+
+/* vt_owners_type.spare */
+enum {
+    VT_PYSPARE_MEMBERS, /* 1: it or a base has members that refer to objects */
+    VT_PYSPARE_BOOKS    /* 1: an allocator's books: dicts of what is live are no owners */
+};
+
+/* --- for the walk --- */
+
+/* Fills in a new type. Called once for each. */
+void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type);
+/* Names all edges of an object. */
+void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+/* The value of an object of a type with `number`; 0: none. Its reader emits it as VT_AS_NUMBER. */
+uint64_t vt_owners_python_number(struct vt_owners *w, uintptr_t object);
+/* Names the roots of the current level with their edges. */
+void vt_owners_python_roots(struct vt_owners *w);
+/* A type's name, with its module if that is not builtins: "collections.deque". Returns its length, at
+ * most `room`; 0: it cannot be read. */
+uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
+
+/* --- for each other --- */
+
+/* The interpreter's layout; set before any reader is called. */
+extern const struct vt_owners_pylayout *vt_owners_py;
+
+/* If set, readers give it each object that the one they read refers to directly, and name no edges:
+ * an instance's dict, and not what is in it. */
+typedef void vt_pyraw(struct vt_owners *w, uintptr_t to);
+extern vt_pyraw *vt_owners_py_raw;
+
+/* Asks the memory for objects that are looked at soon: every `stride`th of these words. */
+static inline void vt_owners_python_expect(const uint64_t *objects, uint64_t count,
+                                           unsigned stride) {
+    for (uint64_t i = 0; i < count; i++)
+        __builtin_prefetch((const void *)objects[i * stride]);
+}
+
+static inline int32_t vt_owners_int(struct vt_owners *w, uintptr_t from) {
+    int32_t v;
+    return vt_owners_read(w, &v, from, sizeof v) ? v : 0;
+}
+
+/* --- text.c --- */
+
+/* A str as UTF-8, cut between characters. Returns its length; 0: it is empty, or no str. */
+uint32_t vt_owners_python_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room);
+/* Whether a str is this ASCII text. */
+bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text);
+/* A type's name as its own program says it: without "__main__." */
+struct vt_owners_text vt_owners_python_class(struct vt_owners *w, uintptr_t type, char *to,
+                                             uint32_t room);
+
+/* Names an edge. Objects that hold nothing are left out. */
+void vt_owners_python_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
+                           uintptr_t to);
+/* The same, without a step of its own: what it leads to is a part of the object. */
+void vt_owners_python_part(struct vt_owners *w, uintptr_t to);
+/* An edge to a key of a dict: what it holds is not what the dict is for. */
+void vt_owners_python_edge_apart(struct vt_owners *w, uintptr_t to);
+/* The same; the name is a str. */
+void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name,
+                               uintptr_t to);
+/* The same; the name is an index. */
+void vt_owners_python_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to);
+/* The same; the name is how Python shows the key of a dict. No key: one of many. */
+void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to);
+
+/* --- dict.c --- */
+
+typedef void vt_pyvisit(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data);
+/* Calls `visit` for each entry of a dict. */
+void vt_owners_python_each(struct vt_owners *w, uintptr_t dict, vt_pyvisit *visit, void *data);
+/* The value of a str key; 0: none. */
+uintptr_t vt_owners_python_look_up(struct vt_owners *w, uintptr_t dict, const char *key);
+/* Edges of one kind, named by the dict's str keys. */
+void vt_owners_python_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind);
+/* KEY edges. */
+void vt_owners_python_keys(struct vt_owners *w, uintptr_t dict);
+/* What an instance keeps in its dict, in inline values and in slots. */
+void vt_owners_python_attributes(struct vt_owners *w, uintptr_t object,
+                                 const struct vt_owners_type *type);
+/* Books that were left out. They list what is live, so they are not said to hold it either. */
+void vt_owners_python_leave_out(uintptr_t book);
+bool vt_owners_python_is_left_out(uintptr_t object);
+/* A new walk begins. The last one may have died at any instruction, in a child that shared our memory. */
+void vt_owners_python_forget_books(void);
+void vt_owners_python_forget_cycles(void); /* cycles.c */
+/* Whether a type or a base of it has members that refer to objects. */
+bool vt_owners_python_has_members(struct vt_owners *w, uintptr_t type);
+
+/* --- frame.c --- */
+
+/* A place in a frame's code. */
+struct vt_pyplace {
+    uintptr_t code;
+    uint32_t line;
+    char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
+};
+/* False: it is not a frame of Python code. */
+bool vt_owners_python_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place);
+/* Edges of its local variables and of what it computes with. A frame object to 3.10, an
+ * interpreter's frame from 3.11 on. */
+void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame);
+void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame); /* the variables alone */
+void vt_owners_python_frame_stack(struct vt_owners *w, uintptr_t frame); /* the rest */
+/* The frame that is in a frame object. */
+uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object);
+void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback);
+void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator);
+void vt_owners_python_function(struct vt_owners *w, uintptr_t function);
+
+/* --- cycles.c --- */
+
+/* Names the cycles of an interpreter's objects as roots, and at the next level what else nothing led
+ * to. Not before all other levels are walked. */
+void vt_owners_python_cycles(struct vt_owners *w, uintptr_t interpreter);
+
+/* --- buffer.c --- */
+
+void vt_owners_python_ctypes(struct vt_owners *w, uintptr_t object,
+                             const struct vt_owners_type *type);
+void vt_owners_python_numpy(struct vt_owners *w, uintptr_t array);
+void vt_owners_python_array(struct vt_owners *w, uintptr_t array);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where paths through Python's objects begin: the globals of every module in sys.modules, the local
+ * variables of every thread's frames, and exceptions that are kept or in flight, in all interpreters
+ * of the process. Called by owners/walk.c, once for each level.
+ */
+#include "pyobjects.h"
+
+#include "stack/stack.h"
+
+#include <string.h>
+
+#define MOST_INTERPRETERS 64u
+#define MOST_THREADS      4096u
+#define MOST_FRAMES       65536u
+#define MOST_EXCEPTIONS   1024u
+
+static bool contains(const char *text, const char *part) {
+    return strstr(text, part) != NULL;
+}
+
+/* Whether a file belongs to what is installed, and not to the user's own program. */
+static bool is_library(const char *file) {
+    if (contains(file, "/site-packages/") || contains(file, "/dist-packages/") ||
+        strncmp(file, "<frozen", 7) == 0)
+        return true;
+    /* The standard library: .../lib/python3.11/... */
+    for (const char *at = strstr(file, "/lib/python3."); at; at = strstr(at + 1, "/lib/python3.")) {
+        at += strlen("/lib/python3.");
+        const char *digits = at;
+        while (*at >= '0' && *at <= '9')
+            at++;
+        if (at > digits && *at == '/')
+            return true;
+    }
+    return false;
+}
+
+static struct vt_owners_text text_of(const char *text) {
+    return (struct vt_owners_text){text, (uint32_t)strlen(text)};
+}
+
+/* --- modules --- */
+
+/* Only of modules: anything can be put into sys.modules. */
+static uintptr_t module_dict(struct vt_owners *w, uintptr_t module) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, module);
+    return type && type->reader == VT_PYREAD_MODULE ? vt_owners_word(w, module + VT_PYMODULE_DICT)
+                                                    : 0;
+}
+
+static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+    char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
+    uintptr_t dict = module_dict(w, value), main_module = *(const uintptr_t *)data;
+    if (!dict)
+        return;
+    name[vt_owners_python_str(w, key, name, sizeof name - 1)] = 0;
+    /* multiprocessing calls it __mp_main__, too. */
+    if (value == main_module && strcmp(name, "__main__") != 0)
+        return;
+    uintptr_t path = vt_owners_python_look_up(w, dict, "__file__");
+    file[path ? vt_owners_python_str(w, path, file, sizeof file - 1) : 0] = 0;
+    bool main = strcmp(name, "__main__") == 0;
+    struct vt_root root = {
+        .level = main                           ? VT_LEVEL_USER
+                 : file[0] && !is_library(file) ? VT_LEVEL_OWN
+                                                : VT_LEVEL_LIBRARY,
+        .kind = VT_STEP_MODULE,
+        .name = text_of(name),
+        .type = text_of(file),
+    };
+    /* `import a.b as c` and __main__ imported under its name are the same module twice; the walk
+     * keeps the first. */
+    if (vt_owners_root(w, &root))
+        vt_owners_python_names(w, dict, VT_STEP_NAME);
+}
+
+/* --- threads --- */
+
+static uintptr_t first_frame(struct vt_owners *w, uintptr_t thread) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    if (!at->state_cframe || at->chain == VT_CHAIN_OBJECTS)
+        return vt_owners_word(w, thread + at->state_frame);
+    uintptr_t c = vt_owners_word(w, thread + at->state_cframe);
+    return c ? vt_owners_word(w, c + at->cframe_current) : 0;
+}
+
+/* The variables of a frame at its file's level. What it only computes with has no name, and often is
+ * also in a variable: it comes last. */
+static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
+    struct vt_pyplace place;
+    bool last = vt_owners_level(w) == VT_LEVEL_INTERPRETER;
+    if (!vt_owners_python_place(w, frame, &place))
+        return;
+    struct vt_root root = {
+        .level = last                     ? VT_LEVEL_INTERPRETER
+                 : is_library(place.file) ? VT_LEVEL_LIBRARY
+                                          : VT_LEVEL_USER,
+        .kind = VT_STEP_FRAME,
+        .name = text_of(place.name),
+        .type = text_of(place.file),
+        .line = place.line,
+    };
+    if (vt_owners_root(w, &root))
+        (last ? vt_owners_python_frame_stack : vt_owners_python_frame_names)(w, frame);
+}
+
+/* The outermost first: it holds an object longer than those it gives it to. */
+static void frames(struct vt_owners *w, uintptr_t thread) {
+    static uintptr_t list[MOST_FRAMES]; /* one snapshot is taken at a time */
+    uint32_t count = 0;
+    for (uintptr_t frame = first_frame(w, thread); frame && count < MOST_FRAMES;
+         frame = vt_owners_word(w, frame + vt_pyimage.at.previous))
+        list[count++] = frame;
+    while (count && vt_owners_goes_on(w))
+        frame_of_thread(w, list[--count]);
+}
+
+/* --- exceptions --- */
+
+static void exception(struct vt_owners *w, uintptr_t object) {
+    char name[VT_OWNERS_TEXT_MOST];
+    const struct vt_owners_type *type = vt_owners_type_of(w, object);
+    if (!type || type->leaf)
+        return;
+    struct vt_root root = {
+        .level = VT_LEVEL_EXCEPTION,
+        .kind = VT_STEP_EXCEPTION,
+        .name = vt_owners_python_class(w, type->address, name, sizeof name),
+    };
+    if (vt_owners_root(w, &root))
+        vt_owners_python_part(w, object);
+}
+
+static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
+    const struct vt_owners_pylayout *py = vt_owners_py;
+    exception(w, vt_owners_word(w, thread + py->thread_raised));
+    uintptr_t item = vt_owners_word(w, thread + py->thread_exceptions);
+    for (unsigned i = 0; item && !(item & 7) && i < MOST_EXCEPTIONS; i++) {
+        exception(w, vt_owners_word(w, item + py->exception_value));
+        item = vt_owners_word(w, item + py->exception_previous);
+    }
+}
+
+static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
+    uintptr_t value = vt_owners_python_look_up(w, sys, "last_value");
+    exception(w, vt_owners_python_look_up(w, sys, "last_exc"));
+    exception(w, value);
+    if (!value) /* else it has it */
+        exception(w, vt_owners_python_look_up(w, sys, "last_traceback"));
+}
+
+/* Dicts that a thread has: what C extensions keep for it. */
+static void thread_dict(struct vt_owners *w, uintptr_t thread) {
+    struct vt_root root = {
+        .level = VT_LEVEL_INTERPRETER,
+        .kind = VT_STEP_INTERPRETER,
+        .name = VT_OWNERS_LITERAL("thread state"),
+    };
+    uintptr_t dict = vt_owners_word(w, thread + vt_owners_py->thread_dict);
+    if (dict && vt_owners_root(w, &root))
+        vt_owners_python_keys(w, dict);
+}
+
+static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level level) {
+    const struct vt_owners_pylayout *py = vt_owners_py;
+    if (level == VT_LEVEL_EXCEPTION)
+        last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
+    if (level >= VT_LEVEL_CYCLE)
+        vt_owners_python_cycles(w, at);
+    /* A frame's name for an object is nearer than a module's. */
+    uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
+    for (unsigned i = 0; thread && !(thread & 7) && i < MOST_THREADS; i++) {
+        /* Is it a thread's state at all? Then it leads back. */
+        if (vt_owners_word(w, thread + VT_PYTHREAD_INTERPRETER) != at)
+            return;
+        if (level == VT_LEVEL_EXCEPTION)
+            exceptions_of_thread(w, thread);
+        if (level == VT_LEVEL_INTERPRETER)
+            thread_dict(w, thread);
+        if (level == VT_LEVEL_USER || level == VT_LEVEL_LIBRARY || level == VT_LEVEL_INTERPRETER)
+            frames(w, thread);
+        thread = vt_owners_word(w, thread + VT_PYTHREAD_NEXT);
+    }
+    if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY) {
+        uintptr_t modules = vt_owners_word(w, at + py->interpreter_modules),
+                  main_module = vt_owners_python_look_up(w, modules, "__main__");
+        vt_owners_python_each(w, modules, module, &main_module);
+    }
+}
+
+void vt_owners_python_roots(struct vt_owners *w) {
+    vt_owners_py = vt_owners_python_layout();
+    if (!vt_owners_py)
+        return;
+    if (vt_owners_level(w) == VT_LEVEL_USER) {
+        vt_owners_python_forget_books();
+        vt_owners_python_forget_cycles();
+    }
+    uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_owners_py->interpreters);
+    for (unsigned i = 0; at && !(at & 7) && i < MOST_INTERPRETERS; i++) {
+        interpreter(w, at, vt_owners_level(w));
+        at = vt_owners_word(w, at + vt_owners_py->interpreter_next);
+    }
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Marks like a garbage collector: it starts from what a program can always reach (module data,
+ * stacks, registers) and follows every pointer from block to block. If it finds a pointer into a
+ * live allocation, the program still knows the allocation.
+ *
+ * CUDA's libraries keep every live address in tables of their own, so their data is no root. That
+ * is not enough: a handle that the program holds (a context, a stream) also leads into their
+ * memory. So the flood runs twice. The first run starts from the libraries' data and stays in
+ * malloc's memory: what it marks may be theirs. Not all of it is. A library gets blocks from malloc
+ * whose last bytes it never writes. There may still be a pointer to an object of the program, which
+ * lived there before. But an object of a library leads back, to the library's data or to what this
+ * data points to. Contexts and streams do not count there: programs keep pointers to them as well.
+ *
+ * The second run is the program's. It goes through marked blocks as through others, but not from an
+ * object of a library into marked memory: it scans a handle's block, not what that block points to.
+ * A pointer to an allocation in a marked block is a hint, which hints.c weighs.
+ *
+ * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned.
+ * Python's integers hold an address as two digits of 30 bits in one word; those are found too. An
+ * address that was xor-ed, shifted or written to a file is not.
+ *
+ * Called by scan.c.
+ */
+#define _GNU_SOURCE
+#include "flood.h"
+#include "books/books.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#define STACK_MOST ((size_t)1 << 27)
+#define BATCH      256u
+#define FEW        8u /* pieces left: too few for a batch */
+#define WINDOW     ((uintptr_t)2 << 20)
+#define WINDOWS    3u
+#define NOT_MEMORY ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
+#define DIGITS     0xC0000000C0000000ull
+#define HINTS_MOST 65536u
+#define LEADS_BACK 2u /* a word may be left from what was there before */
+
+struct flood {
+    struct vt_scan *scan;
+    enum vt_mark mark;
+    /* still to be scanned: pieces of memory inside known spans */
+    struct vt_range *stack;
+    size_t depth;
+    /* words in these ranges get a closer look */
+    int64_t low[WINDOWS], high[WINDOWS];
+    /* the piece being scanned */
+    bool from_data;      /* the first run is in the libraries' data */
+    bool marked;         /* the piece may be a library's */
+    bool theirs;         /* ... and is */
+    unsigned leads_back; /* words so far that do */
+    struct vt_span *span;
+    uintptr_t block, block_end;
+    struct vt_hint *hints, *in_books; /* the program's; what is in marked blocks */
+    uint32_t hint_count, in_books_count;
+    const struct vt_span *last;
+};
+
+static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address) {
+    return vt_scan_around(scan->targets, scan->target_count, sizeof *scan->targets, address);
+}
+
+static void push(struct flood *f, uintptr_t start, uintptr_t end) {
+    if (f->depth == STACK_MOST / sizeof *f->stack)
+        f->scan->stop = "its pointers are nested too deeply";
+    else
+        f->stack[f->depth++] = (struct vt_range){start, end};
+}
+
+/* The first run comes from a library's data, or from a marked block, to another one. */
+static void note_way(struct flood *f, struct vt_span *s, uintptr_t start) {
+    if (f->from_data) {
+        if (!vt_scan_has(s, start, VT_MARK_THEIRS)) /* not a handle */
+            vt_scan_set(s, start, VT_MARK_CENTRE);
+        vt_scan_set(s, start, VT_MARK_THEIRS);
+    } else if ((s->kind == VT_SPAN_BOOKS || vt_scan_has(s, start, VT_MARK_CENTRE)) &&
+               ++f->leads_back == LEADS_BACK) {
+        vt_scan_set(f->span, f->block, VT_MARK_THEIRS);
+    }
+}
+
+static void reach(struct flood *f, uintptr_t address) {
+    struct vt_span *s = (struct vt_span *)f->last;
+    if (!s || address - s->start >= s->end - s->start) {
+        s = vt_scan_span_at(f->scan, address);
+        if (!s)
+            return;
+        f->last = s;
+    }
+    if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS) {
+        if (f->mark == VT_MARK_BOOKS && s->kind == VT_SPAN_BOOKS && !f->from_data)
+            note_way(f, s, s->start);
+        return;
+    }
+    if (f->mark == VT_MARK_BOOKS && !s->heap) {
+        s->marked[VT_MARK_BOOKS] = true; /* marked, but not scanned */
+        return;
+    }
+    struct vt_range block = {s->start, s->end};
+    if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, &block))
+        return;
+    if (f->mark == VT_MARK_BOOKS)
+        note_way(f, s, block.start);
+    if (vt_scan_has(s, block.start, f->mark) ||
+        (f->theirs && vt_scan_has(s, block.start, VT_MARK_BOOKS)))
+        return;
+    vt_scan_set(s, block.start, f->mark);
+    push(f, block.start, block.end);
+}
+
+/* Most pointers to allocations in marked blocks that are kept. */
+static size_t in_books_most(const struct vt_scan *scan) {
+    return 4 * (size_t)scan->target_count + HINTS_MOST;
+}
+
+static struct vt_hint hint_at(const struct flood *f, const struct vt_target *t, uintptr_t at) {
+    return (struct vt_hint){.target = (uint32_t)(t - f->scan->targets),
+                            .block_bytes = (uint32_t)(f->block_end - f->block),
+                            .offset = (uint32_t)(at - f->block),
+                            .theirs = f->theirs};
+}
+
+static void reach_target(struct vt_scan *scan, struct vt_target *t) {
+    if (!t->reached && !t->kept && !--scan->sought)
+        scan->found = true;
+    t->reached = true;
+}
+
+static void find(struct flood *f, uintptr_t value, uintptr_t at) {
+    struct vt_target *t = target_at(f->scan, value);
+    if (!t)
+        return;
+    if (f->mark == VT_MARK_BOOKS) {
+        if (!f->from_data && f->in_books_count < in_books_most(f->scan))
+            f->in_books[f->in_books_count++] = hint_at(f, t, at);
+        return;
+    }
+    if (!f->marked) {
+        reach_target(f->scan, t);
+        /* Its contents may hold pointers, but it is already unmapped: a runtime that ended
+         * took it. */
+        if (vt_scan_may_lead_on(t) && !vt_scan_span_at(f->scan, value))
+            f->scan->in_doubt = true;
+        return;
+    }
+    if (t->reached)
+        return;
+    if (f->hint_count == HINTS_MOST) { /* more than fit: rather reached than lost */
+        reach_target(f->scan, t);
+        return;
+    }
+    f->hints[f->hint_count++] = hint_at(f, t, at);
+}
+
+/* The dynamic loader points only to what it mapped itself. It unmaps its library cache before the
+ * program starts but keeps the address, which a pinned block may have got since. */
+static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
+    return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
+}
+
+static __attribute__((noinline)) void look(struct flood *f, uint64_t word, uintptr_t at) {
+    const struct vt_scan *scan = f->scan;
+    uintptr_t span = scan->target_high - scan->target_low;
+    if (f->mark == VT_MARK_USER) {
+        if (is_stale(scan, word, at))
+            return;
+        if (word - scan->target_low < span)
+            find(f, word, at);
+        uint64_t number = (word >> 32) << 30 | (word & 0x3fffffff);
+        if (!(word & DIGITS) && number - scan->target_low < span)
+            find(f, number, at);
+    } else if (word - scan->target_low < span) {
+        find(f, word, at);
+    }
+    for (unsigned i = 0; i < WINDOWS; i++)
+        if ((int64_t)word >= f->low[i] && (int64_t)word < f->high[i]) {
+            reach(f, word);
+            return;
+        }
+}
+
+/* `words` may be a copy of the memory at `at`. A pointer lies in one of the windows, or is two
+ * digits of a number in the targets' range. */
+static void words_plain(struct flood *f, const uint64_t *words, size_t count, uintptr_t at) {
+    uint64_t span = f->scan->target_high - f->scan->target_low, low = f->scan->target_low;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t w = words[i], number = (w >> 32) << 30 | (w & 0x3fffffff);
+        if (((int64_t)w >= f->low[0] && (int64_t)w < f->high[0]) ||
+            ((int64_t)w >= f->low[1] && (int64_t)w < f->high[1]) ||
+            ((int64_t)w >= f->low[2] && (int64_t)w < f->high[2]) ||
+            (!(w & DIGITS) && number - low < span))
+            look(f, w, at + 8 * i);
+    }
+}
+
+__attribute__((target("avx2"))) static void words_avx2(struct flood *f, const uint64_t *words,
+                                                       size_t count, uintptr_t at) {
+    __m256i low[WINDOWS], high[WINDOWS];
+    for (unsigned i = 0; i < WINDOWS; i++) { /* w > low - 1 && high > w */
+        low[i] = _mm256_set1_epi64x(f->low[i] - 1);
+        high[i] = _mm256_set1_epi64x(f->high[i]);
+    }
+    const __m256i number_low = _mm256_set1_epi64x((int64_t)f->scan->target_low - 1),
+                  number_high = _mm256_set1_epi64x((int64_t)f->scan->target_high),
+                  digits = _mm256_set1_epi64x((int64_t)DIGITS),
+                  digit = _mm256_set1_epi64x(0x3fffffff), zero = _mm256_setzero_si256();
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
+        __m256i is =
+            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w));
+        for (unsigned k = 1; k < WINDOWS; k++)
+            is = _mm256_or_si256(is, _mm256_and_si256(_mm256_cmpgt_epi64(w, low[k]),
+                                                      _mm256_cmpgt_epi64(high[k], w)));
+        __m256i n = _mm256_or_si256(_mm256_slli_epi64(_mm256_srli_epi64(w, 32), 30),
+                                    _mm256_and_si256(w, digit));
+        __m256i is_number = _mm256_and_si256(_mm256_cmpeq_epi64(_mm256_and_si256(w, digits), zero),
+                                             _mm256_and_si256(_mm256_cmpgt_epi64(n, number_low),
+                                                              _mm256_cmpgt_epi64(number_high, n)));
+        int mask = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(is, is_number)));
+        while (mask) {
+            unsigned k = (unsigned)__builtin_ctz((unsigned)mask);
+            look(f, words[i + k], at + 8 * (i + k));
+            mask &= mask - 1;
+        }
+    }
+    words_plain(f, words + i, count - i, at + 8 * i);
+}
+
+static void look_at(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
+    f->scan->bytes += count;
+    f->scan->work += count;
+    if (__builtin_cpu_supports("avx2"))
+        words_avx2(f, bytes, count / 8, at);
+    else
+        words_plain(f, bytes, count / 8, at);
+}
+
+/* Pointers lie in one of three ranges: below 4 GiB (a program at a fixed address, and its heap),
+ * below the mappings (a heap), and at the mappings. */
+static void set_windows(struct flood *f) {
+    static const uint64_t bounds[WINDOWS + 1] = {0, 1ull << 32, 0x700000000000, INT64_MAX};
+    const struct vt_scan *scan = f->scan;
+    for (unsigned i = 0; i < WINDOWS; i++) {
+        uint64_t low = bounds[i + 1], high = bounds[i];
+        for (uint32_t s = 0; s <= scan->span_count; s++) {
+            bool last = s == scan->span_count;
+            uint64_t start = last ? scan->target_low : scan->spans[s].start,
+                     end = last ? scan->target_high : scan->spans[s].end;
+            if (!last && scan->spans[s].kind == VT_SPAN_ROOT)
+                continue;
+            start = start < bounds[i] ? bounds[i] : start;
+            end = end > bounds[i + 1] ? bounds[i + 1] : end;
+            if (start < end) {
+                low = start < low ? start : low;
+                high = end > high ? end : high;
+            }
+        }
+        f->low[i] = (int64_t)low;
+        f->high[i] = (int64_t)high;
+    }
+}
+
+static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    f->span = (struct vt_span *)s;
+    f->block = start;
+    f->block_end = end;
+    f->marked = f->mark == VT_MARK_USER && s->heap && vt_scan_has(s, start, VT_MARK_BOOKS);
+    f->theirs = f->marked && vt_scan_has(s, start, VT_MARK_THEIRS);
+    f->leads_back = 0;
+}
+
+/* Scans what can be read of a part, page by page if some pages cannot. */
+static void look_through_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
+    struct vt_scan *scan = f->scan;
+    if (vt_scan_gather(scan, &part, 1) == 1) {
+        look_at(f, scan->buffer, part.end - part.start, part.start);
+        return;
+    }
+    for (uintptr_t at = part.start, page; at < part.end; at = page) {
+        page = (at & ~(uintptr_t)4095) + 4096;
+        struct vt_range r = {at, page < part.end ? page : part.end};
+        if (vt_scan_gather(scan, &r, 1) == 1) {
+            look_at(f, scan->buffer, r.end - r.start, r.start);
+        } else {
+            scan->unread_pages++;
+            if (s->every_page)
+                scan->in_doubt = true;
+        }
+    }
+}
+
+/* Scans the resident pages of a large piece. */
+static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    struct vt_scan *scan = f->scan;
+    if (end - start > NOT_MEMORY)
+        return;
+    piece_of(f, s, start, end);
+    for (uintptr_t at = start, window; at < end; at = window) {
+        window = (at & ~(WINDOW - 1)) + WINDOW;
+        if (window > end)
+            window = end;
+        if (!scan->alone)
+            vt_scan_forget_pages(scan);
+        for (struct vt_range run = {at, window}; run.start < window; run.start = run.end) {
+            bool present = false;
+            run.end = window;
+            if (!s->every_page && !vt_scan_resident(scan, run.start, window, &run, &present))
+                break;
+            if (scan->alone && s->steady && present)
+                look_at(f, (const void *)run.start, run.end - run.start, run.start);
+            else
+                for (uintptr_t p = run.start; p < run.end && vt_scan_goes_on(scan);
+                     p += VT_SCAN_BUFFER)
+                    look_through_part(f, s,
+                                      (struct vt_range){p, run.end - p > VT_SCAN_BUFFER
+                                                               ? p + VT_SCAN_BUFFER
+                                                               : run.end});
+            if (!vt_scan_goes_on(scan))
+                return;
+        }
+    }
+}
+
+/* A small block's copy in the last window that was read; NULL: it is not there. In a long list, one
+ * block leads to the next, and each read costs a system call. So when few pieces wait, `fetch`
+ * reads the block's surroundings with it. */
+static const void *from_window(struct vt_scan *scan, const struct vt_span *s, struct vt_range r,
+                               bool fetch) {
+    enum { SIZE = 16384 };
+    if (r.start >= scan->peeked_at && r.end <= scan->peeked_end)
+        return scan->peeked + (r.start - scan->peeked_at);
+    if (!fetch || r.start / SIZE != (r.end - 1) / SIZE)
+        return NULL;
+    uintptr_t from = r.start & ~(uintptr_t)(SIZE - 1), until = from + SIZE;
+    from = from < s->start ? s->start : from;
+    until = until > s->end ? s->end : until;
+    if (!vt_scan_cells_present(s, from, until))
+        return NULL;
+    scan->peeked_at = scan->peeked_end = from;
+    if (!vt_scan_read(scan, scan->peeked, from, until - from))
+        return NULL;
+    scan->peeked_end = until;
+    return scan->peeked + (r.start - from);
+}
+
+/* Scans pieces from the stack until it is empty. Small ones are read in batches. */
+static void drain(struct flood *f) {
+    struct vt_scan *scan = f->scan;
+    static struct vt_range batch[BATCH]; /* one scan per process; the stack may be small */
+    while (f->depth && vt_scan_goes_on(scan)) {
+        uint32_t n = 0;
+        size_t bytes = 0;
+        while (f->depth && n < BATCH) {
+            struct vt_range r = f->stack[f->depth - 1];
+            const struct vt_span *s = vt_scan_span_at(scan, r.start);
+            size_t size = r.end - r.start;
+            /* A block of a heap that was walked is readable in whole, if its pages are present; of
+             * other memory, only pages with contents are read. */
+            bool in_place = scan->alone && s->steady,
+                 whole = s->kind == VT_SPAN_CELLS && vt_scan_cells_present(s, r.start, r.end);
+            if (in_place || !whole) {
+                f->depth--;
+                if (in_place && whole) {
+                    piece_of(f, s, r.start, r.end);
+                    look_at(f, (const void *)r.start, size, r.start);
+                } else {
+                    look_through(f, s, r.start, r.end);
+                }
+                if (!vt_scan_goes_on(scan))
+                    return;
+                continue;
+            }
+            const void *copy = from_window(scan, s, r, n + f->depth < FEW);
+            if (copy) {
+                f->depth--;
+                piece_of(f, s, r.start, r.end);
+                look_at(f, copy, size, r.start);
+                continue;
+            }
+            if (bytes + size > VT_SCAN_BUFFER)
+                break;
+            bytes += size;
+            batch[n++] = r;
+            f->depth--;
+        }
+        for (uint32_t done = 0; done < n;) {
+            uint32_t have = vt_scan_gather(scan, batch + done, n - done);
+            const uint8_t *at = scan->buffer;
+            for (uint32_t i = done; i < done + have; i++) {
+                size_t size = batch[i].end - batch[i].start;
+                piece_of(f, vt_scan_span_at(scan, batch[i].start), batch[i].start, batch[i].end);
+                look_at(f, at, size, batch[i].start);
+                at += size;
+            }
+            done += have;
+            if (have == 0) { /* unmapped, at least in part */
+                const struct vt_range *r = &batch[done++];
+                look_through(f, vt_scan_span_at(scan, r->start), r->start, r->end);
+            }
+        }
+    }
+}
+
+/* Scans all spans of a kind, and what they lead to. */
+static void flood(struct flood *f, unsigned root_kind) {
+    struct vt_scan *scan = f->scan;
+    for (uint32_t i = 0; i < scan->span_count && vt_scan_goes_on(scan); i++) {
+        const struct vt_span *s = &scan->spans[i];
+        if (s->kind != root_kind)
+            continue;
+        const struct vt_range *skip = &scan->main_arena;
+        if (skip->start < s->start || skip->end > s->end || !skip->end) {
+            look_through(f, s, s->start, s->end);
+        } else {
+            look_through(f, s, s->start, skip->start);
+            look_through(f, s, skip->end, s->end);
+        }
+        if (!f->from_data)
+            drain(f);
+    }
+}
+
+/* A context or stream is a library's object, unless its library no longer knows it. */
+static void note_handle(uint64_t handle, void *data) {
+    struct flood *f = data;
+    struct vt_span *s = vt_scan_span_at(f->scan, handle);
+    struct vt_range block;
+    if (s && s->kind == VT_SPAN_CELLS && s->heap && vt_scan_cell_at(s, handle, &block))
+        vt_scan_set(s, block.start, VT_MARK_THEIRS);
+}
+
+/* The first run. NULL: it stopped. */
+static struct flood *flood_books(struct vt_scan *scan) {
+    struct flood *f = vt_scan_take(scan, sizeof *f);
+    if (!f)
+        return NULL;
+    f->scan = scan;
+    f->stack = vt_scan_take(scan, STACK_MOST);
+    f->hints = vt_scan_take(scan, HINTS_MOST * sizeof *f->hints);
+    f->in_books = vt_scan_take(scan, in_books_most(scan) * sizeof *f->in_books);
+    if (scan->stop)
+        return NULL;
+    set_windows(f);
+    scan->peeked_at = scan->peeked_end = 0;
+    /* What the data itself leads to must be known before the rest is scanned. */
+    f->mark = VT_MARK_BOOKS;
+    f->from_data = true;
+    vt_context_each(note_handle, f);
+    vt_pool_streams_each(note_handle, f);
+    flood(f, VT_SPAN_BOOKS);
+    f->from_data = false;
+    drain(f);
+    return f;
+}
+
+bool vt_scan_flood_books(struct vt_scan *scan) {
+    return flood_books(scan) && !scan->stop;
+}
+
+bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count) {
+    struct flood *f = flood_books(scan);
+    if (!f)
+        return false;
+    f->mark = VT_MARK_USER;
+    f->marked = f->theirs = false;
+    for (uint32_t i = 0; i < register_count; i++)
+        look(f, registers[i], 0);
+    drain(f);
+    flood(f, VT_SPAN_ROOT);
+    if (!scan->stop)
+        vt_scan_weigh_hints(scan, f->hints, f->hint_count, f->in_books, f->in_books_count);
+    return !scan->stop;
+}

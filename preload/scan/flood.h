@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the exit scan use of each other: scan.c, flood.c, hints.c. */
+#ifndef VT_PRELOAD_FLOOD_H
+#define VT_PRELOAD_FLOOD_H
+
+#include "memory/memory.h"
+#include "scan.h"
+
+/* A pointer to an allocation, in a block that may be a CUDA library's. */
+struct vt_hint {
+    uint32_t target;
+    uint32_t block_bytes, offset; /* where it was found */
+    bool theirs;                  /* surely a library's block */
+};
+
+bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count);
+/* hints.c: the program's hints, and all pointers in blocks that may be the libraries'. */
+void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint32_t count,
+                         const struct vt_hint *in_books, uint32_t in_books_count);
+
+/* PyTorch pins four bytes for a flag. */
+static inline bool vt_scan_may_lead_on(const struct vt_target *t) {
+    return t->held && t->end - t->start >= sizeof(uintptr_t);
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a snapshot of the owners may take, and whether the memory may be copied for it.
+ *
+ * The limit is work, so that a program has the same answer on a slow machine, and memory. Time ends
+ * what takes far longer than its work should: processor time the walk, the clock's a child that
+ * hangs, which is not one that waits for a processor. All of them scale with the process, whose objects are as many as its memory is large.
+ *
+ * Called by snapshot.c.
+ */
+#define _GNU_SOURCE
+#include "copy.h"
+#include "preload.h"
+#include "stack/stack.h"
+
+#include <string.h>
+#include <time.h>
+
+#define PAGE        4096u
+#define UNIT_BYTES  ((uint64_t)4 << 30)   /* resident memory for which the bounds are meant */
+#define UNIT_NS     2000000000ull         /* processor time; VRAMTRACE_SNAPSHOT_LIMIT */
+#define UNIT_SPACE  ((uint64_t)256 << 20) /* memory; likewise */
+#define SPACE_MOST  ((uint64_t)64 << 30)
+#define SPACE_LEAST ((uint64_t)1 << 20) /* with less, nothing is found */
+#define WORK_PER_S  50000000u           /* reads and edges: 80 million on a slow machine */
+#define HANGS       4u                  /* times the processor time, by the clock */
+#define FORK_SAFE   509u                /* Linux 5.9: fork copies pinned pages for the child */
+#define TASKS_SPARE 32u /* a copy and its watcher are two tasks, and the program has more to come */
+#define CRASH_SAFE  516u /* Linux 5.16: what crashes ends no other process that shares its memory */
+
+struct vt_room vt_bounds_room;
+
+static uint64_t number_in(const char *text, unsigned skipped) {
+    uint64_t n = 0;
+    for (; skipped && *text; text++)
+        skipped -= *text == ' ';
+    for (; *text >= '0' && *text <= '9'; text++)
+        n = n * 10 + (uint64_t)(*text - '0');
+    return n;
+}
+
+static uint64_t resident(void) {
+    char text[128];
+    return vt_scan_file("/proc/self/statm", text, sizeof text) ? number_in(text, 1) * PAGE : 0;
+}
+
+uint64_t vt_owners_private(void) {
+    char text[128];
+    if (!vt_scan_file("/proc/self/statm", text, sizeof text))
+        return 0;
+    uint64_t all = number_in(text, 1), files = number_in(text, 2);
+    return all > files ? (all - files) * PAGE : 0;
+}
+
+void vt_owners_set_bounds(struct vt_owners *w) {
+    uint64_t units = resident() / UNIT_BYTES + 1,
+             ns = vt_options.snapshot_ns ? vt_options.snapshot_ns : UNIT_NS,
+             space = vt_options.snapshot_bytes ? vt_options.snapshot_bytes : UNIT_SPACE;
+    w->most_cpu_ns = units * ns;
+    w->most_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + HANGS * units * ns;
+    w->most_work = units * (ns / 1000) * (WORK_PER_S / 1000000);
+    w->most_bytes = space < SPACE_MOST / units ? units * space : SPACE_MOST;
+}
+
+bool vt_owners_is_runnable(uint32_t pid) {
+    char path[32] = "/proc/", text[256];
+    memcpy(vt_scan_number(path + strlen(path), pid), "/stat", 6);
+    if (!vt_scan_file(path, text, sizeof text))
+        return false;
+    const char *name_end = strrchr(text, ')'); /* proc(5): the state is behind the name */
+    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+/* --- whether to copy --- */
+
+static uint64_t registered_bytes(const struct vt_owners *w) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < w->target_count; i++)
+        if (w->targets[i].kind == VT_KIND_REGISTERED)
+            bytes += w->targets[i].end - w->targets[i].start;
+    return bytes;
+}
+
+/* 100 * 5 + 9 for Linux 5.9; 0: unknown. */
+static uint64_t kernel_version(void) {
+    char text[128];
+    const char *at = text;
+    if (!vt_scan_file("/proc/sys/kernel/osrelease", text, sizeof text))
+        return 0;
+    uint64_t version = number_in(at, 0) * 100;
+    while (*at && *at != '.')
+        at++;
+    return version + (*at ? number_in(at + 1, 0) : 0);
+}
+
+/* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
+ * write to a page that a device writes to as well gives it another page. */
+uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
+    char text[128];
+    uint64_t registered = registered_bytes(w);
+    if ((vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2') ||
+        (registered && kernel_version() < FORK_SAFE))
+        return VT_MISSED_REFUSED;
+    if (!vt_room_find(&vt_bounds_room, ""))
+        return VT_MISSED_UNSEEN;
+    if (vt_room_tasks(&vt_bounds_room) < TASKS_SPARE)
+        return VT_MISSED_REFUSED;
+    *needed = vt_room_needed("", registered);
+    *left = vt_room_left(&vt_bounds_room, *needed);
+    return *left < *needed ? VT_MISSED_NO_ROOM : 0;
+}
+
+bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns) {
+    if (!vt_room_asleep(turns))
+        return false;
+    vt_room_find(&vt_bounds_room, "");
+    vt_bounds_room.waits = true;
+    uint64_t room = vt_room_left(&vt_bounds_room, w->most_bytes) / 2;
+    w->most_bytes = w->most_bytes < room ? w->most_bytes : room;
+    return w->most_bytes >= SPACE_LEAST;
+}
+
+bool vt_owners_may_share(struct vt_owners *w) {
+    vt_room_find(&vt_bounds_room, "");
+    return w->native && w->native->alone && kernel_version() >= CRASH_SAFE &&
+           vt_room_tasks(&vt_bounds_room) >= TASKS_SPARE;
+}

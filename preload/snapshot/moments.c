@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When snapshots of the owners are taken (snapshot.c takes them): VRAMTRACE_SNAPSHOT.
+ *
+ *   end      Python: by a function that the interpreter calls before it drops its objects
+ *            (stack/python_end.c). Other programs: when exit begins (exit.c). Both: in _exit, and
+ *            before a context ends with memory that is live. In Python also as memory grows
+ *            (books/rise.c), because what main() held is gone when Python ends. The program does not
+ *            wait for these, and they take at most a share of its processor time.
+ *   oom      Where PyTorch reports that it could not allocate: the refusals before were answered by
+ *            freeing its cache. Else at the first refusal of each call site.
+ *   phase    At the end of each phase of that name.
+ *   asked    `vramtrace snapshot` and vramtrace_snapshot(), always, unless snapshots are off.
+ *
+ * Events find out what is due (vt_tls.due), and it is done at their end. What has no name of its own
+ * here costs an event nothing. The same memory is not looked through twice at the end: a snapshot
+ * follows another one there only if something was allocated in between.
+ *
+ * Called at the end of events (base/process.h), by exit.c, wrap_context.c and listen/phase.c.
+ */
+#include "base/base.h"
+#include "books/books.h"
+#include "event.h"
+#include "scan/scan.h"
+#include "snapshot.h"
+#include "stack/stack.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define OOMS_MOST     3u
+#define CONTEXTS_MOST 3u
+#define PHASES_FIRST  8u         /* each of the first ones, then the 16th, 32nd, 64th ... */
+#define RANGES        16u        /* open at the same time; further ones are passed over */
+#define RISES_NS      300000000u /* as memory grows: processor time that all may take, and ... */
+#define RISES_SHARE   32u        /* ... a part of the program's own: about 3 % */
+#define RISE_NS       20000000u  /* with less left, none is begun */
+#define STAND_NS      500000000u /* what copies may cost the program itself, and ... */
+#define STAND_SHARE   64u        /* ... a part of the time since */
+#define RISES_LOOK_MS 16u        /* until the next look whether one is done, or may be taken */
+#define SEEN_BITS     (1u << 19)
+
+static uint32_t ooms, contexts, phases; /* atomic: how many were taken */
+static uint32_t sites[OOMS_MOST];       /* atomic: their stacks */
+static uint32_t framework;              /* atomic: one reports what it cannot allocate */
+static uint32_t taking;                 /* atomic: how many threads are at it */
+static uint32_t lived;                  /* atomic: something was live */
+static uint32_t risen;                  /* atomic: memory grew, and no snapshot has begun yet */
+static uint64_t began_ns;               /* atomic: when growth was first watched; 0: not yet */
+/* What was live at the last snapshot of an end: a bit each. */
+static uint64_t seen[SEEN_BITS / 64];
+
+static bool is_on(unsigned moment) {
+    return vt_options.snapshot & moment && !vt_get(&vt_sys_sealed);
+}
+
+/* Whether the open log is this process's own. */
+static bool is_mine(void) {
+    return vt_process_is_ours() && vt_log_is_open() &&
+           vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
+}
+
+static void note_any(const struct vt_live *what, void *data) {
+    (void)what;
+    *(bool *)data = true;
+}
+
+static bool anything_lives(void) {
+    bool lives = false;
+    vt_live_each(note_any, &lives);
+    return lives;
+}
+
+static bool take(enum vt_snapshot_why why, uint32_t name) {
+    vt_add(&taking, 1);
+    bool taken = vt_owners_take(why, name);
+    vt_add(&taking, -1);
+    return taken;
+}
+
+/* --- the end --- */
+
+static void note_new(const struct vt_live *what, void *data) {
+    uint64_t h = (what->address ^ (uint64_t)what->stack << 40 ^ what->size) * 0x9e3779b97f4a7c15ull;
+    uint32_t bit = (uint32_t)(h >> 45) % SEEN_BITS;
+    if (vt_get(&seen[bit / 64]) >> bit % 64 & 1)
+        return;
+    vt_or(&seen[bit / 64], 1ull << bit % 64);
+    *(bool *)data = true;
+}
+
+/* Takes one if anything was allocated since the last one. */
+static bool end(void) {
+    bool fresh = false;
+    vt_live_each(note_new, &fresh);
+    return fresh && take(VT_SNAPSHOT_END, 0);
+}
+
+void vt_moments_end(void) {
+    /* An interpreter that has ended, or is about to, took its own. */
+    if (!is_on(VT_MOMENT_END) || !is_mine() ||
+        (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
+        return;
+    end();
+}
+
+void vt_moments_context_ends(void) {
+    if (!is_on(VT_MOMENT_END) || vt_get(&contexts) >= CONTEXTS_MOST || !is_mine() ||
+        (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
+        return;
+    if (end())
+        vt_add(&contexts, 1);
+    memset(seen, 0, sizeof seen); /* the driver uses the addresses again */
+}
+
+/* Called by the interpreter. What is unreachable now stays so: the interpreter drops objects, and
+ * gives no pointer back. What is freed after this is not live at the end, and not lost. */
+static void python_ends(void) {
+    if (!is_mine())
+        return;
+    vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more calls that are pending */
+    vt_moments_finish();
+    vt_moments_end();
+    vt_scan_run(__builtin_frame_address(0));
+    vt_tls.due = 0;
+    vt_log_look_soon(); /* should the program go on, it has to be registered again */
+}
+
+/* --- as memory grows --- */
+
+/* What the next search may take of a processor's time; 0: none is begun yet. Half of what is left, so that another
+ * one can be begun meanwhile. */
+static uint64_t left_for_rise(void) {
+    struct vt_owners_cost cost = vt_owners_cost();
+    uint64_t most = RISES_NS + vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / RISES_SHARE,
+             age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns);
+    /* What the first will take is a guess, on the safe side. */
+    if (cost.stood + cost.next > (cost.stood ? STAND_NS : 2 * STAND_NS) + age / STAND_SHARE ||
+        cost.spent + RISE_NS > most)
+        return 0;
+    return (most - cost.spent) / 2;
+}
+
+/* Writes what is done, and begins what is due. */
+static void rise(void) {
+    if (!is_mine())
+        return;
+    /* before this event: the program does not know the address yet that it is being given */
+    uint64_t now = vt_tls.entered;
+    unsigned state = vt_owners_finish(false);
+    if (state & VT_OWNERS_LOST)
+        vt_put(&risen, 1);
+    uint64_t most_ns = vt_get(&risen) ? left_for_rise() : 0;
+    if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_MOMENT_END)) {
+        bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now, most_ns);
+        if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
+            vt_put(&risen, 0);
+        if (begun || !(state & VT_OWNERS_GO_ON)) /* nor is there room for the next one yet */
+            vt_rise_looked();
+        state |= begun ? VT_OWNERS_GO_ON : 0;
+    }
+    if (state & VT_OWNERS_GO_ON || vt_get(&risen))
+        vt_log_look_within(RISES_LOOK_MS);
+}
+
+/* Whether daemon threads of an interpreter that has ended run on. Its memory is freed, so that they
+ * crash now and then, and the more often the longer the process takes to end (CPython's own bug). */
+static bool haste(void) {
+    struct stat threads = {.st_nlink = 0};
+    return vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives() &&
+           VT_SYS4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &threads, 0) == 0 &&
+           threads.st_nlink > 2 + 1;
+}
+
+void vt_moments_finish(void) {
+    if (!vt_get(&vt_sys_sealed) && is_mine() && vt_owners_under_way()) {
+        if (haste())
+            vt_owners_give_up();
+        vt_owners_finish(true);
+    }
+}
+
+static void look(void) {
+    if (!vt_get(&lived) && !anything_lives())
+        return; /* the next event looks again */
+    vt_put(&lived, 1);
+    if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
+        vt_python_watch_end(python_ends);
+    if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
+        if (!vt_get(&began_ns))
+            vt_put(&began_ns, vt_sys_clock_ns(CLOCK_MONOTONIC));
+        vt_rise_start();
+    }
+    vt_log_looked();
+    rise();
+}
+
+/* --- out of memory --- */
+
+VT_HOT void vt_moments_framework_reports(void) {
+    if (VT_UNLIKELY(!vt_get(&framework))) /* not written by each event of all threads */
+        vt_put(&framework, 1);
+}
+
+static void out_of_memory(uint32_t site) {
+    uint32_t n = vt_get(&ooms);
+    for (uint32_t i = 0; i < n && i < OOMS_MOST; i++)
+        if (site && vt_get(&sites[i]) == site)
+            return;
+    if (n >= OOMS_MOST || !vt_claim(&ooms, n, n + 1))
+        return;
+    vt_put(&sites[n], site);
+    take(VT_SNAPSHOT_OOM, 0);
+}
+
+/* --- phases, and what asks --- */
+
+/* Whether VRAMTRACE_SNAPSHOT names the phase. */
+static bool is_wanted(const char *name, uint32_t bytes) {
+    uint32_t length;
+    const char *item = vt_options.snapshot_text;
+    if (!is_on(VT_MOMENT_PHASE) || !bytes)
+        return false;
+    for (;; item += length + 1) {
+        if (vt_text_read_moment(item, &length) == VT_MOMENT_PHASE &&
+            length == bytes + sizeof "phase:" - 1 &&
+            memcmp(item + sizeof "phase:" - 1, name, bytes) == 0)
+            return true;
+        if (!item[length])
+            return false;
+    }
+}
+
+/* The number of a name, written to the log if it is new. */
+static uint32_t name_number(const char *name, uint32_t bytes) {
+    uint32_t number = 0;
+    struct vt_recording rec = vt_event_open();
+    if (!rec.thread)
+        return 0;
+    number = vt_phases_name(rec.thread, name, bytes);
+    vt_event_close(&rec);
+    return number;
+}
+
+void vt_moments_phase_ends(const char *name, uint32_t bytes) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)) || !is_wanted(name, bytes) ||
+        !is_mine() || !anything_lives())
+        return;
+    uint32_t n = vt_add(&phases, 1) + 1;
+    if (n > PHASES_FIRST && n & (n - 1))
+        return;
+    uint32_t number = name_number(name, bytes);
+    vt_moments_finish();
+    if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, vt_log_ticks(), 0))
+        vt_log_look_within(RISES_LOOK_MS);
+    else
+        take(VT_SNAPSHOT_PHASE, number);
+}
+
+static struct range {
+    uint64_t range; /* atomic; 0: free, BUSY: being written */
+    uint32_t bytes;
+    char name[VT_NAME_MAX_BYTES];
+} ranges[RANGES];
+#define BUSY UINT64_MAX
+
+void vt_moments_range_starts(uint64_t range, const char *name, uint32_t bytes) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)) || !is_wanted(name, bytes))
+        return;
+    for (struct range *r = ranges; r < ranges + RANGES; r++) {
+        if (!vt_claim(&r->range, 0, BUSY))
+            continue;
+        r->bytes = bytes;
+        memcpy(r->name, name, bytes);
+        vt_publish(&r->range, range);
+        return;
+    }
+}
+
+void vt_moments_range_ends(uint64_t range) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)))
+        return;
+    for (struct range *r = ranges; r < ranges + RANGES; r++) {
+        if (vt_see(&r->range) != range || !vt_claim(&r->range, range, BUSY))
+            continue;
+        vt_moments_phase_ends(r->name, r->bytes);
+        vt_publish(&r->range, (uint64_t)0);
+        return;
+    }
+}
+
+bool vt_moments_asked(const char *name, uint32_t bytes) {
+    return vt_options.snapshot && !vt_get(&vt_sys_sealed) && is_mine() &&
+           take(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
+}
+
+static void answer(void) {
+    /* While another one is taken, none can be: a later event answers. */
+    if (!vt_get(&taking) && vt_log_asked_take())
+        vt_log_asked_done(vt_moments_asked("", 0));
+}
+
+/* --- at the end of an event --- */
+
+void vt_moments_due(void) {
+    unsigned due = vt_tls.due;
+    if (due & VT_DUE_SERVED)
+        return; /* an event of the snapshot's own */
+    vt_tls.due = VT_DUE_SERVED;
+    if (due & VT_DUE_RISEN) {
+        vt_put(&risen, 1);
+        rise();
+    }
+    if (due & VT_DUE_LOOK)
+        look();
+    if (due & VT_DUE_GAVE_UP && is_on(VT_MOMENT_OOM))
+        out_of_memory(0);
+    else if (due & VT_DUE_REFUSED && is_on(VT_MOMENT_OOM) && !vt_get(&framework))
+        out_of_memory(vt_tls.refused_stack);
+    if (due & VT_DUE_ASKED)
+        answer();
+    vt_tls.due = 0;
+}
+
+/* Only the forking thread lives on. The parent's snapshots are not the child's. */
+void vt_moments_forked(void) {
+    ooms = contexts = phases = lived = taking = risen = 0;
+    began_ns = 0;
+    memset(sites, 0, sizeof sites);
+    memset(seen, 0, sizeof seen);
+}

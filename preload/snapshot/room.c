@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is there room for a copy of this process? The program writes on, so in the worst case each of its own
+ * pages is there twice; pinned pages are copied at once (Linux 5.9). Where memory is short then, the kernel
+ * kills the program, or all of its container. So a copy is made only where all of that fits, with a margin for
+ * what is allocated meanwhile: into the limit of each control group around the process, of both versions, and
+ * into the machine's memory, since a container's parents may not be seen from inside.
+ *
+ * Called by snapshot.c before a copy is made, and by watch.c in the copy.
+ */
+#define _GNU_SOURCE
+#include "room.h"
+#include "memory/memory.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define KIB          1024u
+#define MIB          ((uint64_t)1 << 20)
+#define NONE         ((uint64_t)1 << 60) /* version 1's "no limit" is near 2^63 */
+/* What is kept free of a limit: what threads may allocate before a watch sees it. */
+#define MARGIN_SHARE 8u
+#define MARGIN_LEAST (64 * MIB)
+#define MARGIN_MOST  (1024 * MIB)
+
+/* index in vt_room.groups: memory by version 1 and by version 2, and version 1's tasks */
+enum { FIRST, SECOND, TASKS };
+
+/* One snapshot is begun at a time, and a copy has its own. */
+static struct vt_maps file;
+static char path[VT_ROOM_PATH + 64];
+
+/* --- files of "key number" lines --- */
+
+static const char *joined(const char *a, const char *b, const char *c) {
+    size_t n = strlen(a), m = strlen(b), k = strlen(c);
+    if (n + m + k >= sizeof path)
+        return ""; /* no file has this name */
+    memcpy(path, a, n);
+    memcpy(path + n, b, m);
+    memcpy(path + n + m, c, k + 1);
+    return path;
+}
+
+static uint64_t number_at(const char *at) {
+    uint64_t n = 0;
+    while (*at == ' ' || *at == '\t' || *at == ':')
+        at++;
+    if (*at < '0' || *at > '9')
+        return UINT64_MAX;
+    for (; *at >= '0' && *at <= '9'; at++)
+        n = n < NONE ? n * 10 + (uint64_t)(*at - '0') : n;
+    return n;
+}
+
+/* The numbers behind these keys, each a line's first word; UINT64_MAX: it has none. */
+static void read_keys(const char *name, const char *const *keys, uint64_t *values, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        values[i] = UINT64_MAX;
+    if (!vt_maps_open_file(&file, name))
+        return;
+    for (const char *line; (line = vt_maps_line(&file));)
+        for (unsigned i = 0; i < count; i++) {
+            size_t n = strlen(keys[i]);
+            if (values[i] == UINT64_MAX && strncmp(line, keys[i], n) == 0 &&
+                (!n || line[n] == ' ' || line[n] == ':'))
+                values[i] = number_at(line + n);
+        }
+    vt_maps_close(&file);
+}
+
+static uint64_t read_number(const char *folder, const char *name) {
+    static const char *const whole[] = {""};
+    uint64_t value;
+    read_keys(joined(folder, "/", name), whole, &value, 1);
+    return value;
+}
+
+/* --- where the limits are --- */
+
+/* Whether a list of controllers or options, such as "cpu,memory", has this one. */
+static bool has(const char *list, const char *name) {
+    for (size_t n;; list += n + 1) {
+        n = strcspn(list, ",: ");
+        if (n == strlen(name) && memcmp(list, name, n) == 0)
+            return true;
+        if (list[n] != ',')
+            return false;
+    }
+}
+
+/* Keeps the names of this process's groups, from lines "NUMBER:CONTROLLERS:PATH"; version 2 has no
+ * controllers. */
+static bool read_names(struct vt_room *room) {
+    if (!vt_maps_open_file(&file, joined(room->root, "/proc/self/cgroup", "")))
+        return false;
+    for (const char *line; (line = vt_maps_line(&file));) {
+        const char *list = strchr(line, ':'), *name = list ? strchr(list + 1, ':') : NULL;
+        if (!name || strlen(name) > VT_ROOM_PATH)
+            continue;
+        if (name == list + 1 || has(list + 1, "memory"))
+            strcpy(room->groups[name == list + 1].folder, name + 1);
+        if (has(list + 1, "pids"))
+            strcpy(room->groups[TASKS].folder, name + 1);
+    }
+    vt_maps_close(&file);
+    return true;
+}
+
+static const char *field(const char *line, unsigned skipped) {
+    for (; skipped && line; skipped--)
+        line = (line = strchr(line, ' ')) ? line + 1 : NULL;
+    return line ? line : "";
+}
+
+/* A line is "ID PARENT DEVICE TOP POINT OPTIONS [TAGS] - TYPE SOURCE OPTIONS". The mount shows the groups below
+ * TOP. A group that is not below it, or has ".." in its name, is outside of this namespace: the mount is what is
+ * seen of it. */
+static void read_mount(struct vt_room *room, const char *line, unsigned which) {
+    static const char *const controllers[] = {"memory", "", "pids"};
+    const char *type = strstr(line, " - cgroup"), *top = field(line, 3), *point = field(line, 4);
+    bool second = type && type[9] == '2';
+    struct vt_room_group *group = &room->groups[which];
+    if (!type || !group->folder[0] || group->mount || second != (which == SECOND) ||
+        !(second || has(field(type + 3, 2), controllers[which])))
+        return;
+    size_t above = strcspn(top, " "), before = strlen(room->root), length = strcspn(point, " ");
+    above -= above == 1; /* "/" */
+    const char *below = group->folder + above;
+    if (strncmp(group->folder, top, above) != 0 || (*below && *below != '/') ||
+        strstr(group->folder, "/..") || strcmp(below, "/") == 0)
+        below = "";
+    if (before + length + strlen(below) >= VT_ROOM_PATH)
+        return;
+    memmove(group->folder + before + length, below, strlen(below) + 1);
+    memcpy(group->folder, room->root, before);
+    memcpy(group->folder + before, point, length);
+    group->mount = before + length;
+}
+
+bool vt_room_find(struct vt_room *room, const char *root) {
+    *room = (struct vt_room){.root = root};
+    if (!read_names(room) || !vt_maps_open_file(&file, joined(root, "/proc/self/mountinfo", "")))
+        return false;
+    for (const char *line; (line = vt_maps_line(&file));)
+        for (unsigned i = 0; i < 3; i++)
+            read_mount(room, line, i);
+    vt_maps_close(&file);
+    bool known = true;
+    for (unsigned i = 0; i < 3; i++) {
+        struct vt_room_group *group = &room->groups[i];
+        /* Else it cannot be seen. Memory is limited by one version; where that is the first, the second's
+         * group, which a container may not see, limits none. */
+        known &= group->mount || !group->folder[0] || !group->folder[1] ||
+                 (i && room->groups[FIRST].mount) || i == TASKS;
+        if (!group->mount)
+            group->folder[0] = 0;
+    }
+    return known;
+}
+
+/* --- what they leave --- */
+
+static uint64_t left_of(const struct vt_room *room, uint64_t limit, uint64_t free) {
+    uint64_t margin = limit / MARGIN_SHARE;
+    margin = margin < MARGIN_LEAST ? MARGIN_LEAST : margin > MARGIN_MOST ? MARGIN_MOST : margin;
+    if (room->waits)
+        margin = 0;
+    return free > margin ? free - margin : 0;
+}
+
+/* Pages of files that are not in use go when they must. */
+static uint64_t spare(const char *folder, bool second) {
+    static const char *const keys[2] = {"total_inactive_file", "inactive_file"};
+    uint64_t bytes;
+    read_keys(joined(folder, "/memory.stat", ""), &keys[second], &bytes, 1);
+    return bytes < NONE ? bytes : 0;
+}
+
+/* By the limits of one group. */
+static uint64_t left_in(const struct vt_room *room, const char *folder, bool second,
+                        uint64_t enough) {
+    static const struct {
+        const char *limit, *usage;
+    } files[2][2] = {{{"memory.limit_in_bytes", "memory.usage_in_bytes"},
+                      {"memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes"}},
+                     {{"memory.max", "memory.current"}, {"memory.high", "memory.current"}}};
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t limit = read_number(folder, files[second][i].limit), used, left;
+        if (limit >= NONE)
+            continue;
+        used = read_number(folder, files[second][i].usage);
+        left = left_of(room, limit, limit > used ? limit - used : 0);
+        if (left < enough && used < NONE) {
+            uint64_t idle = spare(folder, second);
+            used -= idle < used ? idle : used;
+            left = left_of(room, limit, limit > used ? limit - used : 0);
+        }
+        least = left < least ? left : least;
+    }
+    return least;
+}
+
+/* How many tasks this group may begin. */
+static uint64_t tasks_in(const char *folder) {
+    uint64_t limit = read_number(folder, "pids.max"),
+             used = limit < NONE ? read_number(folder, "pids.current") : 0;
+    return limit >= NONE ? UINT64_MAX : limit > used ? limit - used : 0;
+}
+
+/* The least that a group and those above it leave: of memory, or of tasks. */
+static uint64_t least_above(const struct vt_room *room, unsigned which, bool tasks,
+                            uint64_t enough) {
+    static char folder[VT_ROOM_PATH];
+    const struct vt_room_group *group = &room->groups[which];
+    uint64_t least = UINT64_MAX;
+    strcpy(folder, group->folder);
+    while (folder[0]) {
+        uint64_t left = tasks ? tasks_in(folder) : left_in(room, folder, which == SECOND, enough);
+        least = left < least ? left : least;
+        if (strlen(folder) <= group->mount)
+            break;
+        *strrchr(folder, '/') = 0;
+    }
+    return least;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+uint64_t vt_room_left(const struct vt_room *room, uint64_t enough) {
+    static const char *const keys[] = {"MemTotal", "MemAvailable"};
+    uint64_t memory[2];
+    read_keys(joined(room->root, "/proc/meminfo", ""), keys, memory, 2);
+    if (memory[0] >= NONE || memory[1] >= NONE)
+        return 0;
+    uint64_t least = left_of(room, memory[0] * KIB, memory[1] * KIB);
+    least = lesser(least, least_above(room, FIRST, false, enough));
+    return lesser(least, least_above(room, SECOND, false, enough));
+}
+
+uint64_t vt_room_tasks(const struct vt_room *room) {
+    return lesser(least_above(room, SECOND, true, 0), least_above(room, TASKS, true, 0));
+}
+
+/* --- what a copy takes --- */
+
+uint64_t vt_room_needed(const char *root, uint64_t registered) {
+    enum { ANON, SWAP, PINNED, TABLES, HIGHEST, NOW, POOL, KEYS };
+    static const char *const keys[KEYS] = {
+        [ANON] = "RssAnon",  [SWAP] = "VmSwap", [PINNED] = "VmPin",     [TABLES] = "VmPTE",
+        [HIGHEST] = "VmHWM", [NOW] = "VmRSS",   [POOL] = "HugetlbPages"};
+    uint64_t of[KEYS];
+    read_keys(joined(root, "/proc/self/status", ""), keys, of, KEYS);
+    if (of[ANON] >= NONE)
+        of[ANON] = of[NOW]; /* before Linux 4.5 */
+    if (of[ANON] >= NONE || (of[POOL] && of[POOL] < NONE))
+        return UINT64_MAX;
+    for (unsigned i = 0; i < KEYS; i++)
+        of[i] = of[i] < NONE ? of[i] * KIB : 0;
+    /* Pinned pages are private ones, too, of which there is no second copy when they are written to. */
+    uint64_t pinned = of[PINNED] > registered ? of[PINNED] : registered;
+    uint64_t twice = of[ANON] + of[SWAP] > pinned ? of[ANON] + of[SWAP] : pinned;
+    /* A program that had more before will have it again. */
+    uint64_t again = of[HIGHEST] > of[NOW] ? of[HIGHEST] - of[NOW] : 0;
+    return twice + of[TABLES] + again;
+}
+
+/* --- threads --- */
+
+/* The state is the first word behind a thread's name in "stat", its turns are the third in "schedstat". */
+static bool sleeps(uint32_t tid, uint64_t *turns) {
+    char name[64] = "/proc/self/task/", text[256];
+    char *end = vt_scan_number(name + strlen(name), tid);
+    memcpy(end, "/stat", 6);
+    if (!vt_scan_file(name, text, sizeof text))
+        return true; /* it has ended */
+    const char *state = strrchr(text, ')');
+    if (!state || state[1] != ' ' || state[2] == 'R')
+        return false;
+    memcpy(end, "/schedstat", 11);
+    uint64_t n = vt_scan_file(name, text, sizeof text) ? number_at(field(text, 2)) : 0;
+    *turns += n;
+    return n && n < NONE; /* 0: the kernel does not count them */
+}
+
+bool vt_room_asleep(uint64_t *turns) {
+    static char block[4096];
+    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
+    long fd =
+        VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    bool asleep = fd >= 0;
+    *turns = 0;
+    for (long got, at; asleep && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)
+        for (at = 0; asleep && vt_scan_entry(block, got, &at, &tid);)
+            asleep = !tid || tid == self || sleeps(tid, turns);
+    if (fd >= 0)
+        VT_SYS1(SYS_close, fd);
+    return asleep;
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A snapshot of the owners: which named path holds each live allocation, now?
+ *
+ * Other threads change memory meanwhile, and no lock keeps Python's objects as they are. So the walk
+ * is done in a child, which has a copy of the memory as it stood. It is made by a raw clone: no
+ * handlers of fork run, and no signal of the program's tells of it, nor a wait but with __WALL. The child reads
+ * memory, writes to a mapping that it shares with us, and ends; it never touches CUDA, takes no
+ * lock, and is killed when its time is up. A program of one thread that waits for it needs no copy:
+ * the child reads its memory. Where a copy could do harm, or none can be made, the walk is done in place,
+ * and the result says so; but only while every other thread sleeps. Else none is taken, which the log says.
+ *
+ * The program need not wait for the child (vt_owners_begin): its answer is written at a later event,
+ * or at the end. There is one such child at a time. It goes on when the thread that made it ends, and
+ * ends with the process.
+ *
+ * Called through scan.h, at the moments that moments.c knows.
+ */
+#define _GNU_SOURCE
+#include "copy.h"
+#include "event.h"
+#include "pyobjects/pyobjects.h"
+#include "scan/scan.h"
+#include "stack/stack.h"
+#include "torch/torch.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define PAGE     4096u
+#define WAIT_NS  20000000            /* between two looks whether the child still lives */
+#define AGAIN_NS 500000000           /* until the next look whether it runs, after its time */
+#define STACK    ((size_t)256 << 10) /* of a child that has our memory */
+#define NICE     5
+
+/* --- the child --- */
+
+static long futex(uint64_t *word, int what, uint32_t value, const long *time) {
+    return VT_SYS4(SYS_futex, word, what, value, time);
+}
+
+__asm__(".hidden vt_snapshot_restore\n"
+        "vt_snapshot_restore:\n\t"
+        "mov $15, %eax\n\t" /* rt_sigreturn */
+        "syscall");
+extern void vt_snapshot_restore(void);
+
+/* Sets a handler in the child, which has its own. */
+static void on_signal(int number, void (*handler)(int, siginfo_t *, void *)) {
+    const struct { /* the kernel's struct sigaction */
+        uintptr_t handler, flags, restorer;
+        uint64_t mask;
+    } action = {(uintptr_t)handler, SA_SIGINFO | SA_RESTART | 0x04000000 /* SA_RESTORER */,
+                (uintptr_t)vt_snapshot_restore, 0};
+    VT_SYS4(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
+}
+
+static void faulted(int signal, siginfo_t *info, void *context) {
+    (void)info;
+    if (vt_owners_faulted(context))
+        return;
+    vt_watch_leaving();
+    VT_SYS1(SYS_exit_group, 128 + signal);
+}
+
+static long process; /* the child's parent, until it ends */
+
+/* The kernel tells a child that the thread which made it has ended. The child has another parent then:
+ * another thread of the process, or, when the process has ended, another process. */
+static void thread_ended(int signal, siginfo_t *info, void *context) {
+    (void)info;
+    (void)context;
+    if (VT_SYS0(SYS_getppid) != process)
+        VT_SYS1(SYS_exit_group, 128 + signal);
+}
+
+/* Lets the child end with the process. The process may have ended before the kernel was asked. A child
+ * in another pid namespace does not know its parent (0), and ends with the thread. */
+static void end_with_process(void) {
+    uint64_t hangup = 1ull << (SIGHUP - 1);
+    on_signal(SIGHUP, thread_ended);
+    VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGHUP);
+    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &hangup, NULL, sizeof hangup);
+    long now = VT_SYS0(SYS_getppid);
+    if (now && now != process)
+        VT_SYS1(SYS_exit_group, 128 + SIGHUP);
+}
+
+/* A pipe's reader, or who waits for a lock, must not wait for a copy. */
+static void close_all(void) {
+    static char block[4096];
+    if (VT_SYS3(SYS_close_range, 0, ~0u, 0) == 0)
+        return;
+    /* before Linux 5.9 */
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    uint32_t open;
+    for (long got, at; fd >= 0 && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)
+        for (at = 0; vt_scan_entry(block, got, &at, &open);)
+            if (open != (uint32_t)fd)
+                VT_SYS1(SYS_close, open); /* the entries "." and ".." read as 0 */
+    VT_SYS1(SYS_close, fd);
+}
+
+static void walk_in_child(void *data) {
+    struct vt_owners *w = data;
+    const uint64_t seconds =
+        2 * w->most_cpu_ns / 1000000000u + 1; /* should the walk not end itself */
+    struct rlimit none = {0, 0}, cpu = {seconds, seconds};
+    uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
+    if (w->shares) /* the thread waits; a hangup has no handler but the program's */
+        VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    else
+        end_with_process();
+    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
+    VT_SYS2(SYS_setrlimit, RLIMIT_CORE, &none);
+    VT_SYS2(SYS_setrlimit, RLIMIT_CPU, &cpu);
+    if (!w->shares) {
+        vt_watch_end_first();
+        VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0); /* belongs to the memory */
+        close_all();
+        vt_watch_begin(w->answer, &vt_bounds_room);
+    }
+    if (w->passing) /* the program does not wait: its own threads come first */
+        VT_SYS3(SYS_setpriority, PRIO_PROCESS, 0,
+                20 - VT_SYS2(SYS_getpriority, PRIO_PROCESS, 0) + NICE);
+    on_signal(SIGSEGV, faulted);
+    on_signal(SIGBUS, faulted);
+    w->copy = true;
+    if (!w->shares)
+        vt_owners_drop_gone(w);
+    vt_owners_walk(w);
+    vt_publish(&w->answer->done, 1);
+    futex(&w->answer->done, FUTEX_WAKE, 1, NULL);
+    if (!w->shares)
+        vt_watch_end();
+    for (;;)
+        VT_SYS1(SYS_exit_group, 0);
+}
+
+/* One that is taken. It can go on after vt_owners_begin() returned. */
+struct moment {
+    enum vt_snapshot_why why;
+    uint32_t name;
+    uint64_t ticks, began_ns, copy_ns;
+    uint64_t reserved_ns; /* of a processor, the most that it may take; 0: the usual */
+    uint32_t number, looked_for;
+    struct vt_owners_answer *answer;
+    uint8_t *records;
+    size_t room;           /* of both, mapped */
+    int pid;               /* of the child; 0: none */
+    bool disturbed;        /* it was: the memory is copied instead */
+    bool replaced;         /* killed, because another one sees more */
+    uint64_t until_ns;     /* it is killed if it does not run then */
+    uint32_t missed;       /* enum vt_missed: why it is not taken; 0: it is */
+    uint64_t needed, left; /* bytes: what a copy would have taken, and what there were */
+};
+
+static uint32_t steps;     /* in the log, so far */
+static uint32_t snapshots; /* in this process */
+static bool giving_up;     /* the process ends just now, which unmaps all */
+
+/* Whether the child has ended. It is killed when its time is up and it hangs: on a busy machine, a
+ * child waits for a processor, which is no reason for another answer. One that runs too long ends by
+ * its own limits. */
+static bool has_ended(struct moment *m, bool wait) {
+    struct rusage used = {0};
+    long ended;
+    do
+        ended = VT_SYS4(SYS_wait4, m->pid, NULL, __WCLONE | (wait ? 0 : WNOHANG), &used);
+    while (ended == -4 /* EINTR */);
+    if (ended == m->pid)
+        vt_cost_spent((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
+                      (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000 -
+                      (int64_t)m->reserved_ns);
+    else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns) {
+        if (vt_owners_is_runnable((uint32_t)m->pid))
+            m->until_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
+        else
+            VT_SYS2(SYS_kill, m->pid, SIGKILL);
+    }
+    return ended == m->pid || ended == -10;
+}
+
+static void wait_for(struct moment *m) {
+    const long slice[2] = {0, WAIT_NS};
+    while (!vt_see(&m->answer->done)) {
+        futex(&m->answer->done, FUTEX_WAIT, 0, slice);
+        if (has_ended(m, false))
+            return;
+    }
+    has_ended(m, true);
+}
+
+/* False: there is no child. */
+static bool walk_copy(struct vt_owners *w, struct moment *m) {
+    uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC),
+             used = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), was = vt_sys_hold_signals();
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
+    process = VT_SYS0(SYS_getpid);
+    long pid = vt_sys(SYS_clone, 0, 0, 0, 0, 0, 0);
+    if (pid == 0)
+        walk_in_child(w);
+    vt_sys_let_signals(was);
+    if (pid < 0)
+        return false;
+    uint64_t now = vt_sys_clock_ns(CLOCK_MONOTONIC);
+    m->pid = (int)pid;
+    m->copy_ns = now - began;
+    /* Not by the clock: on a busy machine it goes on while we wait for the processor. */
+    vt_cost_copied(vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used);
+    vt_cost_spent((int64_t)m->reserved_ns);
+    m->until_ns = w->most_ns;
+    return true;
+}
+
+/* Waits for such a child. False: it was killed, because a signal arrived that the program handles. */
+static bool wait_sharing(struct moment *m, uint64_t handled) {
+    const long slice[2] = {0, WAIT_NS};
+    uint64_t pending = 0;
+    while (!vt_see(&m->answer->done)) {
+        futex(&m->answer->done, FUTEX_WAIT, 0, slice);
+        if (has_ended(m, false))
+            return true;
+        if (VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 && pending & handled) {
+            VT_SYS2(SYS_kill, m->pid, SIGKILL);
+            has_ended(m, true);
+            return vt_see(&m->answer->done);
+        }
+    }
+    has_ended(m, true);
+    return true;
+}
+
+/* The program has one thread, which waits here, and its signals' handlers wait, too. So its memory
+ * stands still, and nothing need be copied; in a child, because a fault or an end of it are not the
+ * program's. False: there is no child, or it was disturbed. */
+static bool walk_shared(struct vt_owners *w, struct moment *m) {
+    uint8_t *stack = vt_owners_map(w, STACK);
+    if (!stack)
+        return false;
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
+    uint64_t handled = vt_scan_handled_signals(), was = vt_sys_hold_signals();
+    handled &= ~was;
+    w->shares = true;
+    long pid = vt_watch_clone(CLONE_VM, walk_in_child, w, stack + STACK);
+    vt_sys_let_signals(was | handled);
+    m->pid = pid > 0 ? (int)pid : 0;
+    m->until_ns = w->most_ns;
+    bool done = pid > 0 && wait_sharing(m, handled);
+    m->pid = 0;
+    w->shares = false;
+    vt_sys_let_signals(was);
+    return done;
+}
+
+/* --- the result --- */
+
+static void write_records(struct vt_thread *t, const struct moment *m) {
+    for (uint64_t at = 0; at + 8 <= m->answer->bytes;) {
+        uint64_t word;
+        memcpy(&word, m->records + at, sizeof word);
+        uint32_t bytes = vt_record_length(word);
+        if (bytes < 16 || bytes > VT_RECORD_MAX_BYTES || bytes > m->answer->bytes - at)
+            return;
+        uint64_t *r = vt_log_reserve_entry(t, bytes);
+        if (!r)
+            return;
+        memcpy(r + 1, m->records + at + 8, bytes - 8);
+        vt_log_commit(t, r, word, bytes);
+        at += bytes;
+    }
+}
+
+static bool write_result(const struct moment *m) {
+    struct vt_recording recording = vt_event_open();
+    if (!recording.thread)
+        return false;
+    write_records(recording.thread, m);
+    if (m->answer->native_roots) /* their modules may be new */
+        vt_stack_write_modules(recording.thread);
+    struct vt_rec_snapshot *r = (void *)vt_log_reserve_entry(recording.thread, sizeof *r);
+    if (r) {
+        *r = (struct vt_rec_snapshot){
+            .number = m->number,
+            .why = m->why,
+            .ticks = m->ticks,
+            .ns = vt_sys_clock_ns(CLOCK_MONOTONIC) - m->began_ns,
+            .objects = m->answer->objects,
+            .looked_for = m->looked_for,
+            .owned = m->answer->owned,
+            .flags = m->answer->flags,
+            .name = m->name,
+            .copy_us = (uint32_t)(m->copy_ns / 1000),
+        };
+        vt_log_commit(recording.thread, &r->word, vt_word(VT_REC_SNAPSHOT, 0, 0, sizeof *r),
+                      sizeof *r);
+    }
+    vt_event_close(&recording);
+    return r != NULL;
+}
+
+static void write_missed(const struct moment *m) {
+    struct vt_recording recording = vt_event_open();
+    if (!recording.thread)
+        return;
+    struct vt_rec_missed *r = (void *)vt_log_reserve_entry(recording.thread, sizeof *r);
+    if (r) {
+        *r = (struct vt_rec_missed){.why = m->why,
+                                    .reason = m->missed,
+                                    .ticks = m->ticks,
+                                    .needed = m->needed,
+                                    .room = m->left};
+        vt_log_commit(recording.thread, &r->word, vt_word(VT_REC_MISSED, 0, 0, sizeof *r),
+                      sizeof *r);
+    }
+    vt_event_close(&recording);
+}
+
+/* The end of one: writes what was found; but of a child that left, or was killed as memory grew, that
+ * it did not come to its end. */
+static bool conclude(struct moment *m) {
+    struct vt_owners_answer *answer = m->answer;
+    uint32_t left = vt_see(&answer->left);
+    if (!left && m->why == VT_SNAPSHOT_GROWTH && !vt_see(&answer->done))
+        left = VT_MISSED_LEFT;
+    m->missed = left ? left : m->missed;
+    bool written = !m->missed && write_result(m);
+    if (m->missed && !m->replaced)
+        write_missed(m);
+    steps = answer->steps;
+    m->pid = 0;
+    m->answer = NULL;
+    if (!giving_up)
+        vt_sys_munmap(answer, m->room);
+    return written || left; /* another one would leave, too */
+}
+
+static const struct vt_owners_readers readers = {
+    .native = vt_owners_native,
+    .seen = vt_owners_native_seen,
+    .python_type = vt_owners_python_type,
+    .python = vt_owners_python,
+    .python_number = vt_owners_python_number,
+    .python_roots = vt_owners_python_roots,
+    .python_type_name = vt_owners_python_type_name,
+    .class_type = vt_owners_class_type,
+    .class_python = vt_owners_class_python,
+    .class_roles = vt_owners_class_roles,
+    .class_ = vt_owners_class,
+    .class_later = vt_owners_class_later,
+    .class_key = vt_owners_class_key,
+    .class_name = vt_owners_class_name,
+};
+
+static bool share(struct vt_owners *w, struct moment *m) {
+    w->record_room = (size_t)w->target_count * sizeof(struct vt_owned) * (2 + VT_OWNED_OTHERS) +
+                     w->most_bytes / 8;
+    m->room = PAGE + w->record_room;
+    w->answer = vt_sys_mmap(m->room, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    w->records = (uint8_t *)w->answer + PAGE;
+    m->records = w->records;
+    m->answer = w->answer;
+    if (w->answer)
+        w->answer->steps = steps;
+    return w->answer;
+}
+
+/* All that is live is kept by design. The snapshot says that it has seen that. */
+static bool none_sought(struct vt_owners *w, struct moment *m) {
+    m->number = ++snapshots;
+    return share(w, m);
+}
+
+/* In the calling thread. False: other threads ran, so it saw no one moment. */
+static bool walk_in_place(struct vt_owners *w) {
+    uint64_t before, after;
+    if (!vt_owners_may_stay(w, &before))
+        return false;
+    vt_owners_walk(w);
+    return vt_room_asleep(&after) && after == before;
+}
+
+/* Begins one. False: nothing is live, or there is no memory; or it is missed; or, with `copy`, the memory
+ * cannot be copied. */
+static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
+    uint64_t turns;
+    w->readers = &readers;
+    /* As memory grows, the program does not know the address yet that it is being given. */
+    vt_owners_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
+    if (!w->target_count)
+        return w->kept_bytes && !copy && none_sought(w, m);
+    vt_owners_set_bounds(w);
+    w->passing = m->why == VT_SNAPSHOT_GROWTH;
+    if (m->reserved_ns && m->reserved_ns < w->most_cpu_ns)
+        w->most_cpu_ns = m->reserved_ns;
+    if (!w->passing)
+        vt_owners_native_open(w);
+    bool shared = !copy && !m->disturbed && vt_owners_may_share(w) && vt_owners_may_stay(w, &turns);
+    m->missed = shared ? 0 : vt_owners_why_not_copy(w, &m->needed, &m->left);
+    if ((copy && m->missed) || !share(w, m))
+        return false;
+    w->snapshot = m->number = ++snapshots;
+    m->looked_for = w->target_count;
+    m->disturbed = shared && !walk_shared(w, m);
+    if (!shared && !m->missed && !walk_copy(w, m))
+        m->missed = VT_MISSED_REFUSED;
+    if (m->missed && !copy && walk_in_place(w))
+        m->missed = 0;
+    if (!m->disturbed && !m->missed)
+        return true;
+    m->answer = NULL;
+    vt_sys_munmap(w->answer, m->room);
+    return false;
+}
+
+/* The same, with its memory. Says in the log that it is missed; but not of a phase's copy, without which it may
+ * be taken all the same. */
+static bool begin_one(struct moment *m, bool copy) {
+    m->began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
+    for (bool disturbed = false;; disturbed = true) {
+        /* Not on the stack: a thread's may have only 16 KiB. */
+        struct vt_owners *w = vt_scan_memory(sizeof *w);
+        bool begun = w && begin(w, m, copy);
+        if (w) {
+            if (w->native)
+                vt_scan_give_back(w->native);
+            vt_owners_unmap(w);
+            vt_sys_munmap(w, (sizeof *w + PAGE - 1) & ~(size_t)(PAGE - 1));
+        }
+        if (begun || disturbed || !m->disturbed) {
+            if (!begun && m->missed && (!copy || m->why == VT_SNAPSHOT_GROWTH))
+                write_missed(m);
+            return begun;
+        }
+    }
+}
+
+/* --- what is under way --- */
+
+static uint32_t taking; /* atomic: the pid, while a thread is here; a forked child has another */
+/* By whoever has `taking`; without an answer: none. */
+static struct moment going;
+
+static bool enter(void) {
+    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&taking);
+    return !vt_process_is_fresh_child() && vt_log_is_open() && before != pid &&
+           vt_claim(&taking, before, pid);
+}
+
+static void leave(void) {
+    vt_publish(&taking, 0);
+}
+
+/* Writes what is done. Returns enum vt_owners_state. */
+static unsigned finish(bool wait) {
+    if (going.answer && wait)
+        wait_for(&going);
+    if (going.answer && (wait || has_ended(&going, false)))
+        return conclude(&going) ? 0 : VT_OWNERS_LOST;
+    return going.answer ? VT_OWNERS_GO_ON : 0;
+}
+
+bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
+    /* Valgrind would report each word that the walk reads and the program never wrote. */
+    if (vt_scan_on_valgrind() || !enter())
+        return false;
+    struct moment m = {.why = why, .name = name};
+    finish(true);
+    m.ticks = vt_log_ticks();
+    bool taken = begin_one(&m, false);
+    if (taken && m.pid)
+        wait_for(&m);
+    taken = taken && conclude(&m) && !m.missed;
+    leave();
+    return taken;
+}
+
+/* What was begun as memory grew gives way: the next one sees more, and the last one of all is waited for at
+ * the end. False: what goes on does not. */
+static bool make_place(void) {
+    if (!going.answer)
+        return true;
+    if (going.why != VT_SNAPSHOT_GROWTH)
+        return false;
+    if (VT_SYS2(SYS_kill, going.pid, SIGKILL) < 0)
+        return false; /* the program gave up its rights, and the copy has them still */
+    has_ended(&going, true);
+    going.replaced = true;
+    conclude(&going);
+    return true;
+}
+
+bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns) {
+    if (vt_scan_on_valgrind() || !enter())
+        return false;
+    finish(false);
+    bool begun = make_place();
+    if (begun) {
+        going = (struct moment){.why = why, .name = name, .ticks = ticks, .reserved_ns = most_ns};
+        begun = begin_one(&going, true);
+    }
+    leave();
+    return begun;
+}
+
+bool vt_owners_under_way(void) {
+    return vt_get(&going.answer) != NULL;
+}
+
+void vt_owners_give_up(void) {
+    if (!enter())
+        return;
+    giving_up = true;
+    finish(false);
+    if (going.answer && going.why == VT_SNAPSHOT_GROWTH) {
+        VT_SYS2(SYS_kill, going.pid, SIGKILL); /* it is init's to bury, and its memory's end */
+        memset(&going, 0, sizeof going);
+    }
+    leave();
+}
+
+unsigned vt_owners_finish(bool wait) {
+    if (!vt_owners_under_way())
+        return 0;
+    if (!enter())
+        return VT_OWNERS_GO_ON;
+    unsigned state = finish(wait);
+    leave();
+    return state;
+}
+
+/* The child that goes on is the parent's, and so is what it finds. */
+void vt_owners_forked(void) {
+    if (going.answer)
+        vt_sys_munmap(going.answer, going.room);
+    memset(&going, 0, sizeof going);
+    vt_cost_forked();
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a copy of the process does so as not to harm it. If memory runs short all the same, the kernel shall
+ * end the copy first. And a thread of its own looks every few milliseconds how much room is left: if
+ * others need it, the copy gives its memory back, and ends then. A process that is ending still has its memory
+ * for a while, and the kernel, which does not kill it again, would take the next one. The thread that walks
+ * may fault then: it waits (vt_watch_leaving). The compiler may not protect stacks here (Makefile): the value
+ * that it compares is in memory that goes.
+ *
+ * Called by snapshot.c, in the copy alone: a child that shares the program's memory would set its score.
+ */
+#define _GNU_SOURCE
+#include "copy.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define LOOK_NS 5000000
+
+/* In a shared mapping, because private memory goes. */
+struct watch {
+    const struct vt_room *room; /* in memory that goes */
+    struct vt_owners_answer *answer;
+    uint32_t ended; /* futex: the walk is done */
+    struct vt_maps maps;
+    uint8_t stack[65536] __attribute__((aligned(16)));
+};
+
+static struct watch *watching;
+/* 2: leaving. Not zero at first, so that it lies in a file's mapping, which stays. */
+static uint32_t state = 1;
+
+long vt_watch_clone(long flags, void (*function)(void *), void *data, uint8_t *stack_end) {
+    register long none4 __asm__("r10") = 0, none5 __asm__("r8") = 0;
+    register void *called __asm__("r12") = __extension__(void *) function;
+    register void *given __asm__("r13") = data;
+    long pid;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "mov %%r13, %%rdi\n\t"
+                     "call *%%r12\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(pid)
+                     : "a"(SYS_clone), "D"(flags), "S"(stack_end), "d"(0l), "r"(none4), "r"(none5),
+                       "r"(called), "r"(given)
+                     : "rcx", "r11", "memory");
+    return pid;
+}
+
+void vt_watch_end_first(void) {
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    VT_SYS3(SYS_write, fd, "1000", 4);
+    VT_SYS1(SYS_close, fd);
+}
+
+static void give_back(struct watch *w) {
+    struct vt_mapping m;
+    vt_publish(&state, 2);
+    if (!vt_maps_open(&w->maps))
+        return;
+    while (vt_maps_next(&w->maps, &m))
+        if (m.access[1] == 'w' && m.access[3] == 'p' && !m.device &&
+            (!m.name[0] || strncmp(m.name, "[heap]", 6) == 0 || strncmp(m.name, "[anon", 5) == 0))
+            VT_SYS3(SYS_madvise, m.start, m.end - m.start, MADV_DONTNEED);
+}
+
+static void watch(void *data) {
+    struct watch *w = data;
+    const long moment[2] = {0, LOOK_NS};
+    while (!vt_see(&w->ended)) {
+        if (!vt_room_left(w->room, 1)) {
+            vt_publish(&w->answer->left, VT_MISSED_LEFT);
+            break;
+        }
+        VT_SYS4(SYS_futex, &w->ended, FUTEX_WAIT, 0, moment);
+    }
+    give_back(w);
+    for (;;)
+        VT_SYS1(SYS_exit_group, 0);
+}
+
+void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room) {
+    watching =
+        vt_sys_mmap(sizeof *watching, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (watching)
+        watching->answer = answer, watching->room = room;
+    if (!watching ||
+        vt_watch_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                           CLONE_SYSVSEM,
+                       watch, watching, watching->stack + sizeof watching->stack) < 0) {
+        vt_publish(&answer->left, VT_MISSED_REFUSED);
+        VT_SYS1(SYS_exit_group, 0);
+    }
+}
+
+void vt_watch_end(void) {
+    vt_publish(&watching->ended, 1);
+    VT_SYS4(SYS_futex, &watching->ended, FUTEX_WAKE, 1, NULL);
+    vt_watch_leaving();
+}
+
+void vt_watch_leaving(void) {
+    const long second[2] = {1, 0};
+    while (vt_see(&state) == 2 || (watching && vt_see(&watching->ended)))
+        VT_SYS2(SYS_nanosleep, second, NULL);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What PyTorch's objects hold that Python knows by pybind11: the reducer of DistributedDataParallel its
+ * buckets of gradients, a module of torch.jit its parameters, a collective under way its tensors.
+ *
+ * Behind the header of a Python object, pybind11 keeps the address of the C++ object for which it
+ * stands (struct instance in pybind11/detail/common.h, the same from 2.2 on). That object has no
+ * run-time class where its class is not polymorphic, but the Python type says what it is.
+ *
+ * Members are found by what they must look like, since they have moved from version to version:
+ * PyTorch 2.6 to 2.15 (c10d/reducer.hpp, ATen/core/ivalue_inl.h, ATen/core/class_type.h). What looks
+ * different names nothing.
+ *
+ * Called by torch.c.
+ */
+#define _GNU_SOURCE
+#include "torch.h"
+
+#include <string.h>
+
+enum { REDUCER, SCRIPT_MODULE, WORK, FUTURE, KNOWN };
+
+const char *vt_torch_bound_name(unsigned number) {
+    static const char *const names[KNOWN] = {
+        [REDUCER] = "torch._C._distributed_c10d.Reducer",
+        [SCRIPT_MODULE] = "torch._C.ScriptModule",
+        [WORK] = "torch._C._distributed_c10d.Work",
+        [FUTURE] = "torch._C.Future",
+    };
+    return number < KNOWN ? names[number] : NULL;
+}
+
+/* The C++ object that an object of pybind11 owns, alone or with others; 0: none. Instances of several
+ * bound classes, or with a large holder, are laid out in another way. */
+static uintptr_t bound(struct vt_owners *w, uintptr_t object) {
+    enum { VALUE = 16, FLAGS = 48 };                /* value, holder (two words), weak references */
+    enum { SIMPLE = 1 << 1, HOLDER_MADE = 1 << 2 }; /* bit fields, from the lowest bit on */
+    uint64_t flags = vt_owners_word(w, object + FLAGS);
+    return (flags & (SIMPLE | HOLDER_MADE)) == (SIMPLE | HOLDER_MADE)
+               ? vt_owners_word(w, object + VALUE)
+               : 0;
+}
+
+struct vector {
+    uintptr_t first, end, room;
+};
+
+/* Three words that may be a std::vector of elements of this size, with at least one. */
+static bool read_vector(struct vt_owners *w, uintptr_t at, uint64_t bytes, uint64_t most,
+                        struct vector *v) {
+    return vt_owners_read(w, v, at, sizeof *v) && v->first && !(v->first & 7) &&
+           v->end > v->first && v->room >= v->end && (v->end - v->first) % bytes == 0 &&
+           (v->end - v->first) / bytes <= most;
+}
+
+/* --- c10d::Reducer --- */
+
+#define TENSORS_MOST 65536u
+#define BUCKETS_MOST 4096u
+
+/* A vector of tensors: how many; 0: none, or it is no such vector. */
+static uint64_t count_tensors(struct vt_owners *w, uintptr_t at) {
+    struct vector v;
+    if (!read_vector(w, at, 8, TENSORS_MOST, &v))
+        return 0;
+    for (uintptr_t p = v.first; p < v.end; p += 8)
+        if (vt_class_of(w, vt_owners_word(w, p)) != VT_CLASS_TENSOR)
+            return 0;
+    return (v.end - v.first) / 8;
+}
+
+/* A bucket begins with its flat gradients, the views of them, what a communication hook made of the
+ * views, and as many parameters. A sparse gradient has no views, and one that is not there yet is the
+ * tensor that is undefined. */
+enum {
+    GRADIENTS = 0,
+    VIEWS_IN = 8,
+    VIEWS_OUT = 32,
+    VARIABLES = 56,
+    BUCKET_LEAST = 176,
+    BUCKET_MOST = 512
+};
+
+static bool is_bucket(struct vt_owners *w, uintptr_t at) {
+    uint64_t n = count_tensors(w, at + VARIABLES), in = count_tensors(w, at + VIEWS_IN),
+             out = count_tensors(w, at + VIEWS_OUT);
+    return n && (!in || in == n) && out == in &&
+           vt_class_of(w, vt_owners_word(w, at + GRADIENTS)) == VT_CLASS_TENSOR;
+}
+
+/* The size of the buckets in a vector; 0: it has none. */
+static uint64_t bucket_bytes(struct vt_owners *w, const struct vector *v) {
+    if (!is_bucket(w, v->first))
+        return 0;
+    for (uint64_t bytes = BUCKET_LEAST; bytes <= BUCKET_MOST; bytes += 8) {
+        uintptr_t at = v->first;
+        if ((v->end - v->first) % bytes)
+            continue;
+        while (at < v->end && is_bucket(w, at))
+            at += bytes;
+        if (at == v->end)
+            return bytes;
+    }
+    return 0;
+}
+
+static void tensors(struct vt_owners *w, uintptr_t vector, uint16_t roles) {
+    struct vector v;
+    if (!count_tensors(w, vector) || !vt_owners_read(w, &v, vector, sizeof v))
+        return;
+    for (uintptr_t p = v.first; p < v.end; p += 8)
+        vt_torch_part(w, vt_owners_word(w, p), VT_CLASS_TENSOR, roles);
+}
+
+static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
+    uintptr_t end = vt_torch_block_end(w, reducer);
+    struct vector v;
+    for (uintptr_t at = reducer; at + sizeof v <= end && vt_owners_goes_on(w); at += 8) {
+        uint64_t bytes =
+            read_vector(w, at, 8, BUCKETS_MOST * BUCKET_MOST / 8, &v) ? bucket_bytes(w, &v) : 0;
+        if (!bytes)
+            continue;
+        for (uintptr_t bucket = v.first; bucket < v.end; bucket += bytes) {
+            vt_torch_part(w, vt_owners_word(w, bucket + GRADIENTS), VT_CLASS_TENSOR,
+                          VT_ROLE_GRADIENT);
+            tensors(w, bucket + VIEWS_IN, VT_ROLE_GRADIENT);
+            tensors(w, bucket + VIEWS_OUT, VT_ROLE_GRADIENT);
+        }
+        return;
+    }
+}
+
+/* --- modules of torch.jit --- */
+
+#define SLOTS_MOST 65536u
+
+/* One of a class's attributes: what it is, its type (two words), and its name, a std::string. */
+struct attribute {
+    uint32_t kind, unused;
+    uintptr_t type[2];
+    uintptr_t name;
+    uint64_t name_bytes;
+    uint64_t short_name[2];
+};
+enum { BUFFER, PARAMETER, REGULAR };
+
+/* Reads a name to `to`, which has room for VT_OWNERS_TEXT_MOST. */
+static bool read_attribute(struct vt_owners *w, uintptr_t at, struct attribute *a, char *to) {
+    if (!vt_owners_read(w, a, at, sizeof *a) || a->kind > REGULAR || !a->name_bytes ||
+        a->name_bytes > VT_OWNERS_TEXT_MOST || !vt_class_object(w, a->type[0]) ||
+        !vt_owners_read(w, to, a->name, a->name_bytes))
+        return false;
+    for (uint64_t i = 0; i < a->name_bytes; i++)
+        if ((uint8_t)to[i] <= ' ')
+            return false;
+    return a->name_bytes > 15 || a->name == at + offsetof(struct attribute, short_name);
+}
+
+/* Finds a class's attributes, of which there are as many as its objects have slots. */
+static bool find_attributes(struct vt_owners *w, uintptr_t class_, uint64_t count,
+                            struct vector *v) {
+    enum { MOST = 640 }; /* a ClassType's bytes, or more */
+    struct attribute a;
+    char name[VT_OWNERS_TEXT_MOST];
+    for (uintptr_t at = class_ + 8; at < class_ + MOST; at += 8) {
+        if (!read_vector(w, at, sizeof a, SLOTS_MOST, v) || (v->end - v->first) / sizeof a != count)
+            continue;
+        uintptr_t p = v->first;
+        while (p < v->end && read_attribute(w, p, &a, name))
+            p += sizeof a;
+        if (p == v->end)
+            return true;
+    }
+    return false;
+}
+
+/* Of a slot: an IValue, which is a pointer (or a number), and what it is. An attribute that is a number
+ * is one of a list of modules. */
+static void slot(struct vt_owners *w, uintptr_t value, const struct attribute *a,
+                 const char *name) {
+    enum vt_class class_ = vt_class_of(w, value);
+    if (class_ != VT_CLASS_TENSOR && class_ != VT_CLASS_SCRIPT)
+        return;
+    int64_t index = 0;
+    uint64_t digits = 0;
+    while (digits < a->name_bytes && digits < 9 && name[digits] >= '0' && name[digits] <= '9')
+        index = index * 10 + name[digits++] - '0';
+    bool indexed = digits == a->name_bytes;
+    uint16_t role = class_ == VT_CLASS_SCRIPT ? VT_ROLE_MODULE
+                    : a->kind == PARAMETER    ? VT_ROLE_PARAMETER
+                    : a->kind == BUFFER       ? VT_ROLE_BUFFER
+                                              : 0;
+    vt_owners_edge(w, &(struct vt_edge){.kind = indexed ? VT_STEP_INDEX : VT_STEP_ATTRIBUTE,
+                                        .as = VT_AS_CLASS,
+                                        .to = value,
+                                        .name = {name, indexed ? 0 : (uint32_t)a->name_bytes},
+                                        .indexed = indexed,
+                                        .index = index,
+                                        .roles = role,
+                                        .class_ = (uint16_t)class_,
+                                        .apart = true});
+}
+
+/* A vtable and counts of one word or two; the class's owner, strong or weak, each a std::optional of
+ * two words; the class, a std::shared_ptr; and the slots. */
+void vt_torch_script(struct vt_owners *w, uintptr_t object) {
+    enum { CLASS = 64, SLOT = 16 };
+    struct vector slots, attributes;
+    struct attribute a;
+    char name[VT_OWNERS_TEXT_MOST];
+    for (uintptr_t at = object + CLASS; at <= object + CLASS + 8; at += 8) {
+        uintptr_t class_ = vt_owners_word(w, at);
+        if (!vt_class_is(w, class_, "N3c109ClassTypeE") ||
+            !read_vector(w, at + 16, SLOT, SLOTS_MOST, &slots))
+            continue;
+        uint64_t count = (slots.end - slots.first) / SLOT;
+        if (!find_attributes(w, class_, count, &attributes))
+            return;
+        for (uint64_t i = 0; i < count && vt_owners_goes_on(w); i++)
+            if (read_attribute(w, attributes.first + i * sizeof a, &a, name))
+                slot(w, vt_owners_word(w, slots.first + i * SLOT), &a, name);
+        return;
+    }
+}
+
+/* torch::jit::Module, which is a pointer. */
+static void read_script_module(struct vt_owners *w, uintptr_t module) {
+    uintptr_t object = vt_owners_word(w, module);
+    if (vt_class_of(w, object) == VT_CLASS_SCRIPT)
+        vt_torch_part(w, object, VT_CLASS_SCRIPT, VT_ROLE_MODULE);
+}
+
+/* --- what communicates --- */
+
+/* A c10d::Work: each backend has classes of its own, with vectors of what it sends and receives; for
+ * several receivers, vectors of such vectors. */
+static void read_work(struct vt_owners *w, uintptr_t work) {
+    uintptr_t end = vt_class_object(w, work) ? vt_torch_block_end(w, work) : 0;
+    struct vector v;
+    for (uintptr_t at = work + 8; at + sizeof v <= end && vt_owners_goes_on(w); at += 8) {
+        tensors(w, at, 0);
+        if (!read_vector(w, at, sizeof v, TENSORS_MOST, &v))
+            continue;
+        uintptr_t p = v.first;
+        while (p < v.end && count_tensors(w, p))
+            p += sizeof v;
+        for (uintptr_t q = v.first; p == v.end && q < p; q += sizeof v)
+            tensors(w, q, 0);
+    }
+}
+
+/* PythonFutureWrapper: std::enable_shared_from_this, and the ivalue::Future. Its value is a tensor, or
+ * what holds an object of Python's. Its storages are weak references, each to a storage itself. */
+static void read_future(struct vt_owners *w, uintptr_t wrapper) {
+    enum { WRAPPED = 16, COUNTS = 8 };
+    uintptr_t future = vt_owners_word(w, wrapper + WRAPPED);
+    uintptr_t end =
+        vt_class_is(w, future, "N3c106ivalue6FutureE") ? vt_torch_block_end(w, future) : 0;
+    for (uintptr_t at = future + 8; at + 8 <= end; at += 8) {
+        uintptr_t value = vt_owners_word(w, at);
+        if (vt_class_of(w, value) == VT_CLASS_TENSOR)
+            vt_torch_part(w, value, VT_CLASS_TENSOR, 0);
+        if (!vt_class_is(w, value, "N3c106ivalue22ConcretePyObjectHolderE"))
+            continue;
+        uintptr_t python = vt_owners_word(w, value + 8 + COUNTS);
+        python = vt_owners_type_of(w, python) ? python : vt_owners_word(w, value + 16 + COUNTS);
+        vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_PYTHON, .to = python});
+    }
+}
+
+void vt_torch_bound(struct vt_owners *w, uintptr_t object, unsigned number) {
+    static void (*const readers[KNOWN])(struct vt_owners * w, uintptr_t value) = {
+        [REDUCER] = read_reducer,
+        [SCRIPT_MODULE] = read_script_module,
+        [WORK] = read_work,
+        [FUTURE] = read_future,
+    };
+    uintptr_t value = bound(w, object);
+    if (value)
+        readers[number](w, value);
+}
