@@ -16,13 +16,13 @@
 static void number(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
                    uint64_t value) {
     struct vt_edge edge = {.kind = kind, .as = VT_AS_NUMBER, .to = value, .name = name};
-    if (value && !vt_owners_py_raw)
+    if (value && !vt_py_raw)
         vt_owners_edge(w, &edge);
 }
 
 /* Numbers one behind the other. */
 static void numbers(struct vt_owners *w, uintptr_t at, uint64_t count) {
-    for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_owners_py_raw && vt_owners_goes_on(w);
+    for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_py_raw && vt_owners_goes_on(w);
          i += BATCH) {
         uint64_t words[BATCH], n = count - i < BATCH ? count - i : BATCH;
         if (!vt_owners_read(w, words, at + i * 8, n * 8))
@@ -130,7 +130,7 @@ static void elements(struct vt_owners *w, const uint64_t *shape, const uint64_t 
                                .index = (int64_t)n};
         if (objects)
             vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)n, word);
-        else if (word && !vt_owners_py_raw)
+        else if (word && !vt_py_raw)
             vt_owners_edge(w, &edge);
         for (int i = nd - 1; i >= 0 && ++at[i] == shape[i]; i--)
             at[i] = 0;

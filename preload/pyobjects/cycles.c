@@ -15,8 +15,6 @@
 #include "pyobjects.h"
 #include "owners/places.h"
 
-#include "stack/stack.h"
-
 #include <string.h>
 
 #define GENERATION    24u
@@ -73,7 +71,7 @@ static void take_object(struct vt_owners *w, uintptr_t object) {
         return;
     }
     int64_t references = (int64_t)vt_owners_word(w, object);
-    if (vt_owners_py->minor >= 12) /* half a word, negative for objects that live for ever */
+    if (vt_py->minor >= 12) /* half a word, negative for objects that live for ever */
         references = (int32_t)references < 0 ? INT32_MAX : (int32_t)references;
     cycles.suspects[cycles.count++] = (struct suspect){.object = object, .references = references};
 }
@@ -86,8 +84,7 @@ static bool is_list(struct vt_owners *w, uintptr_t head) {
 
 static void take_objects(struct vt_owners *w, uintptr_t interpreter) {
     /* To 3.8, all interpreters have one collector. */
-    uintptr_t heads = (vt_owners_py->minor == 8 ? vt_pyimage.runtime : interpreter) +
-                      vt_owners_py->interpreter_generations;
+    uintptr_t heads = (vt_py->minor == 8 ? vt_pyimage.runtime : interpreter) + vt_py->generations;
     uint32_t most = MOST_OBJECTS;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         uintptr_t head = heads + (uintptr_t)(intptr_t)lists[i];
@@ -118,7 +115,7 @@ static bool make_table(struct vt_owners *w) {
 
 void vt_owners_python_forget_cycles(void) {
     memset(&cycles, 0, sizeof cycles);
-    vt_owners_py_raw = NULL;
+    vt_py_raw = NULL;
 }
 
 static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
@@ -126,9 +123,9 @@ static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
     const struct vt_owners_type *type = vt_owners_type_of(w, object);
     if (!type || type->leaf)
         return;
-    vt_owners_py_raw = visit;
+    vt_py_raw = visit;
     vt_owners_python(w, object, type);
-    vt_owners_py_raw = NULL;
+    vt_py_raw = NULL;
 }
 
 static void take_reference(struct vt_owners *w, uintptr_t to) {
@@ -275,7 +272,7 @@ static void find_suspects(struct vt_owners *w, uintptr_t interpreter) {
 
 void vt_owners_python_cycles(struct vt_owners *w, uintptr_t interpreter) {
     bool is_last = vt_owners_level(w) == VT_LEVEL_UNREACHED;
-    if (!vt_owners_py->interpreter_generations)
+    if (!vt_py->generations)
         return;
     if (!is_last || cycles.interpreter != interpreter)
         find_suspects(w, interpreter);

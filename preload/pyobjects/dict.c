@@ -31,7 +31,7 @@ static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
         return false;
     *keys = (struct keys){.entry_words = 3, .key = 1, .value = 2};
     uint64_t size, index_bytes;
-    if (vt_owners_py->keys == VT_PYKEYS_SIZE) {
+    if (vt_py->minor < 11) {
         size = head[1];
         if (!size || size & (size - 1) || size >> MOST_LOG2)
             return false;
@@ -92,7 +92,7 @@ void vt_owners_python_each(struct vt_owners *w, uintptr_t dict, vt_pyvisit *visi
         !read_keys(w, words[VT_PYDICT_KEYS / 8], &keys))
         return;
     uintptr_t values = words[VT_PYDICT_VALUES / 8];
-    each_entry(w, &keys, values ? values + vt_owners_py->values : 0, visit, data);
+    each_entry(w, &keys, values ? values + vt_py->values : 0, visit, data);
 }
 
 struct look_up {
@@ -139,10 +139,10 @@ static uintptr_t dict_of(struct vt_owners *w, uintptr_t object, const struct vt_
                          uintptr_t *values) {
     uint64_t before[2]; /* the words at -32 and -24 */
     *values = 0;
-    if (vt_owners_py->managed != VT_PYMANAGED_NONE && type->flags & VT_PYFLAG_MANAGED) {
+    if (vt_py->managed != VT_PYMANAGED_NONE && type->flags & VT_PYFLAG_MANAGED) {
         if (!vt_owners_read(w, before, object - 32, sizeof before))
             return 0;
-        switch ((enum vt_pymanaged)vt_owners_py->managed) {
+        switch ((enum vt_pymanaged)vt_py->managed) {
         case VT_PYMANAGED_TWO:
             *values = before[0];
             break;
@@ -180,7 +180,7 @@ static void each_in_dict(struct vt_owners *w, uintptr_t object, const struct vt_
                          vt_pyvisit *visit, void *data) {
     uintptr_t values, dict = dict_of(w, object, type, &values);
     struct keys keys;
-    if (dict && vt_owners_py_raw) {
+    if (dict && vt_py_raw) {
         vt_owners_python_part(w, dict);
         return;
     }
@@ -188,16 +188,15 @@ static void each_in_dict(struct vt_owners *w, uintptr_t object, const struct vt_
         vt_owners_python_each(w, dict, visit, data);
         return;
     }
-    if (!values ||
-        !read_keys(w, vt_owners_word(w, type->address + vt_owners_py->cached_keys), &keys))
+    if (!values || !read_keys(w, vt_owners_word(w, type->address + vt_py->cached_keys), &keys))
         return;
-    if (vt_owners_py->managed == VT_PYMANAGED_INLINE) {
+    if (vt_py->managed == VT_PYMANAGED_INLINE) {
         unsigned char capacity = 0;
         vt_owners_read(w, &capacity, values, 1);
         if (keys.count > capacity)
             keys.count = capacity;
     }
-    each_entry(w, &keys, values + vt_owners_py->values, visit, data);
+    each_entry(w, &keys, values + vt_py->values, visit, data);
 }
 
 /* PyMemberDef */

@@ -9,8 +9,6 @@
  */
 #include "pyobjects.h"
 
-#include "stack/stack.h"
-
 #include <string.h>
 
 #define MOST_SLOTS    65536
@@ -33,23 +31,23 @@ static uint32_t tuple_size(struct vt_owners *w, uintptr_t tuple) {
 }
 
 static uintptr_t tuple_item(struct vt_owners *w, uintptr_t tuple, uint64_t i) {
-    return vt_owners_word(w, tuple + vt_owners_py->tuple_items + i * 8);
+    return vt_owners_word(w, tuple + vt_py->tuple_items + i * 8);
 }
 
 static bool read_code(struct vt_owners *w, uintptr_t at, struct code *code) {
     *code = (struct code){.at = at};
     if (!at || vt_owners_word(w, at + VT_PY_TYPE) != vt_pyimage.code_type)
         return false;
-    if (vt_owners_py->slots) {
-        int32_t slots = vt_owners_int(w, at + vt_owners_py->slots);
-        code->names[0] = vt_owners_word(w, at + vt_owners_py->slot_names);
+    if (vt_py->slots) {
+        int32_t slots = vt_owners_int(w, at + vt_py->slots);
+        code->names[0] = vt_owners_word(w, at + vt_py->slot_names);
         code->count[0] = code->slots = tuple_size(w, code->names[0]);
         return slots >= 0 && (uint32_t)slots == code->slots;
     }
-    int32_t locals = vt_owners_int(w, at + vt_owners_py->locals);
-    code->names[0] = vt_owners_word(w, at + vt_owners_py->variables);
-    code->names[1] = vt_owners_word(w, at + vt_owners_py->cells);
-    code->names[2] = vt_owners_word(w, at + vt_owners_py->frees);
+    int32_t locals = vt_owners_int(w, at + vt_py->locals);
+    code->names[0] = vt_owners_word(w, at + vt_py->variables);
+    code->names[1] = vt_owners_word(w, at + vt_py->cells);
+    code->names[2] = vt_owners_word(w, at + vt_py->frees);
     for (unsigned i = 0; i < 3; i++)
         code->slots += code->count[i] = tuple_size(w, code->names[i]);
     return locals >= 0 && (uint32_t)locals == code->count[0];
@@ -65,32 +63,32 @@ static uintptr_t slot_name(struct vt_owners *w, const struct code *code, uint32_
 
 /* The object in a slot; what is in the cell, if there is one. */
 static uintptr_t slot_value(struct vt_owners *w, uint64_t word) {
-    if (vt_owners_py->tagged) {
+    if (vt_py->minor >= 14) {
         /* A number; or a reference that is not counted, since a variable of the frame has it too. */
-        if ((word & 3) == 3 || (vt_owners_py_raw && word & 1))
+        if ((word & 3) == 3 || (vt_py_raw && word & 1))
             return 0;
         word &= ~(uint64_t)3;
     }
     const struct vt_owners_type *type = vt_owners_type_of(w, word);
     if (!type)
         return 0;
-    return type->reader == VT_PYREAD_CELL && !vt_owners_py_raw
+    return type->reader == VT_PYREAD_CELL && !vt_py_raw
                ? vt_owners_word(w, word + VT_PYCELL_CONTENTS)
                : word;
 }
 
 /* How many words of its stack are in use; 0 also where that is not known. */
 static int64_t stack_depth(struct vt_owners *w, uintptr_t frame, uintptr_t slots, uint32_t n) {
-    uintptr_t top = frame + vt_owners_py->frame_top, stack = slots + (uint64_t)n * 8;
+    uintptr_t top = frame + vt_py->frame_top, stack = slots + (uint64_t)n * 8;
     int64_t depth;
-    if (vt_owners_py->frame_objects) {
-        if (vt_owners_word(w, frame + vt_owners_py->frame_stack) != stack)
+    if (vt_py->chain == VT_CHAIN_OBJECTS) {
+        if (vt_owners_word(w, frame + vt_py->frame_stack) != stack)
             return 0;
         uintptr_t pointer = vt_owners_word(w, top);
-        depth = vt_owners_py->minor == 10 ? vt_owners_int(w, top)
-                : pointer                 ? (int64_t)(pointer - stack) / 8
-                                          : 0;
-    } else if (vt_owners_py->tagged) {
+        depth = vt_py->minor == 10 ? vt_owners_int(w, top)
+                : pointer          ? (int64_t)(pointer - stack) / 8
+                                   : 0;
+    } else if (vt_py->minor >= 14) {
         uintptr_t pointer = vt_owners_word(w, top);
         depth = pointer ? (int64_t)(pointer - stack) / 8 : 0;
     } else {
@@ -145,7 +143,7 @@ void vt_owners_python_frame_stack(struct vt_owners *w, uintptr_t frame) {
     struct code code;
     if (!read_code(w, code_of(w, frame), &code))
         return;
-    uintptr_t slots = frame + vt_owners_py->frame_slots;
+    uintptr_t slots = frame + vt_py->frame_slots;
     int64_t depth = stack_depth(w, frame, slots, code.slots);
     for (int64_t i = 0; i < depth; i++)
         vt_owners_python_edge(
@@ -157,20 +155,20 @@ void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame) {
     struct code code;
     if (!read_code(w, code_of(w, frame), &code))
         return;
-    uintptr_t slots = frame + vt_owners_py->frame_slots;
+    uintptr_t slots = frame + vt_py->frame_slots;
     for (uint32_t i = 0; i < code.slots; i++) {
         uintptr_t value = slot_value(w, vt_owners_word(w, slots + i * 8ul));
         if (value)
             vt_owners_python_edge_str(w, VT_STEP_NAME, slot_name(w, &code, i), value);
     }
     /* A class's body and exec() have their variables in a dict. A module's are its globals. */
-    uintptr_t locals = vt_owners_word(w, frame + vt_owners_py->frame_locals);
-    if (vt_owners_py_raw) {
+    uintptr_t locals = vt_owners_word(w, frame + vt_py->frame_locals);
+    if (vt_py_raw) {
         vt_owners_python_part(w, locals);
         return;
     }
-    uintptr_t globals = vt_owners_word(w, frame + vt_owners_py->frame_locals -
-                                              (vt_owners_py->frame_objects ? 8 : 16));
+    uintptr_t globals = vt_owners_word(w, frame + vt_py->frame_locals -
+                                              (vt_py->chain == VT_CHAIN_OBJECTS ? 8 : 16));
     if (locals && locals != globals)
         vt_owners_python_names(w, locals, VT_STEP_NAME);
 }
@@ -181,8 +179,8 @@ void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
 }
 
 uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object) {
-    return vt_owners_py->frame_objects ? object
-                                       : vt_owners_word(w, object + vt_owners_py->frame_of_object);
+    return vt_py->chain == VT_CHAIN_OBJECTS ? object
+                                            : vt_owners_word(w, object + vt_py->frame_of_object);
 }
 
 void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback) {
@@ -198,17 +196,17 @@ void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback) {
 }
 
 void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator) {
-    const struct vt_owners_pylayout *py = vt_owners_py;
+    const struct vt_pylayout *py = vt_py;
     int8_t state;
     uintptr_t frame = generator + py->generator_frame;
-    if (py->frame_objects)
+    if (py->chain == VT_CHAIN_OBJECTS)
         frame = vt_owners_word(w, frame); /* 0: it has ended */
     else if (!vt_owners_read(w, &state, generator + py->generator_state, 1) || state > 0 ||
-             state < py->generator_created)
+             state < -(int)py->generator_created)
         return;
     if (!frame)
         return;
-    if (py->frame_objects && vt_owners_py_raw) {
+    if (py->chain == VT_CHAIN_OBJECTS && vt_py_raw) {
         vt_owners_python_part(w, frame);
         return;
     }
@@ -225,9 +223,9 @@ static void default_of(struct vt_owners *w, uintptr_t key, uintptr_t value, void
 }
 
 void vt_owners_python_function(struct vt_owners *w, uintptr_t function) {
-    const struct vt_owners_pylayout *py = vt_owners_py;
+    const struct vt_pylayout *py = vt_py;
     struct code code;
-    if (vt_owners_py_raw) {
+    if (vt_py_raw) {
         const uint16_t direct[] = {py->closure, py->defaults, py->keyword_defaults,
                                    py->function_dict};
         for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)

@@ -142,7 +142,7 @@ void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
     struct fields f;
     type->leaf = true;
     type->reader = VT_PYREAD_NOTHING;
-    if (!vt_owners_py || !read_fields(w, type->address, &f))
+    if (!vt_py || !read_fields(w, type->address, &f))
         return;
     type->flags = (uint32_t)f.flags;
     type->dict_offset = f.dict_offset;
@@ -169,7 +169,7 @@ void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
 static void number(struct vt_owners *w, uintptr_t object) {
     struct vt_edge edge = {
         .kind = VT_STEP_NONE, .as = VT_AS_NUMBER, .to = vt_owners_python_number(w, object)};
-    if (!vt_owners_py_raw)
+    if (!vt_py_raw)
         vt_owners_edge(w, &edge);
 }
 
@@ -226,7 +226,7 @@ static void attribute(struct vt_owners *w, const char *name, uintptr_t from) {
 }
 
 static void exception(struct vt_owners *w, uintptr_t object) {
-    const struct vt_owners_pylayout *py = vt_owners_py;
+    const struct vt_pylayout *py = vt_py;
     attribute(w, "args", object + VT_PYEXCEPTION_ARGS);
     attribute(w, "__traceback__", object + py->traceback);
     /* The cause first: it is the context too. */
@@ -240,13 +240,13 @@ static void frame(struct vt_owners *w, uintptr_t object) {
     uintptr_t inner = vt_owners_python_frame_in(w, object);
     if (inner)
         vt_owners_python_frame(w, inner);
-    attribute(w, "f_back", object + (vt_owners_py->frame_objects ? 24 : 16));
+    attribute(w, "f_back", object + (vt_py->chain == VT_CHAIN_OBJECTS ? 24 : 16));
 }
 
 /* threading.local: a dict of dicts, one for each thread. */
 static void local_of_thread(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)key, (void)data;
-    if (!vt_owners_py_raw)
+    if (!vt_py_raw)
         vt_owners_python_names(w, value, VT_STEP_ATTRIBUTE);
 }
 
@@ -275,7 +275,7 @@ static void type_object(struct vt_owners *w, uintptr_t object) {
 /* queue.SimpleQueue: a list to 3.12, a ring from 3.13 on. */
 static void queue(struct vt_owners *w, uintptr_t object) {
     uint64_t ring[VT_PYRING_COUNT + 1];
-    if (vt_owners_py->minor < 13) {
+    if (vt_py->minor < 13) {
         vt_owners_python_part(w, vt_owners_word(w, object + VT_PYQUEUE_LIST));
         return;
     }
@@ -333,9 +333,9 @@ static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader
         break;
     case VT_PYREAD_TASK:
     case VT_PYREAD_FUTURE:
-        if (reader == VT_PYREAD_TASK && vt_owners_py->task_coroutine)
-            attribute(w, "_coro", object + vt_owners_py->task_coroutine);
-        vt_owners_python_part(w, vt_owners_word(w, object + vt_owners_py->future_result));
+        if (reader == VT_PYREAD_TASK && vt_py->task_coroutine)
+            attribute(w, "_coro", object + vt_py->task_coroutine);
+        vt_owners_python_part(w, vt_owners_word(w, object + vt_py->future_result));
         attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
         break;
     default:
@@ -359,7 +359,7 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
               vt_owners_word(w, object + VT_PY_SIZE));
         break;
     case VT_PYREAD_TUPLE:
-        items(w, object + vt_owners_py->tuple_items, vt_owners_word(w, object + VT_PY_SIZE));
+        items(w, object + vt_py->tuple_items, vt_owners_word(w, object + VT_PY_SIZE));
         break;
     case VT_PYREAD_SET:
         set(w, object);
@@ -383,8 +383,8 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         exception(w, object);
         break;
     case VT_PYREAD_LOCAL:
-        vt_owners_python_each(w, vt_owners_word(w, object + vt_owners_py->local_dicts),
-                              local_of_thread, NULL);
+        vt_owners_python_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread,
+                              NULL);
         break;
     case VT_PYREAD_CTYPES:
         vt_owners_python_ctypes(w, object, type);
@@ -425,7 +425,7 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
 }
 
 void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
-    bool last = vt_owners_level(w) == VT_LEVEL_UNREACHED && !vt_owners_py_raw;
+    bool last = vt_owners_level(w) == VT_LEVEL_UNREACHED && !vt_py_raw;
     if (!last || !vt_owners_python_is_left_out(object))
         read_object(w, object, type);
 }

@@ -2,7 +2,7 @@
 /*
  * The door of pyobjects/: what Python's objects hold. Its parts, in their order:
  *
- *   layout.c   where the fields are, for each version
+ *   layout.h   where the fields are that never moved
  *   text.c     strings, names of types, keys as Python shows them; the edge itself
  *   dict.c     dicts, and attributes that instances keep without one
  *   frame.c    functions, frames, generators, tracebacks: what has named variables
@@ -19,6 +19,7 @@
 
 #include "layout.h"
 #include "owners/reader.h"
+#include "stack/stack.h"
 
 /* How a type's objects are read; vt_owners_type.reader. */
 enum vt_pyreader {
@@ -77,13 +78,13 @@ uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *t
 
 /* --- for each other --- */
 
-/* The interpreter's layout; set before any reader is called. */
-extern const struct vt_owners_pylayout *vt_owners_py;
+/* The interpreter's layout; set before any reader is called. NULL: not known. */
+extern const struct vt_pylayout *vt_py;
 
 /* If set, readers give it each object that the one they read refers to directly, and name no edges:
  * an instance's dict, and not what is in it. */
 typedef void vt_pyraw(struct vt_owners *w, uintptr_t to);
-extern vt_pyraw *vt_owners_py_raw;
+extern vt_pyraw *vt_py_raw;
 
 /* Asks the memory for objects that are looked at soon: every `stride`th of these words. */
 static inline void vt_owners_python_expect(const uint64_t *objects, uint64_t count,

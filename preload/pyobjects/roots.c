@@ -6,8 +6,6 @@
  */
 #include "pyobjects.h"
 
-#include "stack/stack.h"
-
 #include <string.h>
 
 #define MOST_INTERPRETERS 64u
@@ -133,9 +131,9 @@ static void exception(struct vt_owners *w, uintptr_t object) {
 }
 
 static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
-    const struct vt_owners_pylayout *py = vt_owners_py;
-    exception(w, vt_owners_word(w, thread + py->thread_raised));
-    uintptr_t item = vt_owners_word(w, thread + py->thread_exceptions);
+    const struct vt_pylayout *py = vt_py;
+    exception(w, vt_owners_word(w, thread + py->state_raised));
+    uintptr_t item = vt_owners_word(w, thread + py->state_exceptions);
     for (unsigned i = 0; item && !(item & 7) && i < MOST_EXCEPTIONS; i++) {
         exception(w, vt_owners_word(w, item + py->exception_value));
         item = vt_owners_word(w, item + py->exception_previous);
@@ -157,13 +155,13 @@ static void thread_dict(struct vt_owners *w, uintptr_t thread) {
         .kind = VT_STEP_INTERPRETER,
         .name = VT_OWNERS_LITERAL("thread state"),
     };
-    uintptr_t dict = vt_owners_word(w, thread + vt_owners_py->thread_dict);
+    uintptr_t dict = vt_owners_word(w, thread + vt_py->state_dict);
     if (dict && vt_owners_root(w, &root))
         vt_owners_python_keys(w, dict);
 }
 
 static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level level) {
-    const struct vt_owners_pylayout *py = vt_owners_py;
+    const struct vt_pylayout *py = vt_py;
     if (level == VT_LEVEL_EXCEPTION)
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
     if (level >= VT_LEVEL_CYCLE)
@@ -172,7 +170,7 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
     uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
     for (unsigned i = 0; thread && !(thread & 7) && i < MOST_THREADS; i++) {
         /* Is it a thread's state at all? Then it leads back. */
-        if (vt_owners_word(w, thread + VT_PYTHREAD_INTERPRETER) != at)
+        if (vt_owners_word(w, thread + vt_py->state_interpreter) != at)
             return;
         if (level == VT_LEVEL_EXCEPTION)
             exceptions_of_thread(w, thread);
@@ -180,7 +178,7 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
             thread_dict(w, thread);
         if (level == VT_LEVEL_USER || level == VT_LEVEL_LIBRARY || level == VT_LEVEL_INTERPRETER)
             frames(w, thread);
-        thread = vt_owners_word(w, thread + VT_PYTHREAD_NEXT);
+        thread = vt_owners_word(w, thread + vt_py->state_next);
     }
     if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY) {
         uintptr_t modules = vt_owners_word(w, at + py->interpreter_modules),
@@ -190,16 +188,17 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
 }
 
 void vt_owners_python_roots(struct vt_owners *w) {
-    vt_owners_py = vt_owners_python_layout();
-    if (!vt_owners_py)
+    bool known = vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_pyimage.runtime;
+    vt_py = known && vt_pyimage.at.objects ? &vt_pyimage.at : NULL;
+    if (!vt_py)
         return;
     if (vt_owners_level(w) == VT_LEVEL_USER) {
         vt_owners_python_forget_books();
         vt_owners_python_forget_cycles();
     }
-    uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_owners_py->interpreters);
+    uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_py->interpreters);
     for (unsigned i = 0; at && !(at & 7) && i < MOST_INTERPRETERS; i++) {
         interpreter(w, at, vt_owners_level(w));
-        at = vt_owners_word(w, at + vt_owners_py->interpreter_next);
+        at = vt_owners_word(w, at + vt_py->interpreter_next);
     }
 }

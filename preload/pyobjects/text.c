@@ -5,12 +5,10 @@
  */
 #include "pyobjects.h"
 
-#include "stack/stack.h"
-
 #include <string.h>
 
-const struct vt_owners_pylayout *vt_owners_py;
-vt_pyraw *vt_owners_py_raw;
+const struct vt_pylayout *vt_py;
+vt_pyraw *vt_py_raw;
 
 #define CHUNK      64u /* characters read at a time */
 #define NAMES_KEPT 1021u
@@ -139,8 +137,8 @@ bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text) {
 /* An int's value. False: it needs more than 64 bits. */
 static bool read_number(struct vt_owners *w, uintptr_t object, bool *negative, uint64_t *value) {
     int64_t size = (int64_t)vt_owners_word(w, object + VT_PY_SIZE);
-    *negative = vt_owners_py->long_tag ? (size & 3) == 2 : size < 0;
-    uint64_t n = vt_owners_py->long_tag ? (uint64_t)size >> 3 : (uint64_t)(size < 0 ? -size : size),
+    *negative = vt_py->minor >= 12 ? (size & 3) == 2 : size < 0;
+    uint64_t n = vt_py->minor >= 12 ? (uint64_t)size >> 3 : (uint64_t)(size < 0 ? -size : size),
              low = 0, high = 0;
     if (n > 3 || (n && !vt_owners_read(w, &low, object + VT_PYLONG_DIGITS, sizeof low)))
         return false;
@@ -210,10 +208,10 @@ uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *t
         if (!vt_owners_read(w, &name[i], text + i, 1) || !name[i])
             break;
     name[sizeof name - 1] = 0;
-    if (heap && !strchr(name, '.') && vt_owners_py) {
+    if (heap && !strchr(name, '.') && vt_py) {
         uintptr_t dict = vt_owners_word(w, type + VT_PYTYPE_DICT);
         uintptr_t module = vt_owners_python_look_up(w, dict, "__module__");
-        uintptr_t qualified = vt_owners_word(w, type + vt_owners_py->cached_keys - 8);
+        uintptr_t qualified = vt_owners_word(w, type + vt_py->cached_keys - 8);
         if (type_of_str(w, module) && !vt_owners_python_is(w, module, "builtins")) {
             put_str(w, &o, module, false);
             put_text(&o, ".");
@@ -262,9 +260,9 @@ static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
 /* Whether an edge leads to an object that can hold something. */
 static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
     const struct vt_owners_type *type = vt_owners_type_of(w, to);
-    if (vt_owners_py_raw) {
+    if (vt_py_raw) {
         if (type && !type->leaf)
-            vt_owners_py_raw(w, to);
+            vt_py_raw(w, to);
         return false;
     }
     edge->as = VT_AS_PYTHON;
@@ -315,7 +313,7 @@ void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to)
     struct out o = {.at = text, .room = sizeof text};
     const struct vt_owners_type *type = vt_owners_type_of(w, to);
     if (type && type->reader == VT_PYREAD_LRU_LINK &&
-        !vt_owners_py_raw) /* what functools.lru_cache puts around a result */
+        !vt_py_raw) /* what functools.lru_cache puts around a result */
         to = vt_owners_word(w, to + VT_PYLRU_LINK_RESULT);
     if (!resolve(w, &edge, to))
         return;

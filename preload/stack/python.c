@@ -355,7 +355,7 @@ static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uint
     uintptr_t best = first, best_anchor = UINTPTR_MAX;
     for (unsigned i = 0; i < MOST_INTERPRETERS && plausible(interpreter); i++) {
         struct walk w = {.careful = true};
-        uintptr_t thread = word(&w, interpreter + at->interp_threads);
+        uintptr_t thread = word(&w, interpreter + at->interpreter_threads);
         for (unsigned t = 0; t < MOST_STATES && plausible(thread) && !w.fault; t++) {
             uintptr_t frame = at->state_frame ? word(&w, thread + at->state_frame) : 0;
             uintptr_t cframe = at->state_cframe ? word(&w, thread + at->state_cframe) : 0;

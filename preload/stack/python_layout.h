@@ -24,21 +24,26 @@ enum vt_pylines {
     VT_LINES_LOCATIONS, /* 3.11 on: location table */
 };
 
-/* Offsets in bytes. A field that a version does not have is 0 and is not read. */
+/* How an instance leads to its attributes when its type says so (tp_flags: managed dict). */
+enum vt_pymanaged {
+    VT_PYMANAGED_NONE,   /* 3.8-3.10 */
+    VT_PYMANAGED_TWO,    /* 3.11: a pointer to values at -32, the dict at -24 */
+    VT_PYMANAGED_TAGGED, /* 3.12: at -24 the dict, or the address of the values less one */
+    VT_PYMANAGED_INLINE, /* 3.13 on: the dict at -24, values behind the object */
+};
+
+/* A version's layout. The rest are offsets in bytes; a field that a version does not have is 0 and is
+ * not read. */
 struct vt_pylayout {
     uint8_t minor;
-    uint8_t chain, lines;
+    uint8_t chain, lines, managed;
     bool anchors;       /* each call of the loop leaves a stack address in the chain */
     bool one_state;     /* 3.8-3.11: this_state() always returns the thread's first state */
     uint8_t lasti_unit; /* frame objects: bytes per unit of f_lasti */
-    uint16_t state_frame, state_cframe, state_thread, state_next;
-    uint16_t cframe_current, cframe_previous;
-    uint16_t interp_threads; /* one_state: head of an interpreter's list of states */
-    uint16_t previous, code, lasti, owner, entry;
-    uint16_t first_line, file, name, qualname, lines_table, bytecode, first_traceable, version;
-    uint16_t ob_type, bytes_size, bytes_data;
-    uint16_t text_length, text_hash, text_state, text_ascii, text_compact;
-    uint16_t type_members;
+    bool objects;       /* the fields that only pyobjects/ reads are known, too */
+#define FIELD(name, ...) uint32_t name;
+#include "python_layout.def"
+#undef FIELD
 };
 
 /* The functions of Python's C interface that python_end.c calls, found by name. */

@@ -222,7 +222,7 @@ static void go_astray(struct vt_owners *w, uintptr_t to) {
 
 /* A walk in a child that shared our memory was killed while it counted references. */
 EXPORT void probe_killed(void) {
-    vt_owners_py_raw = go_astray;
+    vt_py_raw = go_astray;
 }
 
 /* 1: it holds nothing of interest, so no edge leads to it; 2: a number. */
