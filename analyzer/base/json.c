@@ -74,7 +74,7 @@ void vt_json_key(struct vt_json *j, const char *name) {
     if (!j->first)
         fputc(',', j->out);
     j->first = false;
-    if (j->depth && !j->inside_html)
+    if (j->depth && !j->in_one_line)
         fprintf(j->out, "\n%*s", (int)j->depth, "");
     if (name) {
         text(j, name, strlen(name));
@@ -91,7 +91,7 @@ void vt_json_open(struct vt_json *j, const char *name, char bracket) {
 
 void vt_json_close(struct vt_json *j, char bracket) {
     j->depth--;
-    if (!j->first && !j->inside_html)
+    if (!j->first && !j->in_one_line)
         fprintf(j->out, "\n%*s", (int)j->depth, "");
     fputc(bracket, j->out);
     j->first = false;

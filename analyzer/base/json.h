@@ -12,8 +12,9 @@
 struct vt_json {
     FILE *out;
     unsigned depth;
-    bool first;       /* the object or array that is open is still empty */
-    bool inside_html; /* in one line, and without any '<', which could end a <script> */
+    bool first; /* the object or array that is open is still empty */
+    bool in_one_line;
+    bool inside_html; /* without any '<', which could end a <script>, nor blanks */
 };
 
 /* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '[', to close '}' or ']'.

@@ -9,7 +9,6 @@
 #include "watch_words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void put_rate(struct vt_json *j, const char *name, double rate) {
     vt_json_key(j, name);
@@ -160,8 +159,9 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
     vt_json_close(j, '}');
 }
 
-static void put_frame(const struct vt_watch_frame *frame, uint32_t top, FILE *out) {
-    struct vt_json j = {.out = out, .first = true};
+void vt_watch_json_write(const struct vt_watch_frame *frame, uint32_t top, bool in_one_line,
+                         FILE *out) {
+    struct vt_json j = {.out = out, .first = true, .in_one_line = in_one_line};
     vt_json_open(&j, NULL, '{');
     vt_json_string(&j, "schema", "vramtrace-watch/1");
     vt_json_time(&j, "at", frame->at);
@@ -171,26 +171,4 @@ static void put_frame(const struct vt_watch_frame *frame, uint32_t top, FILE *ou
     vt_json_close(&j, ']');
     vt_json_close(&j, '}');
     fputc('\n', out);
-}
-
-/* In JSON, an end of a line stands only between values, and blanks behind it are indentation. */
-void vt_watch_json_write(const struct vt_watch_frame *frame, uint32_t top, bool in_one_line,
-                         FILE *out) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = in_one_line ? open_memstream(&text, &length) : NULL;
-    if (!memory) {
-        put_frame(frame, top, out);
-        return;
-    }
-    put_frame(frame, top, memory);
-    fclose(memory);
-    for (char *at = text; at && *at;) {
-        size_t part = strcspn(at, "\n");
-        fwrite(at, 1, part, out);
-        at += part;
-        at += strspn(at, "\n ");
-    }
-    fputc('\n', out);
-    free(text);
 }

@@ -41,7 +41,7 @@ static struct vt_html_bounds bounds(uint32_t processes, const struct vt_format_o
 }
 
 static void data(const struct vt_model *model, const struct vt_format_options *options, FILE *out) {
-    struct vt_json j = {.out = out, .first = true, .inside_html = true};
+    struct vt_json j = {.out = out, .first = true, .in_one_line = true, .inside_html = true};
     struct vt_processes processes;
     bool simulated = false;
     struct vt_html_room room = {LONG_TEXTS, LISTED_TEXTS};

@@ -112,7 +112,7 @@ static void test_a_peak_stays(void **state) {
         char *text = NULL;
         size_t length;
         FILE *out = open_memstream(&text, &length);
-        struct vt_json j = {.out = out, .first = true, .inside_html = true};
+        struct vt_json j = {.out = out, .first = true, .in_one_line = true, .inside_html = true};
         struct vt_html h = {.json = &j};
         course(&h, &c, numbers);
         fclose(out);
