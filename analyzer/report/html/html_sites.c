@@ -88,7 +88,7 @@ static void mark_named(struct vt_html *h) {
 /* The largest by each figure in turn. */
 static void mark_largest(struct vt_html *h) {
     const struct vt_process *p = h->process;
-    struct ranked *ranked = vt_alloc((size_t)p->site_count * FIGURES, sizeof *ranked);
+    VT_SCOPED struct ranked *ranked = vt_alloc((size_t)p->site_count * FIGURES, sizeof *ranked);
     for (unsigned f = 0; f < FIGURES; f++) {
         struct ranked *of = ranked + (size_t)f * p->site_count;
         for (uint32_t i = 0; i < p->site_count; i++)
@@ -98,7 +98,6 @@ static void mark_largest(struct vt_html *h) {
     for (uint32_t i = 0; i < p->site_count; i++)
         for (unsigned f = 0; f < FIGURES; f++)
             mark(h, ranked[(size_t)f * p->site_count + i].site);
-    free(ranked);
 }
 
 void vt_html_sites_choose(struct vt_html *h) {
@@ -125,88 +124,80 @@ void vt_html_sites_free(struct vt_html *h) {
 
 /* --- texts, frames, stacks: each once --- */
 
-/* A frame: its texts by number; 1 Python, 2 user code, 4 waits. */
-struct frame {
-    uint64_t function, file, line, module, flags;
+/* Lists of numbers, each written once, and named by its place among them. */
+struct rows {
+    char **items; /* as JSON */
+    uint32_t count, room;
+    struct vt_map by_hash;
 };
 
 struct tables {
-    struct frame *frames;
-    uint32_t frame_count, frame_room;
-    struct vt_map frame_by_hash;
-    uint32_t *stacks; /* each its length, then its frames */
-    uint32_t stacks_count, stacks_room;
-    uint32_t stack_total;
-    struct vt_map stack_by_hash; /* to where it begins, then to its number */
-    struct vt_map stack_number;
+    struct rows frames, stacks;
+    struct vt_map frame_numbers; /* by their addresses */
 };
 
-static uint32_t frame_number(struct vt_html *h, struct tables *t, const struct vt_frame *f) {
-    char *function = f->function ? vt_frame_text_function(f) : NULL;
+/* The number of a row, whose text is taken over. */
+static uint32_t number_of_row(struct rows *r, char *row) {
+    uint64_t hash = vt_hash_bytes(2, row, strlen(row));
+    uint32_t found = vt_map_get(&r->by_hash, hash);
+    if (found != VT_MAP_NONE && !strcmp(r->items[found], row)) {
+        free(row);
+        return found;
+    }
+    VT_GROW(r->items, r->count, r->room);
+    r->items[r->count] = row;
+    vt_map_put(&r->by_hash, hash, r->count);
+    return r->count++;
+}
+
+static void add_number(struct vt_string *row, uint64_t value) {
+    vt_string_add(row, row->length ? "," : "[");
+    if (value == VT_UNKNOWN)
+        vt_string_add(row, "null");
+    else
+        vt_string_format(row, "%llu", (unsigned long long)value);
+}
+
+/* Function, file, line, module, and flags: 1 Python, 2 user code, 4 waits. */
+static uint32_t number_of_frame(struct vt_html *h, struct tables *t, const struct vt_frame *f) {
+    uint32_t known = vt_map_get(&t->frame_numbers, (uintptr_t)f);
+    if (known != VT_MAP_NONE)
+        return known;
+    VT_SCOPED char *function = f->function ? vt_frame_text_function(f) : NULL;
     if (!function)
         function = vt_frame_text(h->process, f, NAME_COLUMNS);
-    struct frame frame = {vt_html_text_number(h, function), vt_html_text_number(h, f->file),
-                          f->line ? f->line : VT_UNKNOWN, vt_html_text_number(h, f->module),
-                          (f->python ? 1u : 0) | (f->user_code ? 2u : 0) | (f->waiting ? 4u : 0)};
-    free(function);
-    uint64_t hash = vt_hash_bytes(2, &frame, sizeof frame);
-    uint32_t found = vt_map_get(&t->frame_by_hash, hash);
-    if (found != VT_MAP_NONE && !memcmp(&t->frames[found], &frame, sizeof frame))
-        return found;
-    VT_GROW(t->frames, t->frame_count, t->frame_room);
-    t->frames[t->frame_count] = frame;
-    vt_map_put(&t->frame_by_hash, hash, t->frame_count);
-    return t->frame_count++;
+    struct vt_string row = {0};
+    add_number(&row, vt_html_text_number(h, function));
+    add_number(&row, vt_html_text_number(h, f->file));
+    add_number(&row, f->line ? f->line : VT_UNKNOWN);
+    add_number(&row, vt_html_text_number(h, f->module));
+    add_number(&row, (f->python ? 1u : 0) | (f->user_code ? 2u : 0) | (f->waiting ? 4u : 0));
+    vt_string_add(&row, "]");
+    uint32_t number = number_of_row(&t->frames, row.text);
+    vt_map_put(&t->frame_numbers, (uintptr_t)f, number);
+    return number;
 }
 
-static uint32_t stack_number(struct vt_html *h, struct tables *t, const struct vt_stack *stack) {
-    uint32_t begin = t->stacks_count, count = 0;
-    VT_GROW(t->stacks, t->stacks_count, t->stacks_room);
-    t->stacks_count++;
-    for (uint32_t i = 0; i < stack->count; i++) {
-        if (vt_stack_frame(stack, i)->interpreter && !h->options->native)
-            continue;
-        uint32_t number = frame_number(h, t, vt_stack_frame(stack, i));
-        VT_GROW(t->stacks, t->stacks_count, t->stacks_room);
-        t->stacks[t->stacks_count++] = number;
-        count++;
-    }
-    t->stacks[begin] = count;
-    uint64_t hash = vt_hash_bytes(3, t->stacks + begin, (count + 1) * sizeof *t->stacks);
-    uint32_t found = vt_map_get(&t->stack_by_hash, hash);
-    if (found != VT_MAP_NONE &&
-        !memcmp(t->stacks + found, t->stacks + begin, (count + 1) * sizeof *t->stacks)) {
-        t->stacks_count = begin;
-        return vt_map_get(&t->stack_number, found);
-    }
-    vt_map_put(&t->stack_by_hash, hash, begin);
-    vt_map_put(&t->stack_number, begin, t->stack_total);
-    return t->stack_total++;
+static uint32_t number_of_stack(struct vt_html *h, struct tables *t, const struct vt_stack *stack) {
+    struct vt_string row = {0};
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (!vt_stack_frame(stack, i)->interpreter || h->options->native)
+            add_number(&row, number_of_frame(h, t, vt_stack_frame(stack, i)));
+    vt_string_add(&row, row.length ? "]" : "[]");
+    return number_of_row(&t->stacks, row.text);
 }
 
-static void write_tables(struct vt_html *h, const struct tables *t) {
-    struct vt_json *j = h->json;
-    vt_json_open(j, "stacks", '[');
-    for (uint32_t at = 0; at < t->stacks_count; at += 1 + t->stacks[at]) {
-        vt_json_open(j, NULL, '[');
-        for (uint32_t i = 0; i < t->stacks[at]; i++)
-            vt_json_number(j, NULL, t->stacks[at + 1 + i]);
-        vt_json_close(j, ']');
+/* Writes rows and frees them. */
+static void write_rows(struct vt_html *h, const char *name, struct rows *r) {
+    vt_json_open(h->json, name, '[');
+    for (uint32_t i = 0; i < r->count; i++) {
+        vt_json_key(h->json, NULL);
+        fputs(r->items[i], h->json->out);
+        free(r->items[i]);
     }
-    vt_json_close(j, ']');
-    vt_json_open(j, "frames", '['); /* [function, file, line, module, flags] */
-    for (uint32_t i = 0; i < t->frame_count; i++) {
-        const struct frame *f = &t->frames[i];
-        vt_json_open(j, NULL, '[');
-        vt_json_number(j, NULL, f->function);
-        vt_json_number(j, NULL, f->file);
-        vt_json_number(j, NULL, f->line);
-        vt_json_number(j, NULL, f->module);
-        vt_json_number(j, NULL, f->flags);
-        vt_json_close(j, ']');
-    }
-    vt_json_close(j, ']');
-    vt_html_texts_write(h);
+    vt_json_close(h->json, ']');
+    free(r->items);
+    vt_map_free(&r->by_hash);
 }
 
 /* --- sites --- */
@@ -239,13 +230,13 @@ static void site_owners(struct vt_html *h, const struct vt_site *site) {
 
 static void site(struct vt_html *h, struct tables *t, const struct vt_site *site, uint64_t leaked) {
     struct vt_json *j = h->json;
-    char *name = site->before   ? vt_strdup("live when the window began")
-                 : site->caller ? vt_site_text(h->process, site, 2 * NAME_COLUMNS)
-                                : vt_stack_text(h->process, site->stack, NAME_COLUMNS, true);
+    VT_SCOPED char *name = site->before ? vt_strdup("live when the window began")
+                           : site->caller
+                               ? vt_site_text(h->process, site, 2 * NAME_COLUMNS)
+                               : vt_stack_text(h->process, site->stack, NAME_COLUMNS, true);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "id", site->name);
     vt_html_text(h, "name", name);
-    free(name);
     vt_json_string(j, "verdict", vt_verdict_names[site->verdict]);
     vt_json_number(j, "why", vt_html_text_number(h, site->why));
     vt_json_number(j, "api", vt_html_text_number(h, site->api));
@@ -265,7 +256,7 @@ static void site(struct vt_html *h, struct tables *t, const struct vt_site *site
     vt_json_number(j, "leaked", leaked);
     vt_json_number(j, "first", site->first_at);
     vt_json_number(j, "last", site->last_at);
-    vt_json_number(j, "stack", stack_number(h, t, site->stack));
+    vt_json_number(j, "stack", number_of_stack(h, t, site->stack));
     vt_json_boolean(j, "cut", site->stack->cut);
     site_owners(h, site);
     vt_json_close(j, '}');
@@ -274,35 +265,22 @@ static void site(struct vt_html *h, struct tables *t, const struct vt_site *site
 /* Sites of one line of code, as the text report has them in one row. */
 static void lines(struct vt_html *h) {
     struct vt_json *j = h->json;
-    struct vt_map heads = {0};
-    uint32_t *next = vt_alloc(h->site_count, sizeof *next),
-             *last = vt_alloc(h->site_count, sizeof *last);
-    for (uint32_t i = 0; i < h->site_count; i++) {
-        uint64_t key = vt_rows_line_key(&h->process->sites[h->model_site[i]]);
-        uint32_t head = vt_map_get(&heads, key);
-        next[i] = VT_NO_SITE;
-        last[i] = head == VT_MAP_NONE ? i : head; /* for now: its line's first */
-        if (head == VT_MAP_NONE)
-            vt_map_put(&heads, key, i);
-    }
-    for (uint32_t i = h->site_count; i-- > 0;)
-        if (last[i] != i) {
-            next[i] = next[last[i]];
-            next[last[i]] = i;
-        }
+    VT_SCOPED_MAP written = {0};
+    VT_SCOPED uint64_t *keys = vt_alloc(h->site_count, sizeof *keys);
+    for (uint32_t i = 0; i < h->site_count; i++)
+        keys[i] = vt_rows_line_key(&h->process->sites[h->model_site[i]]);
     vt_json_open(j, "lines", '[');
     for (uint32_t i = 0; i < h->site_count; i++) {
-        if (last[i] != i)
+        if (vt_map_get(&written, keys[i]) != VT_MAP_NONE)
             continue;
+        vt_map_put(&written, keys[i], i);
         vt_json_open(j, NULL, '[');
-        for (uint32_t k = i; k != VT_NO_SITE; k = next[k])
-            vt_json_number(j, NULL, k);
+        for (uint32_t k = i; k < h->site_count; k++)
+            if (keys[k] == keys[i])
+                vt_json_number(j, NULL, k);
         vt_json_close(j, ']');
     }
     vt_json_close(j, ']');
-    vt_map_free(&heads);
-    free(next);
-    free(last);
 }
 
 /* What the page does not list, for each layer. */
@@ -335,18 +313,15 @@ static void left_out(struct vt_html *h, const uint64_t *leaked) {
 
 void vt_html_sites(struct vt_html *h) {
     struct tables tables = {0};
-    uint64_t *of_leaks = leaked(h->process);
+    VT_SCOPED uint64_t *of_leaks = leaked(h->process);
     vt_json_open(h->json, "sites", '[');
     for (uint32_t i = 0; i < h->site_count; i++)
         site(h, &tables, &h->process->sites[h->model_site[i]], of_leaks[h->model_site[i]]);
     vt_json_close(h->json, ']');
     left_out(h, of_leaks);
     lines(h);
-    write_tables(h, &tables);
-    free(of_leaks);
-    free(tables.frames);
-    free(tables.stacks);
-    vt_map_free(&tables.frame_by_hash);
-    vt_map_free(&tables.stack_by_hash);
-    vt_map_free(&tables.stack_number);
+    write_rows(h, "stacks", &tables.stacks);
+    write_rows(h, "frames", &tables.frames);
+    vt_html_texts_write(h);
+    vt_map_free(&tables.frame_numbers);
 }
