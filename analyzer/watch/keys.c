@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What keys do (see keys.h).
+ * What keys do: those of top, htop and less (see view.h).
  */
 #define NCURSES_WIDECHAR 1
-#include "keys.h"
+#include "view.h"
 
 #include <ncurses.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  */
 #include "watch.h"
 
-#include "keys.h"
 #include "log/log.h"
 #include "sample.h"
 #include "screen.h"
@@ -117,7 +116,7 @@ static void *build_frames(void *argument) {
 
 static void *ask(void *argument) {
     struct live *l = argument;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     enum vt_answer answer = VT_ANSWER_NONE;
     char *text;
     if (vt_request_snapshot(l->pid, l->log, ASK_SECONDS * 1000, &l->stop_asking, &answer, &message))
@@ -131,7 +130,6 @@ static void *ask(void *argument) {
     else
         text = vt_formatted("no answer within %d s: it answers when it next allocates or frees",
                             ASK_SECONDS);
-    vt_string_free(&message);
     pthread_mutex_lock(&l->lock);
     free(l->answer);
     l->answer = text;

@@ -66,6 +66,14 @@ enum { ROWS_FULL = 16, ROWS_LEGEND = 18, ROWS_TALL = 30, ROWS_HIGH = 45 };
  * them. */
 int vt_view_devices_draw(const struct vt_watch_process *w, int y, int rows, int columns);
 
+/* --- keys.c --- */
+
+enum vt_keys_wish { VT_KEYS_NOTHING, VT_KEYS_QUIT, VT_KEYS_ASK, VT_KEYS_REFRESH };
+
+/* Changes the view by a key. Returns what is left to the caller: to quit, to ask for owners, or to
+ * refresh at another pace (view->interval) or at once. */
+enum vt_keys_wish vt_keys_press(struct vt_view *view, const struct vt_watch_frame *frame, int key);
+
 /* --- panes.c --- */
 
 /* Draws the pane into the rows from `y` to before `end`. */

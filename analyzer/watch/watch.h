@@ -14,8 +14,7 @@
  *     strips.h        numbers of a bar and of a course
  *     writers.h       a frame as plain text, JSON, Prometheus's format
  *     screen.h        drawing on a terminal
- *     view.h          what of a frame is on the screen
- *     keys.h          what keys do
+ *     view.h          what of a frame is on the screen, and what keys do
  */
 #ifndef VRAMTRACE_ANALYZER_WATCH_H
 #define VRAMTRACE_ANALYZER_WATCH_H
