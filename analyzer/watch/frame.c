@@ -78,7 +78,7 @@ static void take_owners(struct vt_watch_process *w) {
         s = &p->snapshots[p->snapshot_count - 1]; /* what was asked for is the newest */
     if (!s)
         return;
-    struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);
+    VT_SCOPED struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->owner_count; i++) {
         owned[count].owner = &s->owners[i];
@@ -87,7 +87,6 @@ static void take_owners(struct vt_watch_process *w) {
     }
     w->snapshot = s;
     w->owners = vt_owner_groups(owned, count, true, &w->owner_count);
-    free(owned);
 }
 
 /* --- a process --- */

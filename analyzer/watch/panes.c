@@ -51,7 +51,7 @@ static unsigned rest_of(int columns, int indent) {
 
 /* A sentence behind a label, wrapped to the screen. */
 static void add_words(struct vt_string *s, const char *label, const char *words, int columns) {
-    char *text = NULL;
+    VT_SCOPED char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     if (!out)
@@ -61,18 +61,15 @@ static void add_words(struct vt_string *s, const char *label, const char *words,
         label, LABEL_COLUMNS, words);
     fclose(out);
     vt_string_add(s, text);
-    free(text);
 }
 
 static void add_frame(const struct vt_process *p, const struct vt_frame *frame, bool source,
                       int columns, struct vt_string *s) {
-    char *text = vt_frame_text(p, frame, rest_of(columns, 4));
-    char *line = source ? vt_frame_text_source(p, frame, rest_of(columns, 8)) : NULL;
+    VT_SCOPED char *text = vt_frame_text(p, frame, rest_of(columns, 4));
+    VT_SCOPED char *line = source ? vt_frame_text_source(p, frame, rest_of(columns, 8)) : NULL;
     vt_string_format(s, "    %s\n", vt_printable(text));
     if (line)
         vt_string_format(s, "        %s\n", vt_printable(line));
-    free(text);
-    free(line);
 }
 
 /* First the user's code, then all with what libraries do below it. */
@@ -105,8 +102,8 @@ static void add_stack(const struct vt_view *v, const struct vt_watch_process *w,
         return;
     }
     const struct vt_site *site = line->site;
-    char *place = vt_stack_text(w->process, site->stack, rest_of(columns, 6), false);
-    char *hint = vt_watch_words_hint(w, line), *call = vt_stack_key_call_text(site);
+    VT_SCOPED char *place = vt_stack_text(w->process, site->stack, rest_of(columns, 6), false);
+    VT_SCOPED char *hint = vt_watch_words_hint(w, line), *call = vt_stack_key_call_text(site);
     vt_string_format(s, "LINE  %s\n", vt_printable(place));
     vt_string_format(s, "  held         %s in %s block%s\n", VT_BYTES(line->bytes),
                      VT_NUMBER(line->blocks), vt_plural(line->blocks));
@@ -128,14 +125,10 @@ static void add_stack(const struct vt_view *v, const struct vt_watch_process *w,
     if (site->oldest_age != VT_UNKNOWN)
         vt_string_format(s, "  oldest       %s\n", VT_DURATION(site->oldest_age));
     for (uint32_t i = 0; i < site->owned.count && i < 20; i++) {
-        char *owner = vt_owner_text(w->process, site->owned.owners[i].owner, 0);
+        VT_SCOPED char *owner = vt_owner_text(w->process, site->owned.owners[i].owner, 0);
         vt_string_format(s, "%s  %10s  %s\n", i ? "" : "\nKEPT BY\n",
                          VT_BYTES(site->owned.owners[i].bytes), vt_printable(owner));
-        free(owner);
     }
-    free(place);
-    free(hint);
-    free(call);
 }
 
 static void add_owners(const struct vt_watch_process *w, struct vt_string *s) {
@@ -144,19 +137,17 @@ static void add_owners(const struct vt_watch_process *w, struct vt_string *s) {
         vt_string_add(s, "OWNERS\n  Nobody has looked for them yet: `o` asks the process.\n");
         return;
     }
-    char *moment = vt_snapshot_moment(shot);
+    VT_SCOPED char *moment = vt_snapshot_moment(shot);
     vt_string_format(s, "OWNERS  %s%s\n", moment,
                      shot->complete ? "" : "; the search was cut short");
-    free(moment);
     vt_string_format(s, "%10s  %9s  %-11s  %s\n", "held", "blocks", "role", "kept by");
     for (uint32_t i = 0; i < w->owner_count; i++) {
         const struct vt_owner_group *g = &w->owners[i];
-        char *text = vt_owner_text(w->process, &g->owner, 0);
+        VT_SCOPED char *text = vt_owner_text(w->process, &g->owner, 0);
         vt_string_format(s, "%10s  %9s  %-11s  %s\n", VT_BYTES(g->bytes), VT_NUMBER(g->count),
                          g->owner.purpose == VT_PURPOSE_OTHER ? ""
                                                               : vt_purpose_names[g->owner.purpose],
                          vt_printable(text));
-        free(text);
     }
     if (shot->runtime_count)
         vt_string_format(s, "%10s  %9s  %-11s  CUDA's libraries\n", VT_BYTES(shot->runtime_bytes),
@@ -168,7 +159,7 @@ static void add_owners(const struct vt_watch_process *w, struct vt_string *s) {
 }
 
 static void add_report(const struct vt_watch_process *w, int columns, struct vt_string *s) {
-    char *text = NULL;
+    VT_SCOPED char *text = NULL;
     size_t length;
     struct vt_format_options options = {.blocks = vt_screen_is_wide(),
                                         .width = columns < WIDTH_LEAST ? WIDTH_LEAST
@@ -180,7 +171,6 @@ static void add_report(const struct vt_watch_process *w, int columns, struct vt_
     vt_fmt_text_write(&w->model, &options, out);
     fclose(out);
     vt_string_add(s, text);
-    free(text);
 }
 
 /* The text of a pane that shows the same stays; the list of keys never changes. */
@@ -237,14 +227,13 @@ void vt_panes_draw(struct vt_view *v, const struct vt_watch_process *w, int y, i
     for (const char *at = v->text; *at && y < end; line++) {
         size_t length = strcspn(at, "\n");
         if (line >= v->scroll) {
-            char *text = vt_strndup(at, length);
+            VT_SCOPED char *text = vt_strndup(at, length);
             size_t from = 0;
             for (int i = 0; i < v->shift && text[from]; i++) {
                 unsigned bytes = vt_utf8_length(text + from, length - from);
                 from += bytes ? bytes : 1;
             }
             vt_screen_put(y++, 0, columns, style_of(text), text + from);
-            free(text);
         }
         at += length + (at[length] == '\n');
     }

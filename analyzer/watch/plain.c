@@ -23,7 +23,7 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
                        FILE *out) {
     unsigned widths[VT_STRIPS];
     const struct vt_device *d = s->device;
-    char *rate = vt_watch_words_rate(s->rate), *name = vt_strdup(d->name ? d->name : "");
+    VT_SCOPED char *rate = vt_watch_words_rate(s->rate), *name = vt_strdup(d->name ? d->name : "");
     struct vt_strip_course course;
     static const char levels[] = " .:-=+*#%@";
     fprintf(out, "%s  %s%s%s live", VT_GPU(d->ordinal), vt_printable(name), name[0] ? "  " : "",
@@ -54,8 +54,6 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
     fprintf(out, "]\n  in use, the last %s; the top is %s\n", VT_DURATION(course.span),
             VT_BYTES(course.highest));
     vt_strips_free(&course);
-    free(rate);
-    free(name);
 }
 
 static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out) {
@@ -64,17 +62,14 @@ static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out)
                 "allocated at");
     for (uint32_t i = 0; i < w->line_count && i < top; i++) {
         const struct vt_watch_line *line = &w->lines[i];
-        char *rate = vt_watch_words_rate(line->rate), *hint = vt_watch_words_hint(w, line);
-        char *place = vt_site_text(w->process, line->site, PLACE);
-        char *share = vt_watch_words_share(line);
+        VT_SCOPED char *rate = vt_watch_words_rate(line->rate),
+                       *hint = vt_watch_words_hint(w, line);
+        VT_SCOPED char *place = vt_site_text(w->process, line->site, PLACE);
+        VT_SCOPED char *share = vt_watch_words_share(line);
         fprintf(out, "%10s  %5s %9s %13s  %s\n", VT_BYTES(line->bytes), share,
                 VT_NUMBER(line->blocks), rate, vt_printable(place));
-        free(share);
         if (hint)
             fprintf(out, "%12s%s\n", "", vt_printable(hint));
-        free(rate);
-        free(hint);
-        free(place);
     }
     if (w->line_count > top)
         fprintf(out, "%10s  in %u more lines\n", "", w->line_count - top);
@@ -83,26 +78,21 @@ static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out)
 static void put_owners(const struct vt_watch_process *w, uint32_t top, FILE *out) {
     if (!w->snapshot)
         return;
-    char *moment = vt_snapshot_moment(w->snapshot);
+    VT_SCOPED char *moment = vt_snapshot_moment(w->snapshot);
     fprintf(out, "\n%10s  %9s  kept by, %s\n", "held", "blocks", vt_printable(moment));
-    free(moment);
     for (uint32_t i = 0; i < w->owner_count && i < top; i++) {
-        char *text = vt_owner_text(w->process, &w->owners[i].owner, 0);
+        VT_SCOPED char *text = vt_owner_text(w->process, &w->owners[i].owner, 0);
         fprintf(out, "%10s  %9s  %s\n", VT_BYTES(w->owners[i].bytes), VT_NUMBER(w->owners[i].count),
                 vt_printable(text));
-        free(text);
     }
 }
 
 static void put_process(const struct vt_watch_process *w, uint32_t top, FILE *out) {
     const struct vt_process *p = w->process;
-    char *state = vt_watch_words_state(w), *who = vt_watch_words_who(w);
-    char *command = vt_watch_words_command(w, WIDTH);
+    VT_SCOPED char *state = vt_watch_words_state(w), *who = vt_watch_words_who(w);
+    VT_SCOPED char *command = vt_watch_words_command(w, WIDTH);
     fprintf(out, "%s\n%s%s%s\n", vt_printable(command), who, who[0] ? ", " : "",
             vt_printable(state));
-    free(state);
-    free(who);
-    free(command);
     if (w->message)
         put_row("", vt_strdup(w->message), out);
     if (!p)

@@ -177,13 +177,12 @@ static void put_lines(const struct vt_watch_frame *frame, uint32_t top, FILE *ou
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
         for (uint32_t l = 0; l < w->line_count && l < top; l++) {
-            char *where = vt_site_text(w->process, w->lines[l].site, 400);
+            VT_SCOPED char *where = vt_site_text(w->process, w->lines[l].site, 400);
             fputs("vramtrace_line_live_bytes", out);
             put_labels_of_process(w, out);
             put_label("site", w->lines[l].site->name, out);
             put_label("where", where, out);
             put_number(w->lines[l].bytes, out);
-            free(where);
         }
     }
 }
@@ -195,14 +194,13 @@ static void put_owners(const struct vt_watch_frame *frame, uint32_t top, FILE *o
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
         for (uint32_t o = 0; o < w->owner_count && o < top; o++) {
-            char *text = vt_owner_text(w->process, &w->owners[o].owner, 0);
+            VT_SCOPED char *text = vt_owner_text(w->process, &w->owners[o].owner, 0);
             fputs("vramtrace_owner_bytes", out);
             put_labels_of_process(w, out);
             put_label("owner", text, out);
             put_label("role", vt_purpose_names[w->owners[o].owner.purpose], out);
             fprintf(out, ",number=\"%u\"", o + 1); /* two may have one name */
             put_number(w->owners[o].bytes, out);
-            free(text);
         }
     }
 }
@@ -225,16 +223,15 @@ static int write_metrics(const struct vt_watch_frame *frame, uint32_t top, const
 
 /* The collector must find a whole file, so a file is replaced: a link's target, not the link. */
 static int replace(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
-    char *target = realpath(path, NULL); /* NULL: there is none yet */
+    VT_SCOPED char *target = realpath(path, NULL); /* NULL: there is none yet */
     path = target ? target : path;
-    char *next = vt_formatted("%s.%d.tmp", path, (int)getpid()); /* the collector reads *.prom */
+    VT_SCOPED char *next =
+        vt_formatted("%s.%d.tmp", path, (int)getpid()); /* the collector reads *.prom */
     int error = write_metrics(frame, top, next);
     if (!error && (chmod(next, 0644) || rename(next, path)))
         error = -errno;
     if (error)
         unlink(next);
-    free(next);
-    free(target);
     return error;
 }
 

@@ -155,7 +155,7 @@ static void remember(struct follow *f, uint64_t at, const struct vt_watch_proces
 /* What was held a minute before `now`: from the log up to there, since nobody looked then. */
 static void remember_minute(struct vt_sampler *s, struct follow *f, uint64_t now) {
     struct vt_model model;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     struct vt_model_options options = s->options;
     const char *log = f->log;
     if (now <= VT_WATCH_MINUTE) {
@@ -163,15 +163,13 @@ static void remember_minute(struct vt_sampler *s, struct follow *f, uint64_t now
         return;
     }
     uint64_t then = now - VT_WATCH_MINUTE;
-    char *until = vt_formatted("%llums", (unsigned long long)(then / 1000000));
+    VT_SCOPED char *until = vt_formatted("%llums", (unsigned long long)(then / 1000000));
     options.until = until;
     if (!s->builder->build(&log, 1, &options, &model, &message)) {
         struct vt_watch_process *w = vt_frame_process(&model);
         remember(f, then, w);
         vt_frame_let_go(w, s->builder);
     }
-    vt_string_free(&message);
-    free(until);
 }
 
 static double rate_since(const struct past *past, uint64_t key, uint64_t bytes, uint64_t now) {
@@ -281,14 +279,13 @@ static uint64_t time_of(const struct vt_process *p) {
 static struct vt_watch_process *nothing(struct follow *f, int error, const struct stat *st,
                                         const char *why) {
     bool missing = error == -ENOENT || (st && st->st_size == 0);
-    char *message = !missing  ? NULL
-                    : f->last ? vt_formatted("%s: the log is gone", f->log)
-                              : vt_formatted("%s: no log yet", f->log);
+    VT_SCOPED char *message = !missing  ? NULL
+                              : f->last ? vt_formatted("%s: the log is gone", f->log)
+                                        : vt_formatted("%s: no log yet", f->log);
     struct vt_watch_process *w = vt_frame_nothing(!missing  ? VT_WATCH_UNREADABLE
                                                   : f->last ? VT_WATCH_ENDED
                                                             : VT_WATCH_WAITING,
                                                   message ? message : why);
-    free(message);
     w->source = vt_strdup(f->source);
     w->log = vt_strdup(f->log);
     w->pid = f->pid;

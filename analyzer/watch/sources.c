@@ -37,12 +37,10 @@ static void look_at_process(struct vt_source *s, unsigned pid, unsigned generati
                             bool (*add)(void *, const char *, unsigned, const char *), void *to) {
     char path[64];
     unsigned child;
-    struct vt_string message = {0};
-    char *log = vt_request_log(pid, &message);
+    VT_SCOPED_STRING message = {0};
+    VT_SCOPED char *log = vt_request_log(pid, &message);
     if (log && add(to, log, pid, s->text))
         s->found++;
-    free(log);
-    vt_string_free(&message);
     if (generation == GENERATIONS)
         return;
     snprintf(path, sizeof path, "/proc/%u/task/%u/children", pid, pid);

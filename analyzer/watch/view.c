@@ -72,18 +72,15 @@ static void draw_title(const struct vt_view *v, const struct vt_watch_process *w
         columns >= 100 ? vt_screen_put(0, 1, columns, VT_SCREEN_TITLE, "vramtrace watch") + 3 : 1;
     if (!w)
         return;
-    char *state = vt_watch_words_state(w), *who = vt_watch_words_who(w);
-    char *right = vt_formatted("%s%s%s%s", v->paused ? "PAUSED  " : "", columns >= 70 ? who : "",
-                               columns >= 70 && who[0] ? ", " : "", state);
+    VT_SCOPED char *state = vt_watch_words_state(w), *who = vt_watch_words_who(w);
+    VT_SCOPED char *right =
+        vt_formatted("%s%s%s%s", v->paused ? "PAUSED  " : "", columns >= 70 ? who : "",
+                     columns >= 70 && who[0] ? ", " : "", state);
     int length = (int)vt_frame_text_columns(right);
     int left = columns - length - 2 - x - 1;
-    char *command = vt_watch_words_command(w, left > 4 ? (unsigned)left : 4);
+    VT_SCOPED char *command = vt_watch_words_command(w, left > 4 ? (unsigned)left : 4);
     vt_screen_put(0, x, left, VT_SCREEN_TITLE, command);
     vt_screen_put(0, columns - length - 1, length, VT_SCREEN_TITLE, right);
-    free(state);
-    free(who);
-    free(right);
-    free(command);
 }
 
 static void draw_listed(const struct vt_watch_process *w, uint32_t index, bool selected, int y,
@@ -95,26 +92,21 @@ static void draw_listed(const struct vt_watch_process *w, uint32_t index, bool s
         live += w->process->devices[i].live_bytes;
         rate += w->devices[i].rate;
     }
-    char *state = vt_watch_words_state(w);
-    char *who = w->process && w->process->rank >= 0
-                    ? vt_formatted("pid %u  rank %d", w->pid, w->process->rank)
-                    : (w->pid ? vt_formatted("pid %u", w->pid) : vt_strdup(""));
-    char *speed = vt_watch_words_rate(rate);
+    VT_SCOPED char *state = vt_watch_words_state(w);
+    VT_SCOPED char *who = w->process && w->process->rank >= 0
+                              ? vt_formatted("pid %u  rank %d", w->pid, w->process->rank)
+                              : (w->pid ? vt_formatted("pid %u", w->pid) : vt_strdup(""));
+    VT_SCOPED char *speed = vt_watch_words_rate(rate);
     bool narrow = columns < COLUMNS_SHARE;
-    char *right = vt_formatted("%s%s%s%s%s%s", w->process ? VT_BYTES(live) : "",
-                               speed[0] ? "  " : "", speed, speed[0] ? "/s" : "",
-                               narrow && w->process ? "" : "  ", narrow && w->process ? "" : state);
+    VT_SCOPED char *right = vt_formatted(
+        "%s%s%s%s%s%s", w->process ? VT_BYTES(live) : "", speed[0] ? "  " : "", speed,
+        speed[0] ? "/s" : "", narrow && w->process ? "" : "  ", narrow && w->process ? "" : state);
     int length = (int)vt_frame_text_columns(right);
     vt_screen_blank(y, 0, columns, style);
     int x = vt_screen_format(y, 0, columns, style, " %u  %s  ", index + 1, who);
-    char *command = vt_watch_words_command(w, columns > x ? (unsigned)(columns - x) : 1);
+    VT_SCOPED char *command = vt_watch_words_command(w, columns > x ? (unsigned)(columns - x) : 1);
     vt_screen_put(y, x, columns - x - length - 2, style, command);
     vt_screen_put(y, columns - length - 1, length, style, right);
-    free(state);
-    free(who);
-    free(speed);
-    free(right);
-    free(command);
 }
 
 /* All, where there is room; else those around the one that is shown. */
@@ -263,14 +255,13 @@ static void draw_line(const struct vt_watch_process *w, const struct vt_watch_li
     enum vt_screen_style style = selected ? VT_SCREEN_SELECTED
                                  : told   ? VT_SCREEN_WARN
                                           : VT_SCREEN_NORMAL;
-    char *rate = vt_watch_words_rate(line->rate), *hint = vt_watch_words_hint(w, line);
+    VT_SCOPED char *rate = vt_watch_words_rate(line->rate), *hint = vt_watch_words_hint(w, line);
     int x = HELD;
     vt_screen_blank(y, 0, columns, selected ? style : VT_SCREEN_NORMAL);
     vt_screen_format(y, 0, HELD, style, "%*s", HELD, VT_BYTES(line->bytes));
     if (columns >= COLUMNS_SHARE) {
-        char *share = vt_watch_words_share(line);
+        VT_SCOPED char *share = vt_watch_words_share(line);
         vt_screen_format(y, x, SHARE, style, "%*s", SHARE, share);
-        free(share);
         x += SHARE;
     }
     if (columns >= COLUMNS_BLOCKS) {
@@ -286,13 +277,10 @@ static void draw_line(const struct vt_watch_process *w, const struct vt_watch_li
         x += GPU;
     }
     int room = columns - x - (columns >= COLUMNS_HINT ? HINT + 1 : 0);
-    char *place = vt_watch_words_place(w, line, room > 4 ? (unsigned)room : 4);
+    VT_SCOPED char *place = vt_watch_words_place(w, line, room > 4 ? (unsigned)room : 4);
     vt_screen_put(y, x, room, style, place);
     if (hint && columns >= COLUMNS_HINT)
         vt_screen_put(y, columns - HINT, HINT, style, hint);
-    free(place);
-    free(rate);
-    free(hint);
 }
 
 /* What the table cannot say in a narrow terminal: the verdict on the selected line. */
@@ -304,12 +292,10 @@ static int draw_selected(const struct vt_view *v, const struct vt_watch_process 
     if (!any || columns >= COLUMNS_HINT || end < ROWS_FULL)
         return end;
     const struct vt_watch_line *line = &w->lines[v->order[v->selected]];
-    char *hint = vt_watch_words_hint(w, line);
-    char *text = vt_formatted("%s%s", line->leak && line->leak->growth ? "this line: " : "",
-                              hint ? hint : "");
+    VT_SCOPED char *hint = vt_watch_words_hint(w, line);
+    VT_SCOPED char *text = vt_formatted(
+        "%s%s", line->leak && line->leak->growth ? "this line: " : "", hint ? hint : "");
     vt_screen_put(end - 1, 1, columns - 1, VT_SCREEN_WARN, text);
-    free(text);
-    free(hint);
     return end - 1;
 }
 
@@ -318,20 +304,18 @@ static void draw_kept(const struct vt_watch_process *w, int y, int end, int colu
     enum { LEAST = 4, KEPT_AT = HELD + BLOCKS + 2 };
     if (!w->owner_count || end - y < LEAST)
         return;
-    char *moment = vt_snapshot_moment(w->snapshot);
+    VT_SCOPED char *moment = vt_snapshot_moment(w->snapshot);
     vt_screen_blank(++y, 0, columns, VT_SCREEN_TABLE);
     vt_screen_format(y, 0, KEPT_AT, VT_SCREEN_TABLE, "%*s%*s", HELD, "HELD", BLOCKS, "BLOCKS");
     vt_screen_format(y++, KEPT_AT, columns - KEPT_AT, VT_SCREEN_TABLE, "KEPT BY, %s", moment);
-    free(moment);
     for (uint32_t i = 0; i < w->owner_count && y < end; i++, y++) {
         const struct vt_owner_group *g = &w->owners[i];
         bool told = g->owner.purpose != VT_PURPOSE_OTHER;
-        char *text = vt_owner_text(w->process, &g->owner, 0);
+        VT_SCOPED char *text = vt_owner_text(w->process, &g->owner, 0);
         vt_screen_format(y, 0, KEPT_AT, VT_SCREEN_NORMAL, "%*s%*s", HELD, VT_BYTES(g->bytes),
                          BLOCKS, VT_NUMBER(g->count));
         vt_screen_format(y, KEPT_AT, columns - KEPT_AT, VT_SCREEN_NORMAL, "%s%s%s",
                          told ? vt_purpose_names[g->owner.purpose] : "", told ? ": " : "", text);
-        free(text);
     }
 }
 
@@ -391,12 +375,11 @@ static void draw_footer(const struct vt_view *v, int y, int columns) {
         x += vt_screen_put(y, x, columns - x, VT_SCREEN_HEAD, keys[i].key) + 1;
         x += vt_screen_put(y, x, columns - x, VT_SCREEN_DIM, keys[i].does) + 2;
     }
-    char *right = vt_formatted("%s%s%gs", v->filter[0] ? v->filter : "", v->filter[0] ? "  " : "",
-                               (double)v->interval / 1e9);
+    VT_SCOPED char *right = vt_formatted("%s%s%gs", v->filter[0] ? v->filter : "",
+                                         v->filter[0] ? "  " : "", (double)v->interval / 1e9);
     int length = (int)vt_frame_text_columns(right);
     if (x + length < columns)
         vt_screen_put(y, columns - length, length, VT_SCREEN_DIM, right);
-    free(right);
 }
 
 void vt_view_draw(struct vt_view *v, const struct vt_watch_frame *frame) {

@@ -30,20 +30,20 @@ enum { COLUMNS_SIZE = 32 }; /* from where on a compact row has room for the devi
 static int draw_compact(const struct vt_watch_device *s, int y, int columns) {
     const struct vt_device *d = s->device;
     int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "%s ", VT_GPU(d->ordinal));
-    char *right = d->total_bytes == VT_UNKNOWN || columns < COLUMNS_SIZE
-                      ? vt_formatted("%s", VT_BYTES(d->live_bytes))
-                      : vt_formatted("%s/%s", VT_BYTES(d->live_bytes), VT_BYTES(d->total_bytes));
+    VT_SCOPED char *right =
+        d->total_bytes == VT_UNKNOWN || columns < COLUMNS_SIZE
+            ? vt_formatted("%s", VT_BYTES(d->live_bytes))
+            : vt_formatted("%s/%s", VT_BYTES(d->live_bytes), VT_BYTES(d->total_bytes));
     int length = (int)strlen(right);
     draw_bar(s, y, x, columns - x - length - 1);
     vt_screen_put(y, columns - length, length, VT_SCREEN_NORMAL, right);
-    free(right);
     return y + 1;
 }
 
 static void draw_headline(const struct vt_watch_device *s, int y, int columns) {
     const struct vt_device *d = s->device;
-    struct vt_string right = {0};
-    char *rate = vt_watch_words_rate(s->rate);
+    VT_SCOPED_STRING right = {0};
+    VT_SCOPED char *rate = vt_watch_words_rate(s->rate);
     vt_string_add(&right, VT_BYTES(d->live_bytes));
     if (d->total_bytes != VT_UNKNOWN)
         vt_string_format(&right, " of %s, %.0f %%", VT_BYTES(d->total_bytes),
@@ -56,21 +56,18 @@ static void draw_headline(const struct vt_watch_device *s, int y, int columns) {
     if (d->name)
         vt_screen_put(y, x, columns - x - length - 1, VT_SCREEN_NORMAL, d->name);
     vt_screen_put(y, columns - length, length, VT_SCREEN_NORMAL, right.text);
-    vt_string_free(&right);
-    free(rate);
 }
 
 static void draw_legend(const struct vt_watch_device *s, int y, int columns) {
     int x = 1;
     for (unsigned i = 0; i < VT_STRIPS; i++) {
-        char *text =
+        VT_SCOPED char *text =
             vt_formatted(" %s %s   ", vt_strip_looks[i].name, VT_BYTES(vt_strip_bytes(s, i)));
         bool known = vt_strip_bytes(s, i) || i == VT_STRIP_IN_USE;
         if (known && x + 1 + (int)strlen(text) - 3 <= columns) {
             vt_screen_strip(y, x, 1, i);
             x += 1 + vt_screen_put(y, x + 1, columns - x, VT_SCREEN_NORMAL, text);
         }
-        free(text);
     }
 }
 

@@ -21,9 +21,8 @@ char *vt_watch_words_state(const struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
     if (!p)
         return vt_strdup(vt_watch_state_names[w->state]);
-    char *ending = vt_words_ending(p->ending, VT_ENDING_TIMED);
+    VT_SCOPED char *ending = vt_words_ending(p->ending, VT_ENDING_TIMED);
     char *state = vt_formatted("%s %s", ending, VT_DURATION(w->now));
-    free(ending);
     return state;
 }
 
@@ -138,14 +137,12 @@ char *vt_watch_words_oom(const struct vt_oom *o) {
 
 char *vt_watch_words_leak(const struct vt_watch_process *w, const struct vt_leak *leak,
                           unsigned width) {
-    char *place = vt_stack_text(w->process, leak->stack, width, false);
-    char *verdict = vt_strdup(vt_verdict_names[leak->verdict]);
+    VT_SCOPED char *place = vt_stack_text(w->process, leak->stack, width, false);
+    VT_SCOPED char *verdict = vt_strdup(vt_verdict_names[leak->verdict]);
     for (char *c = verdict; *c; c++)
         *c = (char)toupper((unsigned char)*c);
     char *text = vt_formatted("%s %s at %s", verdict,
                               VT_BYTES(vt_amount_of_leak(w->process, leak).bytes), place);
-    free(verdict);
-    free(place);
     return text;
 }
 

@@ -12,8 +12,8 @@ enum { TITLE_COLUMNS = 200, OOMS = 200, ALARMS = 200 };
 static void head(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
-    struct vt_string command = {0};
-    char *ended = vt_words_ended(p);
+    VT_SCOPED_STRING command = {0};
+    VT_SCOPED char *ended = vt_words_ended(p);
     vt_text_command(p, TITLE_COLUMNS, &command);
     vt_html_text(h, "title", command.text);
     vt_html_text(h, "log", p->log);
@@ -33,8 +33,6 @@ static void head(struct vt_html *h) {
     vt_json_number(j, "until", p->window_until);
     vt_html_text_list(h, "notes", (const char *const *)p->notes, p->note_count);
     vt_json_boolean(j, "brief", !h->bounds.sites);
-    free(ended);
-    vt_string_free(&command);
 }
 
 static void devices(struct vt_html *h) {

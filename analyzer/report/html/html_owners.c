@@ -10,7 +10,7 @@ enum { SITES_OF_OWNER = 40 };
 
 static void owner(struct vt_html *h, const struct vt_memory_owner *o) {
     struct vt_json *j = h->json;
-    char *place = vt_owner_place(h->process, o);
+    VT_SCOPED char *place = vt_owner_place(h->process, o);
     vt_json_open(j, NULL, '{');
     vt_html_text(h, "name", o->name);
     vt_html_text(h, "place", place);
@@ -33,7 +33,6 @@ static void owner(struct vt_html *h, const struct vt_memory_owner *o) {
     }
     vt_json_close(j, ']');
     vt_json_close(j, '}');
-    free(place);
 }
 
 /* What the memory was for: of each device, since a picture shows one. */
@@ -75,7 +74,7 @@ void vt_html_snapshots(struct vt_html *h) {
         const struct vt_snapshot *s = &p->snapshots[i];
         uint64_t left = 0;
         uint32_t most = h->bounds.owners ? h->bounds.owners * weight(s) / weights + 1 : 0;
-        char *moment = vt_snapshot_moment(s);
+        VT_SCOPED char *moment = vt_snapshot_moment(s);
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at", s->at);
         vt_json_string(j, "why", vt_snapshot_why_names[s->why]);
@@ -95,7 +94,6 @@ void vt_html_snapshots(struct vt_html *h) {
         vt_json_number(j, "runtime", s->runtime_bytes);
         roles(h, s);
         vt_json_close(j, '}');
-        free(moment);
     }
     vt_json_close(j, ']');
     const struct vt_snapshot *shown = vt_process_snapshot_shown(p);

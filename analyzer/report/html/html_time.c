@@ -71,9 +71,8 @@ static void samples(struct vt_json *j, const char *name, const uint64_t *values,
         vt_json_null(j, name);
         return;
     }
-    uint64_t *high = highest(values, c->slot_count, group, count);
+    VT_SCOPED uint64_t *high = highest(values, c->slot_count, group, count);
     series(j, name, high, NULL, count);
-    free(high);
 }
 
 static bool same_slots(const struct vt_course *c, uint32_t a, uint32_t b) {
@@ -102,7 +101,7 @@ static void course(struct vt_html *h, const struct vt_course *c, uint32_t number
     uint32_t parts = c->slot_count ? c->slot_count - 1 : 0; /* the last slot, the end, stays */
     uint32_t group = (parts + most - 1) / most;
     uint32_t count = group ? (parts + group - 1) / group : 0;
-    uint32_t *chosen = vt_alloc(count + 1, sizeof *chosen);
+    VT_SCOPED uint32_t *chosen = vt_alloc(count + 1, sizeof *chosen);
     for (uint32_t i = 0; i < count; i++) {
         chosen[i] = i * group;
         for (uint32_t k = i * group; k < parts && k < (i + 1) * group; k++)
@@ -134,7 +133,6 @@ static void course(struct vt_html *h, const struct vt_course *c, uint32_t number
     }
     vt_json_close(j, ']');
     vt_json_close(j, '}');
-    free(chosen);
 }
 
 void vt_html_courses(struct vt_html *h) {
@@ -230,9 +228,9 @@ static uint64_t merge_below(const struct vt_address_map *m, const bool *shown, u
 
 static void write_regions(struct vt_html *h, const struct vt_address_map *m, uint32_t most) {
     struct vt_json *j = h->json;
-    bool *shown = choose_regions(m, most / 2 + 1);
+    VT_SCOPED bool *shown = choose_regions(m, most / 2 + 1);
     uint64_t small = merge_below(m, shown, most);
-    struct vt_map_piece *pieces = vt_alloc(m->piece_count, sizeof *pieces);
+    VT_SCOPED struct vt_map_piece *pieces = vt_alloc(m->piece_count, sizeof *pieces);
     uint64_t left_out = m->regions_left_out, left_bytes = 0;
     vt_json_open(j, "regions", '[');
     for (uint32_t i = 0; i < m->region_count; i++) {
@@ -255,8 +253,6 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
     vt_json_close(j, ']');
     vt_json_number(j, "regions_left_out", left_out);
     vt_json_number(j, "bytes_left_out", m->bytes_left_out + left_bytes);
-    free(pieces);
-    free(shown);
 }
 
 /* A map that shows a moment of note has more room than one of those between. */
