@@ -50,157 +50,150 @@ static unsigned rest_of(int columns, int indent) {
 }
 
 /* A sentence behind a label, wrapped to the screen. */
-static void add_words(struct vt_string *s, const char *label, const char *words, int columns) {
-    VT_SCOPED char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        return;
-    vt_text_wrap(
-        &(struct vt_text){.out = out, .width = LABEL_COLUMNS + rest_of(columns, LABEL_COLUMNS)},
-        label, LABEL_COLUMNS, words);
-    fclose(out);
-    vt_string_add(s, text);
+static void write_words(const char *label, const char *words, int columns, FILE *out) {
+    unsigned width = LABEL_COLUMNS + rest_of(columns, LABEL_COLUMNS);
+    vt_text_wrap(&(struct vt_text){.out = out, .width = width}, label, LABEL_COLUMNS, words);
 }
 
-static void add_frame(const struct vt_process *p, const struct vt_frame *frame, bool source,
-                      int columns, struct vt_string *s) {
+static void write_frame(const struct vt_process *p, const struct vt_frame *frame, bool source,
+                        int columns, FILE *out) {
     VT_SCOPED char *text = vt_frame_text(p, frame, rest_of(columns, 4));
     VT_SCOPED char *line = source ? vt_frame_text_source(p, frame, rest_of(columns, 8)) : NULL;
-    vt_string_format(s, "    %s\n", vt_printable(text));
+    fprintf(out, "    %s\n", vt_printable(text));
     if (line)
-        vt_string_format(s, "        %s\n", vt_printable(line));
+        fprintf(out, "        %s\n", vt_printable(line));
 }
 
 /* First the user's code, then all with what libraries do below it. */
-static void add_frames(const struct vt_process *p, const struct vt_stack *stack, int columns,
-                       struct vt_string *s) {
+static void write_frames(const struct vt_process *p, const struct vt_stack *stack, int columns,
+                         FILE *out) {
     bool any = false;
     for (uint32_t i = 0; i < stack->count; i++) {
         any |= vt_stack_frame(stack, i)->user_code;
         if (vt_stack_frame(stack, i)->user_code)
-            add_frame(p, vt_stack_frame(stack, i), true, columns, s);
+            write_frame(p, vt_stack_frame(stack, i), true, columns, out);
     }
-    vt_string_add(s, any ? "\nWHOLE STACK\n" : "");
+    fputs(any ? "\nWHOLE STACK\n" : "", out);
     for (uint32_t i = 0; i < stack->count; i++)
         if (!vt_stack_frame(stack, i)->interpreter)
-            add_frame(p, vt_stack_frame(stack, i), false, columns, s);
+            write_frame(p, vt_stack_frame(stack, i), false, columns, out);
     if (!stack->count)
-        vt_string_add(s, "    unknown (no stack)\n");
+        fputs("    unknown (no stack)\n", out);
     if (stack->cut)
-        vt_string_add(s, "    outer frames are missing\n");
+        fputs("    outer frames are missing\n", out);
 }
 
-static void add_stack(const struct vt_view *v, const struct vt_watch_process *w, int columns,
-                      struct vt_string *s) {
+static void write_stack(const struct vt_view *v, const struct vt_watch_process *w, int columns,
+                        FILE *out) {
     const struct vt_watch_line *line = NULL;
     for (uint32_t i = 0; i < w->line_count; i++)
         if (w->lines[i].key == v->key)
             line = &w->lines[i];
     if (!line) {
-        vt_string_add(s, "Nothing of this line is held any more.\n");
+        fputs("Nothing of this line is held any more.\n", out);
         return;
     }
     const struct vt_site *site = line->site;
     VT_SCOPED char *place = vt_stack_text(w->process, site->stack, rest_of(columns, 6), false);
     VT_SCOPED char *hint = vt_watch_words_hint(w, line), *call = vt_stack_key_call_text(site);
-    vt_string_format(s, "LINE  %s\n", vt_printable(place));
-    vt_string_format(s, "  held         %s in %s block%s\n", VT_BYTES(line->bytes),
-                     VT_NUMBER(line->blocks), vt_plural(line->blocks));
+    fprintf(out, "LINE  %s\n", vt_printable(place));
+    fprintf(out, "  held         %s in %s block%s\n", VT_BYTES(line->bytes),
+            VT_NUMBER(line->blocks), vt_plural(line->blocks));
     if (hint)
-        add_words(s, "  so far", vt_printable(hint), columns);
+        write_words("  so far", vt_printable(hint), columns, out);
     if (line->leak && line->leak->why)
-        add_words(s, "", line->leak->why, columns);
+        write_words("", line->leak->why, columns, out);
     if (line->sites > 1)
-        vt_string_format(s, "  call sites   %u; the largest is below\n", line->sites);
-    vt_string_format(s, "\nSTACK  %s, site %s\n", vt_printable(call), site->name);
-    add_frames(w->process, site->stack, columns, s);
-    vt_string_format(s, "\nCOUNTS\n  allocations  %s, %s in all; %s freed\n",
-                     VT_NUMBER(site->alloc_count), VT_BYTES(site->allocated_bytes),
-                     VT_NUMBER(site->free_count));
-    vt_string_format(s, "  peak         %s\n", VT_BYTES(site->peak_bytes));
+        fprintf(out, "  call sites   %u; the largest is below\n", line->sites);
+    fprintf(out, "\nSTACK  %s, site %s\n", vt_printable(call), site->name);
+    write_frames(w->process, site->stack, columns, out);
+    fprintf(out, "\nCOUNTS\n  allocations  %s, %s in all; %s freed\n", VT_NUMBER(site->alloc_count),
+            VT_BYTES(site->allocated_bytes), VT_NUMBER(site->free_count));
+    fprintf(out, "  peak         %s\n", VT_BYTES(site->peak_bytes));
     if (site->first_at != VT_UNKNOWN)
-        vt_string_format(s, "  allocates    from %s to %s\n", VT_DURATION(site->first_at),
-                         VT_DURATION(site->last_at));
+        fprintf(out, "  allocates    from %s to %s\n", VT_DURATION(site->first_at),
+                VT_DURATION(site->last_at));
     if (site->oldest_age != VT_UNKNOWN)
-        vt_string_format(s, "  oldest       %s\n", VT_DURATION(site->oldest_age));
+        fprintf(out, "  oldest       %s\n", VT_DURATION(site->oldest_age));
     for (uint32_t i = 0; i < site->owned.count && i < 20; i++) {
         VT_SCOPED char *owner = vt_owner_text(w->process, site->owned.owners[i].owner, 0);
-        vt_string_format(s, "%s  %10s  %s\n", i ? "" : "\nKEPT BY\n",
-                         VT_BYTES(site->owned.owners[i].bytes), vt_printable(owner));
+        fprintf(out, "%s  %10s  %s\n", i ? "" : "\nKEPT BY\n",
+                VT_BYTES(site->owned.owners[i].bytes), vt_printable(owner));
     }
 }
 
-static void add_owners(const struct vt_watch_process *w, struct vt_string *s) {
+static void write_owner(const char *held, const char *blocks, const char *role, const char *text,
+                        FILE *out) {
+    fprintf(out, "%10s  %9s  %-11s  %s\n", held, blocks, role, text);
+}
+
+static void write_owners(const struct vt_watch_process *w, FILE *out) {
     const struct vt_snapshot *shot = w->snapshot;
     if (!shot) {
-        vt_string_add(s, "OWNERS\n  Nobody has looked for them yet: `o` asks the process.\n");
+        fputs("OWNERS\n  Nobody has looked for them yet: `o` asks the process.\n", out);
         return;
     }
     VT_SCOPED char *moment = vt_snapshot_moment(shot);
-    vt_string_format(s, "OWNERS  %s%s\n", moment,
-                     shot->complete ? "" : "; the search was cut short");
-    vt_string_format(s, "%10s  %9s  %-11s  %s\n", "held", "blocks", "role", "kept by");
+    fprintf(out, "OWNERS  %s%s\n", moment, shot->complete ? "" : "; the search was cut short");
+    write_owner("held", "blocks", "role", "kept by", out);
     for (uint32_t i = 0; i < w->owner_count; i++) {
         const struct vt_owner_group *g = &w->owners[i];
+        enum vt_purpose purpose = g->owner.purpose;
         VT_SCOPED char *text = vt_owner_text(w->process, &g->owner, 0);
-        vt_string_format(s, "%10s  %9s  %-11s  %s\n", VT_BYTES(g->bytes), VT_NUMBER(g->count),
-                         g->owner.purpose == VT_PURPOSE_OTHER ? ""
-                                                              : vt_purpose_names[g->owner.purpose],
-                         vt_printable(text));
+        write_owner(VT_BYTES(g->bytes), VT_NUMBER(g->count),
+                    purpose == VT_PURPOSE_OTHER ? "" : vt_purpose_names[purpose],
+                    vt_printable(text), out);
     }
     if (shot->runtime_count)
-        vt_string_format(s, "%10s  %9s  %-11s  CUDA's libraries\n", VT_BYTES(shot->runtime_bytes),
-                         VT_NUMBER(shot->runtime_count), "");
+        write_owner(VT_BYTES(shot->runtime_bytes), VT_NUMBER(shot->runtime_count), "",
+                    "CUDA's libraries", out);
     if (shot->unowned_count > shot->runtime_count)
-        vt_string_format(s, "%10s  %9s  %-11s  no owner found\n",
-                         VT_BYTES(shot->unowned_bytes - shot->runtime_bytes),
-                         VT_NUMBER(shot->unowned_count - shot->runtime_count), "");
+        write_owner(VT_BYTES(shot->unowned_bytes - shot->runtime_bytes),
+                    VT_NUMBER(shot->unowned_count - shot->runtime_count), "", "no owner found",
+                    out);
 }
 
-static void add_report(const struct vt_watch_process *w, int columns, struct vt_string *s) {
-    VT_SCOPED char *text = NULL;
-    size_t length;
+static void write_report(const struct vt_watch_process *w, int columns, FILE *out) {
     struct vt_format_options options = {.blocks = vt_screen_is_wide(),
                                         .width = columns < WIDTH_LEAST ? WIDTH_LEAST
                                                  : columns > WIDEST    ? WIDEST
                                                                        : (unsigned)columns};
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        return;
     vt_fmt_text_write(&w->model, &options, out);
-    fclose(out);
-    vt_string_add(s, text);
 }
 
 /* The text of a pane that shows the same stays; the list of keys never changes. */
 static void make_text(struct vt_view *v, const struct vt_watch_process *w, int columns) {
-    struct vt_string s = {0};
+    char *text = NULL;
+    size_t length;
     uint64_t serial = w && v->pane != VT_PANE_HELP ? w->serial : 0;
     if (v->text && v->text_as == v->pane && v->text_of == serial && v->text_key == v->key &&
         v->text_columns == columns)
         return;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return;
     switch (v->pane) {
     case VT_PANE_STACK:
-        add_stack(v, w, columns, &s);
+        write_stack(v, w, columns, out);
         break;
     case VT_PANE_OWNERS:
-        add_owners(w, &s);
+        write_owners(w, out);
         break;
     case VT_PANE_REPORT:
-        add_report(w, columns, &s);
+        write_report(w, columns, out);
         break;
     default:
-        vt_string_add(&s, help);
+        fputs(help, out);
     }
+    fclose(out);
     free(v->text);
-    v->text = s.text ? s.text : vt_strdup("");
+    v->text = text;
     v->text_as = v->pane;
     v->text_of = serial;
     v->text_key = v->key;
     v->text_columns = columns;
     v->line_count = 0;
-    for (const char *at = v->text; *at; at++)
+    for (const char *at = text; *at; at++)
         v->line_count += *at == '\n';
 }
 
@@ -224,7 +217,7 @@ void vt_panes_draw(struct vt_view *v, const struct vt_watch_process *w, int y, i
         v->scroll = v->line_count - v->page;
     if (v->scroll < 0)
         v->scroll = 0;
-    for (const char *at = v->text; *at && y < end; line++) {
+    for (const char *at = v->text ? v->text : ""; *at && y < end; line++) {
         size_t length = strcspn(at, "\n");
         if (line >= v->scroll) {
             VT_SCOPED char *text = vt_strndup(at, length);
