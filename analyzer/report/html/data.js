@@ -197,6 +197,8 @@ vt.decode = function (page) {
         f: text(f), file: text(file), line: line, module: text(module),
         py: (flags & 1) !== 0, own: (flags & 2) !== 0, waits: (flags & 4) !== 0
     }));
+    for (const frame of page.frames)
+        frame.where = frame.file ? frame.file + (frame.line ? ":" + frame.line : "") : frame.module || "";
     // A frame that waits is the same place in the code as one that does not.
     const places = new Map();
     for (const frame of page.frames) {

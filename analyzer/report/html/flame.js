@@ -86,12 +86,8 @@
         } catch (fault) {
             pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
         }
-        const found = new Set();
-        for (const frame of frames) {
-            const place = frame.file && frame.line ? frame.file + ":" + frame.line : frame.file;
-            if ([frame.f, place, frame.module].some(word => word && pattern.test(word))) found.add(frame);
-        }
-        return found;
+        const words = frame => [frame.f, frame.where, frame.module].filter(word => word);
+        return new Set(frames.filter(frame => words(frame).some(word => pattern.test(word))));
     }
 
     class Flame extends vt.Areas {
@@ -138,12 +134,8 @@
         }
 
         makeSearch(tools) {
-            this.input = vt.el("input", {
-                type: "search",
-                class: "flame-search",
-                placeholder: "search: text or regex ( / )",
-                "aria-label": "search frames",
-            });
+            const words = { placeholder: "search: text or regex ( / )", "aria-label": "search frames" };
+            this.input = vt.el("input", { type: "search", class: "flame-search", ...words });
             this.found = vt.el("span", { class: "dim flame-found", role: "status" });
             this.back = vt.button("show all", () => this.zoomTo(this.root), { class: "flame-back" });
             this.input.addEventListener("input", () => {
@@ -167,12 +159,8 @@
         makeArea(panel) {
             this.canvas = vt.el("canvas", { "aria-hidden": "true" });
             this.boxes = vt.el("div", {});
-            this.area = vt.el(
-                "div",
-                { class: "flame", tabindex: "0", role: "tree", "aria-label": "flame graph" },
-                this.canvas,
-                this.boxes
-            );
+            const role = { role: "tree", "aria-label": "flame graph" };
+            this.area = vt.el("div", { class: "flame", tabindex: "0", ...role }, this.canvas, this.boxes);
             this.detail = vt.el("div", { class: "flame-detail dim", "aria-live": "polite" });
             panel.append(this.detail, this.area);
             this.listen(this.area);
@@ -188,9 +176,7 @@
         }
 
         placeOf({ data: { frame } }) {
-            if (!frame) return "";
-            if (frame.file) return frame.line ? frame.file + ":" + frame.line : frame.file;
-            return frame.module || "";
+            return frame ? frame.where || "" : ""; // a cut stack's frame is nowhere
         }
 
         labelOf(node) {
@@ -312,15 +298,9 @@
             if (node === this.focus) classes.push("focus");
             if (node.depth < this.zoom.depth) classes.push("outer");
             const spoken = label + ", " + vt.bytes(node.value) + ", " + vt.share(node.value, this.root.value);
-            const box = vt.el(
-                "div",
-                { class: classes.join(" "), role: "treeitem", "aria-label": spoken },
-                node.width > 30 ? label : null
-            );
-            box.style.left = node.x + "px";
-            box.style.width = Math.max(1, node.width - 1) + "px";
-            box.style.top = node.depth * ROW + "px";
-            return box;
+            const style = `left: ${node.x}px; width: ${Math.max(1, node.width - 1)}px; top: ${node.depth * ROW}px;`;
+            const attributes = { class: classes.join(" "), role: "treeitem", "aria-label": spoken, style };
+            return vt.el("div", attributes, node.width > 30 ? label : null);
         }
 
         // Says how much the matching frames hold. A match inside another holds the same bytes again.

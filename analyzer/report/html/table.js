@@ -36,9 +36,8 @@
     }
 
     function frameItem(frame) {
-        const place = frame.file ? frame.file + (frame.line ? ":" + frame.line : "") : frame.module;
         return vt.el("li", { class: (frame.py ? "py" : "native") + (frame.own ? " own" : "") },
-            vt.el("span", { class: "function" }, frame.f), vt.el("span", { class: "place" }, place || ""),
+            vt.el("span", { class: "function" }, frame.f), vt.el("span", { class: "place" }, frame.where),
             frame.waits ? vt.el("span", { class: "dim" }, " (waits)") : null);
     }
 
