@@ -50,7 +50,7 @@ static void sort_by(struct vt_view *v, int step) {
     v->top = 0;
 }
 
-static void type(struct vt_view *v, int key) {
+static void type_filter(struct vt_view *v, int key) {
     size_t length = strlen(v->filter);
     if (key == ESCAPE)
         v->filter[0] = 0;
@@ -74,7 +74,7 @@ static enum vt_keys_wish change_pace(struct vt_view *v, bool faster) {
     return VT_KEYS_REFRESH;
 }
 
-static void escape(struct vt_view *v) {
+static void leave_pane(struct vt_view *v) {
     if (v->pane != VT_PANE_LINES)
         v->pane = VT_PANE_LINES;
     else
@@ -144,7 +144,7 @@ static void press_show(struct vt_view *v, const struct vt_watch_frame *frame,
         open_stack(v, w);
         break;
     case ESCAPE:
-        escape(v);
+        leave_pane(v);
         break;
     case '<':
         sort_by(v, -1);
@@ -183,7 +183,7 @@ enum vt_keys_wish vt_keys_press(struct vt_view *v, const struct vt_watch_frame *
     if (w && !w->process)
         w = NULL;
     if (v->typing) {
-        type(v, key);
+        type_filter(v, key);
         return VT_KEYS_NOTHING;
     }
     switch (key) {

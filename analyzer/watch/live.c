@@ -46,7 +46,7 @@ struct live {
     char *log;
 };
 
-static void notify(struct live *l) {
+static void notify_screen(struct live *l) {
     uint64_t one = 1;
     ssize_t written = write(l->event, &one, sizeof one);
     (void)written; /* it is full of such words already */
@@ -62,7 +62,7 @@ static uint64_t pause_after(const struct vt_watch_frame *frame, uint64_t interva
     return frame->cost * REST > interval ? frame->cost * REST : interval;
 }
 
-static struct timespec after(uint64_t ns) {
+static struct timespec time_after(uint64_t ns) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     ns += (uint64_t)t.tv_nsec;
@@ -103,9 +103,9 @@ static void *build_frames(void *argument) {
         l->made = frame;
         free(l->fault);
         l->fault = fault;
-        struct timespec until = after(pause_after(frame, l->interval));
+        struct timespec until = time_after(pause_after(frame, l->interval));
         pthread_mutex_unlock(&l->lock);
-        notify(l);
+        notify_screen(l);
         vt_frame_free(unseen, l->options->builder);
         pthread_mutex_lock(&l->lock);
         while (!l->now && pthread_cond_timedwait(&l->wake, &l->lock, &until) == 0)
@@ -114,7 +114,7 @@ static void *build_frames(void *argument) {
     return NULL;
 }
 
-static void *ask(void *argument) {
+static void *ask_for_owners(void *argument) {
     struct live *l = argument;
     VT_SCOPED_STRING message = {0};
     enum vt_answer answer = VT_ANSWER_NONE;
@@ -139,7 +139,7 @@ static void *ask(void *argument) {
     l->now = true; /* a refresh shows it */
     pthread_cond_signal(&l->wake);
     pthread_mutex_unlock(&l->lock);
-    notify(l);
+    notify_screen(l);
     return NULL;
 }
 
@@ -160,7 +160,7 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
         l->pid = w->pid;
         l->log = vt_strdup(w->log);
         l->asking = true;
-        int error = pthread_create(asker, NULL, ask, l);
+        int error = pthread_create(asker, NULL, ask_for_owners, l);
         *started = !error;
         if (error) {
             free(l->log);
@@ -312,7 +312,7 @@ static int write_frames(const struct vt_watch_options *o, struct vt_sampler *sam
         struct vt_watch_frame *frame = vt_sample_take(sampler);
         bool over = o->once || vt_sample_is_over(frame);
         int status = o->once ? watch_once(o, frame) : write_frame(o, frame);
-        struct timespec until = after(pause_after(frame, o->interval));
+        struct timespec until = time_after(pause_after(frame, o->interval));
         vt_frame_free(frame, o->builder);
         if (over || status)
             return status == -EPIPE ? VT_STATUS_OK : status;

@@ -222,7 +222,7 @@ static int write_metrics(const struct vt_watch_frame *frame, uint32_t top, const
 }
 
 /* The collector must find a whole file, so a file is replaced: a link's target, not the link. */
-static int replace(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
+static int replace_file(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
     VT_SCOPED char *target = realpath(path, NULL); /* NULL: there is none yet */
     path = target ? target : path;
     VT_SCOPED char *next =
@@ -240,7 +240,7 @@ int vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const 
     struct stat at;
     bool is_file = stat(path, &at) || S_ISREG(at.st_mode); /* or will be one */
     /* A device or a pipe is written to: /dev/null must not become a file. */
-    int error = is_file ? replace(frame, top, path) : write_metrics(frame, top, path);
+    int error = is_file ? replace_file(frame, top, path) : write_metrics(frame, top, path);
     if (error)
         vt_string_format(message, "%s: %s", path, strerror(-error));
     return error;

@@ -73,7 +73,7 @@ static uint64_t clock_ns(clockid_t clock) {
 
 /* --- what is followed --- */
 
-static bool add(void *to, const char *log, unsigned pid, const char *source) {
+static bool follow_log(void *to, const char *log, unsigned pid, const char *source) {
     struct vt_sampler *s = to;
     uint64_t path = vt_hash_bytes(0, log, strlen(log));
     if (vt_map_get(&s->known, path) != VT_MAP_NONE)
@@ -98,7 +98,7 @@ struct vt_sampler *vt_sample_open(char *const *words, int count,
     return s;
 }
 
-static void forget(struct past *past) {
+static void forget_past(struct past *past) {
     free(past->held);
     *past = (struct past){0};
 }
@@ -109,7 +109,7 @@ void vt_sample_close(struct vt_sampler *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         struct follow *f = &s->follows[i];
         for (uint32_t j = 0; j < f->past_count; j++)
-            forget(&f->pasts[j]);
+            forget_past(&f->pasts[j]);
         for (uint32_t j = 0; j < f->course_count; j++)
             free(f->courses[j].points);
         vt_frame_let_go(f->last, s->builder);
@@ -134,9 +134,9 @@ static int by_key(const void *a, const void *b) {
     return VT_ORDER({x->key, y->key});
 }
 
-static void remember(struct follow *f, uint64_t at, const struct vt_watch_process *w) {
+static void remember_held(struct follow *f, uint64_t at, const struct vt_watch_process *w) {
     if (f->past_count == PASTS) {
-        forget(&f->pasts[0]);
+        forget_past(&f->pasts[0]);
         memmove(f->pasts, f->pasts + 1, --f->past_count * sizeof *f->pasts);
     }
     struct past *past = &f->pasts[f->past_count++];
@@ -159,7 +159,7 @@ static void remember_minute(struct vt_sampler *s, struct follow *f, uint64_t now
     struct vt_model_options options = s->options;
     const char *log = f->log;
     if (now <= VT_WATCH_MINUTE) {
-        remember(f, 0, NULL); /* the log's begin: nothing */
+        remember_held(f, 0, NULL); /* the log's begin: nothing */
         return;
     }
     uint64_t then = now - VT_WATCH_MINUTE;
@@ -167,7 +167,7 @@ static void remember_minute(struct vt_sampler *s, struct follow *f, uint64_t now
     options.until = until;
     if (!s->builder->build(&log, 1, &options, &model, &message)) {
         struct vt_watch_process *w = vt_frame_process(&model);
-        remember(f, then, w);
+        remember_held(f, then, w);
         vt_frame_let_go(w, s->builder);
     }
 }
@@ -276,8 +276,8 @@ static uint64_t time_of(const struct vt_process *p) {
     return running && age > p->duration ? age : p->duration;
 }
 
-static struct vt_watch_process *nothing(struct follow *f, int error, const struct stat *st,
-                                        const char *why) {
+static struct vt_watch_process *process_without_model(struct follow *f, int error,
+                                                      const struct stat *st, const char *why) {
     bool missing = error == -ENOENT || (st && st->st_size == 0);
     VT_SCOPED char *message = !missing  ? NULL
                               : f->last ? vt_formatted("%s: the log is gone", f->log)
@@ -293,7 +293,7 @@ static struct vt_watch_process *nothing(struct follow *f, int error, const struc
 }
 
 /* What was read to its end stays, whatever becomes of the file. */
-static struct vt_watch_process *refresh(struct vt_sampler *s, struct follow *f) {
+static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct follow *f) {
     struct vt_model model;
     struct vt_string message = {0};
     struct stat st;
@@ -311,8 +311,8 @@ static struct vt_watch_process *refresh(struct vt_sampler *s, struct follow *f) 
         struct vt_watch_process *w =
             f->last && f->last->state == VT_WATCH_ENDED
                 ? vt_frame_keep(f->last)
-                : nothing(f, error, there ? &st : NULL,
-                          message.length ? message.text : strerror(-error));
+                : process_without_model(f, error, there ? &st : NULL,
+                                        message.length ? message.text : strerror(-error));
         vt_string_free(&message);
         return w;
     }
@@ -326,7 +326,7 @@ static struct vt_watch_process *refresh(struct vt_sampler *s, struct follow *f) 
             remember_minute(s, f, w->now);
         take_rates(f, w);
         if (!f->past_count || f->pasts[f->past_count - 1].at + PAST_EVERY <= w->now)
-            remember(f, w->now, w);
+            remember_held(f, w->now, w);
     }
     for (uint32_t i = 0; i < w->process->device_count; i++)
         take_course(f, w, i);
@@ -342,11 +342,11 @@ struct vt_watch_frame *vt_sample_take(struct vt_sampler *s) {
     if (!s->looked || now - s->looked >= LOOK_EVERY) {
         s->looked = now;
         for (uint32_t i = 0; i < s->source_count; i++)
-            vt_sources_look(&s->sources[i], add, s);
+            vt_sources_look(&s->sources[i], follow_log, s);
     }
     frame->processes = vt_alloc(s->count + s->source_count, sizeof *frame->processes);
     for (uint32_t i = 0; i < s->count; i++)
-        frame->processes[frame->count++] = refresh(s, &s->follows[i]);
+        frame->processes[frame->count++] = refresh_process(s, &s->follows[i]);
     for (uint32_t i = 0; i < s->source_count; i++)
         if (s->sources[i].message) {
             struct vt_watch_process *w = vt_frame_nothing(

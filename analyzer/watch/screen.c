@@ -99,7 +99,7 @@ int vt_screen_key(void) {
 
 /* A character that the terminal shows, and its columns; what has none, as what joins the one before
  * or turns the direction of writing, is left out. */
-static wchar_t shown(const char *text, unsigned bytes, int *columns) {
+static wchar_t shown_character(const char *text, unsigned bytes, int *columns) {
     wchar_t wide = L'?';
     *columns = 1;
     if (bytes == 1)
@@ -130,7 +130,7 @@ int vt_screen_put(int y, int x, int width, enum vt_screen_style style, const cha
     while (left && used < width) {
         int wide_columns = 1; /* a tab's */
         unsigned bytes = vt_shown_length(text, left), skip = vt_utf8_length(text, left);
-        wchar_t wide[2] = {*text == '\t' ? L' ' : shown(text, bytes, &wide_columns), 0};
+        wchar_t wide[2] = {*text == '\t' ? L' ' : shown_character(text, bytes, &wide_columns), 0};
         if (used + wide_columns > width)
             break;
         if (wide_columns)
@@ -158,7 +158,8 @@ int vt_screen_format(int y, int x, int width, enum vt_screen_style style, const 
 }
 
 /* The same sign in each column. */
-static void repeat(int y, int x, int width, enum vt_screen_style style, const wchar_t *sign) {
+static void draw_repeated(int y, int x, int width, enum vt_screen_style style,
+                          const wchar_t *sign) {
     int rows, columns;
     vt_screen_size(&rows, &columns);
     if (y < 0 || y >= rows)
@@ -170,14 +171,14 @@ static void repeat(int y, int x, int width, enum vt_screen_style style, const wc
 }
 
 void vt_screen_blank(int y, int x, int width, enum vt_screen_style style) {
-    repeat(y, x, width, style, L" ");
+    draw_repeated(y, x, width, style, L" ");
 }
 
 void vt_screen_strip(int y, int x, int width, enum vt_strip part) {
     static const wchar_t *const signs[VT_STRIPS] = {L"█", L"▓", L"▒", L"░", L"·"};
     wchar_t letter[2] = {(wchar_t)vt_strip_looks[part].letter, 0};
-    repeat(y, x, width, (enum vt_screen_style)(VT_SCREEN_STRIP + part),
-           is_wide ? signs[part] : letter);
+    draw_repeated(y, x, width, (enum vt_screen_style)(VT_SCREEN_STRIP + part),
+                  is_wide ? signs[part] : letter);
 }
 
 void vt_screen_level(int y, int x, unsigned eighths, bool in_use) {
@@ -186,5 +187,5 @@ void vt_screen_level(int y, int x, unsigned eighths, bool in_use) {
     const wchar_t *sign = (is_wide ? signs : letters)[eighths];
     if (!in_use && eighths == 8)
         sign = is_wide ? L"▓" : L"=";
-    repeat(y, x, 1, VT_SCREEN_STRIP + (in_use ? VT_STRIP_IN_USE : VT_STRIP_CACHED), sign);
+    draw_repeated(y, x, 1, VT_SCREEN_STRIP + (in_use ? VT_STRIP_IN_USE : VT_STRIP_CACHED), sign);
 }

@@ -51,7 +51,7 @@ static void look_at_process(struct vt_source *s, unsigned pid, unsigned generati
         fclose(children);
 }
 
-static void say(struct vt_source *s, char *message) {
+static void set_message(struct vt_source *s, char *message) {
     free(s->message);
     s->message = message;
 }
@@ -69,19 +69,20 @@ void vt_sources_look(struct vt_source *s, bool (*add)(void *, const char *, unsi
         look_at_process(s, s->pid, 0, add, to);
         s->gone = kill((pid_t)s->pid, 0) && errno == ESRCH;
         if (!s->found)
-            say(s, s->gone ? vt_formatted("process %u: there is none", s->pid)
+            set_message(
+                s, s->gone ? vt_formatted("process %u: there is none", s->pid)
                            : vt_formatted("process %u has no log yet: it has not used the GPU, or "
                                           "it is not traced",
                                           s->pid));
         break;
     case VT_SOURCE_FOLDER:
         if (vt_logs_find(&word, 1, NULL, &logs, &message))
-            say(s, vt_formatted("%s: no log yet", s->text));
+            set_message(s, vt_formatted("%s: no log yet", s->text));
         for (uint32_t i = logs.count; i-- > 0;) /* the newest first, but the first process on top */
             s->found += add(to, logs.paths[i], 0, s->text);
         vt_logs_free(&logs);
         vt_string_free(&message);
     }
     if (s->found)
-        say(s, NULL);
+        set_message(s, NULL);
 }

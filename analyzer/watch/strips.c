@@ -50,7 +50,8 @@ struct level {
     uint64_t live, in_use;
 };
 
-static void step(struct level *now, struct level *most, const struct vt_watch_point *point) {
+static void step_to_point(struct level *now, struct level *most,
+                          const struct vt_watch_point *point) {
     now->live = point->live;
     now->in_use = point->in_use == VT_UNKNOWN ? now->in_use : point->in_use;
     most->live = now->live > most->live ? now->live : most->live;
@@ -66,12 +67,12 @@ void vt_strips_course(const struct vt_watch_device *d, uint64_t now, unsigned co
     c->span = now < SPAN_LEAST ? SPAN_LEAST : now < SPAN_MOST ? now : SPAN_MOST;
     uint64_t begin = now > c->span ? now - c->span : 0;
     for (; at < d->course_count && d->course[at].at < begin; at++)
-        step(&level, &(struct level){0}, &d->course[at]);
+        step_to_point(&level, &(struct level){0}, &d->course[at]);
     for (unsigned i = 0; i < columns; i++) {
         uint64_t end = begin + (uint64_t)((double)c->span * (i + 1) / columns);
         struct level most = level;
         for (; at < d->course_count && (d->course[at].at < end || i + 1 == columns); at++)
-            step(&level, &most, &d->course[at]);
+            step_to_point(&level, &most, &d->course[at]);
         c->live[i] = most.live;
         c->in_use[i] = most.in_use < most.live ? most.in_use : most.live;
         c->highest = most.live > c->highest ? most.live : c->highest;

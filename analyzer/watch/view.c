@@ -164,7 +164,7 @@ static const struct vt_watch_process *sorted; /* what qsort's function compares 
 static const struct vt_view *sorted_by;
 static char **places;
 
-static int compare(const void *a, const void *b) {
+static int compare_lines(const void *a, const void *b) {
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const struct vt_watch_line *x = &sorted->lines[i], *y = &sorted->lines[k];
     double rate_x = isnan(x->rate) ? 0 : x->rate, rate_y = isnan(y->rate) ? 0 : y->rate;
@@ -201,7 +201,7 @@ static void make_order(struct vt_view *v, const struct vt_watch_process *w) {
     }
     sorted = w;
     sorted_by = v;
-    vt_sort(v->order, v->order_count, sizeof *v->order, compare);
+    vt_sort(v->order, v->order_count, sizeof *v->order, compare_lines);
     for (uint32_t i = 0; i < w->line_count; i++)
         free(places[i]);
     free(places);

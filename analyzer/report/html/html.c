@@ -28,7 +28,8 @@ const char *vt_fmt_html_missing(void) {
     return vt_html_d3_size ? NULL : "this vramtrace was built without d3";
 }
 
-static struct vt_html_bounds bounds(uint32_t processes, const struct vt_format_options *options) {
+static struct vt_html_bounds bounds_of_process(uint32_t processes,
+                                               const struct vt_format_options *options) {
     uint32_t count = processes < WHOLE ? processes : WHOLE;
     uint32_t sites = SITES / count;
     if (options->top && options->top < sites)
@@ -40,13 +41,14 @@ static struct vt_html_bounds bounds(uint32_t processes, const struct vt_format_o
                                    .pieces = PIECES / count};
 }
 
-static void data(const struct vt_model *model, const struct vt_format_options *options, FILE *out) {
+static void write_data(const struct vt_model *model, const struct vt_format_options *options,
+                       FILE *out) {
     struct vt_json j = {.out = out, .first = true, .in_one_line = true, .inside_html = true};
     struct vt_processes processes;
     bool simulated = false;
     struct vt_html_room room = {LONG_TEXTS, LISTED_TEXTS};
     vt_processes_choose(&processes, model, options, true);
-    struct vt_html_bounds most = bounds(processes.count ? processes.count : 1, options);
+    struct vt_html_bounds most = bounds_of_process(processes.count ? processes.count : 1, options);
     vt_json_open(&j, NULL, '{');
     for (uint32_t i = 0; i < processes.count; i++)
         simulated |= processes.list[i]->simulated;
@@ -87,7 +89,7 @@ int vt_fmt_html_write(const struct vt_model *model, const struct vt_format_optio
         "</style>\n</head>\n<body>\n<noscript>This page draws the report with JavaScript, which is "
         "turned off here.</noscript>\n<script type=\"application/json\" id=\"data\">",
         out);
-    data(model, options, out);
+    write_data(model, options, out);
     fputs("</script>\n<script>", out);
     fwrite(vt_html_d3, 1, vt_html_d3_size, out);
     fputs("</script>\n<script>\n", out);

@@ -9,7 +9,7 @@
 
 enum { TITLE_COLUMNS = 200, OOMS = 200, ALARMS = 200 };
 
-static void head(struct vt_html *h) {
+static void write_head(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
     VT_SCOPED_STRING command = {0};
@@ -35,7 +35,7 @@ static void head(struct vt_html *h) {
     vt_json_boolean(j, "brief", !h->bounds.sites);
 }
 
-static void devices(struct vt_html *h) {
+static void write_devices(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
     vt_json_open(j, "devices", '[');
@@ -59,7 +59,7 @@ static void devices(struct vt_html *h) {
     vt_json_close(j, ']');
 }
 
-static void apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
+static void write_apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
     vt_json_open(j, name, '{');
     vt_json_number(j, "live", a->live_bytes);
     vt_json_number(j, "live_n", a->live_count);
@@ -68,13 +68,13 @@ static void apart(struct vt_json *j, const char *name, const struct vt_apart *a)
 }
 
 /* All leaks together; html_words.c has what there is to say of each. */
-static void leaks(struct vt_html *h) {
+static void write_leaks(struct vt_html *h) {
     const struct vt_process *p = h->process;
     vt_json_number(h->json, "leak_count", p->leak_count);
     vt_json_number(h->json, "leaked", vt_amount_leaked(p, 0));
 }
 
-static void ooms(struct vt_html *h) {
+static void write_ooms(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
     uint32_t first = p->oom_count > OOMS ? p->oom_count - OOMS : 0;
@@ -97,7 +97,7 @@ static void ooms(struct vt_html *h) {
     vt_json_number(j, "ooms_left_out", p->ooms_left_out + first);
 }
 
-static void alarms(struct vt_html *h) {
+static void write_alarms(struct vt_html *h) {
     const struct vt_timeline *t = h->process->timeline;
     struct vt_json *j = h->json;
     vt_json_open(j, "alarms", '[');
@@ -125,7 +125,7 @@ static int earlier_first(const void *a, const void *b) {
 }
 
 /* The longest, in order of time. Marks have no length, so a part of the room is theirs. */
-static void phases(struct vt_html *h) {
+static void write_phases(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
     const struct vt_phase **list = vt_alloc(p->phase_count, sizeof *list);
@@ -158,15 +158,15 @@ void vt_html_process(struct vt_html *h) {
     struct vt_json *j = h->json;
     vt_html_sites_choose(h);
     vt_json_open(j, NULL, '{');
-    head(h);
+    write_head(h);
     vt_html_words(h);
-    devices(h);
-    apart(j, "pinned", &h->process->pinned);
-    apart(j, "managed", &h->process->managed);
-    leaks(h);
-    ooms(h);
-    alarms(h);
-    phases(h);
+    write_devices(h);
+    write_apart(j, "pinned", &h->process->pinned);
+    write_apart(j, "managed", &h->process->managed);
+    write_leaks(h);
+    write_ooms(h);
+    write_alarms(h);
+    write_phases(h);
     vt_html_sites(h);
     vt_html_snapshots(h);
     vt_html_courses(h);

@@ -8,7 +8,7 @@
 
 enum { SITES_OF_OWNER = 40 };
 
-static void owner(struct vt_html *h, const struct vt_memory_owner *o) {
+static void write_owner(struct vt_html *h, const struct vt_memory_owner *o) {
     struct vt_json *j = h->json;
     VT_SCOPED char *place = vt_owner_place(h->process, o);
     vt_json_open(j, NULL, '{');
@@ -36,7 +36,7 @@ static void owner(struct vt_html *h, const struct vt_memory_owner *o) {
 }
 
 /* What the memory was for: of each device, since a picture shows one. */
-static void roles(struct vt_html *h, const struct vt_snapshot *s) {
+static void write_roles(struct vt_html *h, const struct vt_snapshot *s) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
     vt_json_open(j, "roles", '[');
@@ -59,7 +59,7 @@ static void roles(struct vt_html *h, const struct vt_snapshot *s) {
 }
 
 /* Of the room for owners: what was taken in passing has less of it. */
-static uint32_t weight(const struct vt_snapshot *s) {
+static uint32_t weight_of_snapshot(const struct vt_snapshot *s) {
     return s->passing ? 1 : 8;
 }
 
@@ -68,12 +68,13 @@ void vt_html_snapshots(struct vt_html *h) {
     struct vt_json *j = h->json;
     uint32_t weights = 0;
     for (uint32_t i = 0; i < p->snapshot_count; i++)
-        weights += weight(&p->snapshots[i]);
+        weights += weight_of_snapshot(&p->snapshots[i]);
     vt_json_open(j, "snapshots", '[');
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
         uint64_t left = 0;
-        uint32_t most = h->bounds.owners ? h->bounds.owners * weight(s) / weights + 1 : 0;
+        uint32_t most =
+            h->bounds.owners ? h->bounds.owners * weight_of_snapshot(s) / weights + 1 : 0;
         VT_SCOPED char *moment = vt_snapshot_moment(s);
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at", s->at);
@@ -84,7 +85,7 @@ void vt_html_snapshots(struct vt_html *h) {
         vt_json_open(j, "owners", '[');
         for (uint32_t k = 0; k < s->owner_count; k++)
             if (k < most)
-                owner(h, &s->owners[k]);
+                write_owner(h, &s->owners[k]);
             else
                 left += s->owners[k].bytes;
         vt_json_close(j, ']');
@@ -92,7 +93,7 @@ void vt_html_snapshots(struct vt_html *h) {
         vt_json_number(j, "bytes_left_out", left);
         vt_json_number(j, "unowned", s->unowned_bytes);
         vt_json_number(j, "runtime", s->runtime_bytes);
-        roles(h, s);
+        write_roles(h, s);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');

@@ -39,7 +39,7 @@ void vt_html_site_list(const struct vt_html *h, const char *name, const uint32_t
 
 enum figure { LIVE, AT_PEAK, PEAK, ALLOCATED, COUNT, FIGURES };
 
-static uint64_t figure(const struct vt_site *site, enum figure which) {
+static uint64_t figure_of_site(const struct vt_site *site, enum figure which) {
     return which == LIVE        ? site->live_bytes
            : which == AT_PEAK   ? site->bytes_at_peak
            : which == PEAK      ? site->peak_bytes
@@ -57,16 +57,16 @@ static int larger_first(const void *a, const void *b) {
     return VT_ORDER({y->value, x->value}, {x->site, y->site});
 }
 
-static void mark(struct vt_html *h, uint32_t site) {
+static void mark_site(struct vt_html *h, uint32_t site) {
     if (site == VT_NO_SITE || h->page_site[site] != VT_NO_SITE || h->site_count >= h->bounds.sites)
         return;
     h->page_site[site] = 0;
     h->site_count++;
 }
 
-static void mark_list(struct vt_html *h, const uint32_t *sites, uint32_t count) {
+static void mark_sites(struct vt_html *h, const uint32_t *sites, uint32_t count) {
     for (uint32_t i = 0; i < count && i < MARKED_OF_EACH; i++)
-        mark(h, sites[i]);
+        mark_site(h, sites[i]);
 }
 
 /* What words and pictures name. */
@@ -74,15 +74,15 @@ static void mark_named(struct vt_html *h) {
     const struct vt_process *p = h->process;
     for (uint32_t i = 0; i < p->site_count && h->options->site; i++)
         if (vt_site_wanted(&p->sites[i], h->options->site))
-            mark(h, i);
+            mark_site(h, i);
     for (uint32_t i = 0; i < p->leak_count; i++)
-        mark_list(h, p->leaks[i].sites, p->leaks[i].site_count);
+        mark_sites(h, p->leaks[i].sites, p->leaks[i].site_count);
     for (uint32_t i = 0; i < p->oom_count; i++)
-        mark_list(h, p->ooms[i].holders, p->ooms[i].holder_count);
+        mark_sites(h, p->ooms[i].holders, p->ooms[i].holder_count);
     for (uint32_t i = 0; p->timeline && i < p->timeline->course_count; i++)
         for (uint32_t k = 0; k < p->timeline->courses[i].band_count; k++)
-            mark_list(h, p->timeline->courses[i].bands[k].sites,
-                      p->timeline->courses[i].bands[k].site_count);
+            mark_sites(h, p->timeline->courses[i].bands[k].sites,
+                       p->timeline->courses[i].bands[k].site_count);
 }
 
 /* The largest by each figure in turn. */
@@ -92,12 +92,12 @@ static void mark_largest(struct vt_html *h) {
     for (unsigned f = 0; f < FIGURES; f++) {
         struct ranked *of = ranked + (size_t)f * p->site_count;
         for (uint32_t i = 0; i < p->site_count; i++)
-            of[i] = (struct ranked){figure(&p->sites[i], (enum figure)f), i};
+            of[i] = (struct ranked){figure_of_site(&p->sites[i], (enum figure)f), i};
         vt_sort(of, p->site_count, sizeof *of, larger_first);
     }
     for (uint32_t i = 0; i < p->site_count; i++)
         for (unsigned f = 0; f < FIGURES; f++)
-            mark(h, ranked[(size_t)f * p->site_count + i].site);
+            mark_site(h, ranked[(size_t)f * p->site_count + i].site);
 }
 
 void vt_html_sites_choose(struct vt_html *h) {
@@ -203,7 +203,7 @@ static void write_rows(struct vt_html *h, const char *name, struct rows *r) {
 /* --- sites --- */
 
 /* What each site has of a leak; 0: it is in none. */
-static uint64_t *leaked(const struct vt_process *p) {
+static uint64_t *leaked_of_sites(const struct vt_process *p) {
     uint64_t *bytes = vt_alloc(p->site_count, sizeof *bytes);
     for (uint32_t i = 0; i < p->leak_count; i++)
         for (uint32_t k = 0; k < p->leaks[i].site_count; k++) {
@@ -213,7 +213,7 @@ static uint64_t *leaked(const struct vt_process *p) {
     return bytes;
 }
 
-static void site_owners(struct vt_html *h, const struct vt_site *site) {
+static void write_owners(struct vt_html *h, const struct vt_site *site) {
     enum { OWNERS = 8 };
     struct vt_json *j = h->json;
     vt_json_open(j, "owners", '[');
@@ -228,7 +228,8 @@ static void site_owners(struct vt_html *h, const struct vt_site *site) {
     vt_json_close(j, ']');
 }
 
-static void site(struct vt_html *h, struct tables *t, const struct vt_site *site, uint64_t leaked) {
+static void write_site(struct vt_html *h, struct tables *t, const struct vt_site *site,
+                       uint64_t leaked) {
     struct vt_json *j = h->json;
     VT_SCOPED char *name = site->before ? vt_strdup("live when the window began")
                            : site->caller
@@ -258,12 +259,12 @@ static void site(struct vt_html *h, struct tables *t, const struct vt_site *site
     vt_json_number(j, "last", site->last_at);
     vt_json_number(j, "stack", number_of_stack(h, t, site->stack));
     vt_json_boolean(j, "cut", site->stack->cut);
-    site_owners(h, site);
+    write_owners(h, site);
     vt_json_close(j, '}');
 }
 
 /* Sites of one line of code, as the text report has them in one row. */
-static void lines(struct vt_html *h) {
+static void write_lines(struct vt_html *h) {
     struct vt_json *j = h->json;
     VT_SCOPED_MAP written = {0};
     VT_SCOPED uint64_t *keys = vt_alloc(h->site_count, sizeof *keys);
@@ -284,7 +285,7 @@ static void lines(struct vt_html *h) {
 }
 
 /* What the page does not list, for each layer. */
-static void left_out(struct vt_html *h, const uint64_t *leaked) {
+static void write_left_out(struct vt_html *h, const uint64_t *leaked) {
     const struct vt_process *p = h->process;
     uint64_t sums[4][7] = {{0}};
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -313,13 +314,13 @@ static void left_out(struct vt_html *h, const uint64_t *leaked) {
 
 void vt_html_sites(struct vt_html *h) {
     struct tables tables = {0};
-    VT_SCOPED uint64_t *of_leaks = leaked(h->process);
+    VT_SCOPED uint64_t *of_leaks = leaked_of_sites(h->process);
     vt_json_open(h->json, "sites", '[');
     for (uint32_t i = 0; i < h->site_count; i++)
-        site(h, &tables, &h->process->sites[h->model_site[i]], of_leaks[h->model_site[i]]);
+        write_site(h, &tables, &h->process->sites[h->model_site[i]], of_leaks[h->model_site[i]]);
     vt_json_close(h->json, ']');
-    left_out(h, of_leaks);
-    lines(h);
+    write_left_out(h, of_leaks);
+    write_lines(h);
     write_rows(h, "stacks", &tables.stacks);
     write_rows(h, "frames", &tables.frames);
     vt_html_texts_write(h);

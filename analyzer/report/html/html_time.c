@@ -14,7 +14,7 @@
 
 /* --- series --- */
 
-static uint64_t common(uint64_t a, uint64_t b) {
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
     while (b) {
         uint64_t rest = a % b;
         a = b;
@@ -24,12 +24,12 @@ static uint64_t common(uint64_t a, uint64_t b) {
 }
 
 /* values[chosen[i]]; `chosen` NULL: all. */
-static void series(struct vt_json *j, const char *name, const uint64_t *values,
-                   const uint32_t *chosen, uint32_t count) {
+static void write_series(struct vt_json *j, const char *name, const uint64_t *values,
+                         const uint32_t *chosen, uint32_t count) {
     uint64_t unit = 0, last = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t value = values[chosen ? chosen[i] : i];
-        unit = value == VT_UNKNOWN ? unit : common(unit, value);
+        unit = value == VT_UNKNOWN ? unit : common_divisor(unit, value);
     }
     unit = unit ? unit : 1;
     vt_json_open(j, name, '{');
@@ -54,7 +54,8 @@ static void series(struct vt_json *j, const char *name, const uint64_t *values,
 /* --- courses --- */
 
 /* A series of samples may have none in the slot that stays: the group's highest is taken. */
-static uint64_t *highest(const uint64_t *values, uint32_t slots, uint32_t group, uint32_t count) {
+static uint64_t *highest_of_groups(const uint64_t *values, uint32_t slots, uint32_t group,
+                                   uint32_t count) {
     uint64_t *high = vt_alloc(count, sizeof *high);
     for (uint32_t i = 0; i < count; i++) {
         high[i] = VT_UNKNOWN;
@@ -65,14 +66,14 @@ static uint64_t *highest(const uint64_t *values, uint32_t slots, uint32_t group,
     return high;
 }
 
-static void samples(struct vt_json *j, const char *name, const uint64_t *values,
-                    const struct vt_course *c, uint32_t group, uint32_t count) {
+static void write_samples(struct vt_json *j, const char *name, const uint64_t *values,
+                          const struct vt_course *c, uint32_t group, uint32_t count) {
     if (!values) {
         vt_json_null(j, name);
         return;
     }
-    VT_SCOPED uint64_t *high = highest(values, c->slot_count, group, count);
-    series(j, name, high, NULL, count);
+    VT_SCOPED uint64_t *high = highest_of_groups(values, c->slot_count, group, count);
+    write_series(j, name, high, NULL, count);
 }
 
 static bool same_slots(const struct vt_course *c, uint32_t a, uint32_t b) {
@@ -93,7 +94,7 @@ static uint32_t without_rest(const struct vt_course *c, uint32_t *chosen, uint32
 
 static const char *const band_kinds[] = {"line", "leak", "rest", "runtime", "idle"};
 
-static void course(struct vt_html *h, const struct vt_course *c, uint32_t numbers) {
+static void write_course(struct vt_html *h, const struct vt_course *c, uint32_t numbers) {
     enum { SITES_OF_BAND = 64 };
     struct vt_json *j = h->json;
     uint32_t rows = c->band_count + 2 + (c->used_bytes ? 2 : 0);
@@ -115,10 +116,10 @@ static void course(struct vt_html *h, const struct vt_course *c, uint32_t number
     vt_html_device(j, "device", c->device);
     vt_json_number(j, "begin", c->begin);
     vt_json_number(j, "end", c->end);
-    series(j, "at", c->at, chosen, count);
-    series(j, "live", c->live_bytes, chosen, count);
-    samples(j, "used", c->used_bytes, c, group, count);
-    samples(j, "own", c->own_bytes, c, group, count);
+    write_series(j, "at", c->at, chosen, count);
+    write_series(j, "live", c->live_bytes, chosen, count);
+    write_samples(j, "used", c->used_bytes, c, group, count);
+    write_samples(j, "own", c->own_bytes, c, group, count);
     vt_json_open(j, "bands", '[');
     for (uint32_t i = 0; i < c->band_count; i++) {
         const struct vt_band *b = &c->bands[i];
@@ -128,7 +129,7 @@ static void course(struct vt_html *h, const struct vt_course *c, uint32_t number
         vt_html_site_list(h, "sites", b->sites,
                           b->site_count < SITES_OF_BAND ? b->site_count : SITES_OF_BAND);
         vt_json_number(j, "site_count", b->site_count);
-        series(j, "bytes", b->bytes, chosen, count);
+        write_series(j, "bytes", b->bytes, chosen, count);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
@@ -140,7 +141,7 @@ void vt_html_courses(struct vt_html *h) {
     uint32_t count = t && h->bounds.numbers ? t->course_count : 0;
     vt_json_open(h->json, "courses", '[');
     for (uint32_t i = 0; i < count; i++)
-        course(h, &t->courses[i], h->bounds.numbers / count);
+        write_course(h, &t->courses[i], h->bounds.numbers / count);
     vt_json_close(h->json, ']');
 }
 
@@ -168,7 +169,8 @@ static bool *choose_regions(const struct vt_address_map *m, uint32_t most) {
 }
 
 /* Merges a piece into the one before it. */
-static void merge(struct vt_map_piece *to, const struct vt_map_piece *piece, uint64_t *largest) {
+static void merge_piece(struct vt_map_piece *to, const struct vt_map_piece *piece,
+                        uint64_t *largest) {
     if (piece->blocks && piece->bytes > *largest) {
         to->site = piece->site;
         *largest = piece->bytes;
@@ -187,7 +189,7 @@ static uint32_t pieces_of(const struct vt_address_map *m, const struct vt_map_re
     for (uint32_t i = 0; i < r->count; i++) {
         const struct vt_map_piece *piece = &m->pieces[r->first + i];
         if (count && piece->bytes < small && sum.bytes < small) {
-            merge(&sum, piece, &largest);
+            merge_piece(&sum, piece, &largest);
         } else {
             sum = *piece;
             largest = piece->blocks ? piece->bytes : 0;
@@ -256,7 +258,7 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
 }
 
 /* A map that shows a moment of note has more room than one of those between. */
-static uint32_t weight(const struct vt_address_map *m) {
+static uint32_t weight_of_map(const struct vt_address_map *m) {
     return m->why == VT_MAP_BETWEEN ? 1 : 5;
 }
 
@@ -266,7 +268,7 @@ void vt_html_maps(struct vt_html *h) {
     struct vt_json *j = h->json;
     uint32_t count = t && h->bounds.pieces ? t->map_count : 0, weights = 0;
     for (uint32_t i = 0; i < count; i++)
-        weights += weight(&t->maps[i]);
+        weights += weight_of_map(&t->maps[i]);
     vt_json_open(j, "maps", '[');
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_address_map *m = &t->maps[i];
@@ -277,7 +279,7 @@ void vt_html_maps(struct vt_html *h) {
         vt_json_number(j, "reserved", m->reserved_bytes);
         vt_json_number(j, "in_use", m->in_use_bytes);
         vt_json_number(j, "largest_free", m->largest_free_bytes);
-        write_regions(h, m, h->bounds.pieces / weights * weight(m));
+        write_regions(h, m, h->bounds.pieces / weights * weight_of_map(m));
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');

@@ -114,7 +114,7 @@ static void test_a_peak_stays(void **state) {
         FILE *out = open_memstream(&text, &length);
         struct vt_json j = {.out = out, .first = true, .in_one_line = true, .inside_html = true};
         struct vt_html h = {.json = &j};
-        course(&h, &c, numbers);
+        write_course(&h, &c, numbers);
         fclose(out);
         uint32_t count, most = numbers / 3 > 64 ? numbers / 3 : 64;
         uint64_t last;
