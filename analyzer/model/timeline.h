@@ -91,7 +91,7 @@ struct vt_address_map {
     uint64_t reserved_bytes, in_use_bytes, largest_free_bytes; /* of segments */
     struct vt_map_region *regions;                             /* by address */
     uint32_t region_count;
-    uint64_t regions_left_out, bytes_left_out; /* beyond half as many regions: the smallest */
+    uint64_t regions_left_out; /* beyond half as many regions: the smallest */
     struct vt_map_piece *pieces;
     uint32_t piece_count;
 };

@@ -274,8 +274,6 @@ static void draw(struct vt_maps_maker *m, const struct vt_replay *r, const struc
     struct drawing d = {.maker = m, .replay = r, .map = map};
     if (count > most / 2) {
         vt_sort(places, count, sizeof *places, largest_first);
-        for (uint32_t i = most / 2; i < count; i++)
-            map->bytes_left_out += places[i].end - places[i].start;
         map->regions_left_out = count - most / 2;
         count = most / 2;
     }

@@ -16,7 +16,6 @@ static void write_head(struct vt_html *h) {
     VT_SCOPED char *ended = vt_words_ended(p);
     vt_text_command(p, TITLE_COLUMNS, &command);
     vt_html_text(h, "title", command.text);
-    vt_html_text(h, "log", p->log);
     vt_html_text(h, "host", p->host);
     vt_json_number(j, "process", h->in_fleet == VT_FLEET_NONE ? VT_UNKNOWN : h->in_fleet);
     vt_json_number(j, "pid", p->pid);
@@ -46,14 +45,10 @@ static void write_devices(struct vt_html *h) {
         vt_html_text(h, "name", d->name);
         vt_json_number(j, "total", d->total_bytes);
         vt_json_number(j, "live", d->live_bytes);
-        vt_json_number(j, "live_n", d->live_count);
         vt_json_number(j, "peak", d->peak_bytes);
         vt_json_number(j, "peak_at", d->peak_at);
         vt_json_number(j, "allocs", d->alloc_count);
-        vt_json_number(j, "frees", d->free_count);
-        vt_json_number(j, "failed", d->failed_count);
         vt_json_number(j, "untracked", d->untracked_bytes);
-        vt_json_number(j, "others", d->other_processes_bytes);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
@@ -62,7 +57,6 @@ static void write_devices(struct vt_html *h) {
 static void write_apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
     vt_json_open(j, name, '{');
     vt_json_number(j, "live", a->live_bytes);
-    vt_json_number(j, "live_n", a->live_count);
     vt_json_number(j, "peak", a->peak_bytes);
     vt_json_close(j, '}');
 }
@@ -87,10 +81,8 @@ static void write_ooms(struct vt_html *h) {
         vt_json_string(j, "outcome", vt_oom_outcome_names[o->outcome]);
         vt_json_number(j, "requested", o->requested_bytes);
         vt_json_number(j, "free", o->free_bytes);
-        vt_json_number(j, "total", o->total_bytes);
         vt_json_string(j, "cause", vt_oom_cause_names[o->cause]);
         vt_html_text(h, "why", o->why);
-        vt_html_site_list(h, "sites", o->holders, h->bounds.sites ? o->holder_count : 0);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');

@@ -20,7 +20,6 @@ static void write_owner(struct vt_html *h, const struct vt_memory_owner *o) {
     vt_json_string(j, "role", vt_purpose_names[o->purpose]);
     vt_json_number(j, "bytes", o->bytes);
     vt_json_number(j, "count", o->count);
-    vt_json_number(j, "host", o->host_bytes);
     vt_json_open(j, "sites", '['); /* [site, bytes, count] */
     for (uint32_t i = 0; i < o->site_count && i < SITES_OF_OWNER; i++) {
         if (h->page_site[o->sites[i].site] == VT_NO_SITE)
@@ -89,7 +88,6 @@ void vt_html_snapshots(struct vt_html *h) {
             else
                 left += s->owners[k].bytes;
         vt_json_close(j, ']');
-        vt_json_number(j, "owners_left_out", s->owner_count > most ? s->owner_count - most : 0);
         vt_json_number(j, "bytes_left_out", left);
         vt_json_number(j, "unowned", s->unowned_bytes);
         vt_json_number(j, "runtime", s->runtime_bytes);

@@ -128,7 +128,6 @@ static void write_course(struct vt_html *h, const struct vt_course *c, uint32_t 
         vt_json_boolean(j, "leak", b->leak);
         vt_html_site_list(h, "sites", b->sites,
                           b->site_count < SITES_OF_BAND ? b->site_count : SITES_OF_BAND);
-        vt_json_number(j, "site_count", b->site_count);
         write_series(j, "bytes", b->bytes, chosen, count);
         vt_json_close(j, '}');
     }
@@ -233,14 +232,13 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
     VT_SCOPED bool *shown = choose_regions(m, most / 2 + 1);
     uint64_t small = merge_below(m, shown, most);
     VT_SCOPED struct vt_map_piece *pieces = vt_alloc(m->piece_count, sizeof *pieces);
-    uint64_t left_out = m->regions_left_out, left_bytes = 0;
+    uint64_t left_out = m->regions_left_out;
     vt_json_open(j, "regions", '[');
     for (uint32_t i = 0; i < m->region_count; i++) {
         const struct vt_map_region *r = &m->regions[i];
         char address[32];
         if (!shown[i]) {
             left_out++;
-            left_bytes += r->bytes;
             continue;
         }
         snprintf(address, sizeof address, "0x%" PRIx64, r->address);
@@ -254,7 +252,6 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
     }
     vt_json_close(j, ']');
     vt_json_number(j, "regions_left_out", left_out);
-    vt_json_number(j, "bytes_left_out", m->bytes_left_out + left_bytes);
 }
 
 /* A map that shows a moment of note has more room than one of those between. */
