@@ -45,15 +45,14 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
             fprintf(out, "%s%c %s %s", before, vt_strip_looks[i].letter, vt_strip_looks[i].name,
                     VT_BYTES(vt_strip_bytes(s, i))),
                 before = "   ";
-    vt_strips_course(s, w->now, BAR, &course);
+    VT_SCOPED struct vt_strip_level *columns = vt_strips_course(s, w->now, BAR, &course);
     fputs("\n  [", out);
     for (unsigned i = 0; i < BAR; i++)
-        fputc(levels[course.highest ? (course.in_use[i] * 9 + course.highest - 1) / course.highest
+        fputc(levels[course.highest ? (columns[i].in_use * 9 + course.highest - 1) / course.highest
                                     : 0],
               out);
     fprintf(out, "]\n  in use, the last %s; the top is %s\n", VT_DURATION(course.span),
             VT_BYTES(course.highest));
-    vt_strips_free(&course);
 }
 
 static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out) {

@@ -4,8 +4,6 @@
  */
 #include "strips.h"
 
-#include <stdlib.h>
-
 #define SPAN_MOST  (5 * VT_WATCH_MINUTE)
 #define SPAN_LEAST (VT_WATCH_MINUTE / 60)
 
@@ -45,12 +43,8 @@ uint64_t vt_strips_bar(const struct vt_watch_device *d, unsigned columns,
     return whole;
 }
 
-/* What was live and in use at a time, and the most of a column. */
-struct level {
-    uint64_t live, in_use;
-};
-
-static void step_to_point(struct level *now, struct level *most,
+/* Goes on to a point, and raises the most of a column to it. */
+static void step_to_point(struct vt_strip_level *now, struct vt_strip_level *most,
                           const struct vt_watch_point *point) {
     now->live = point->live;
     now->in_use = point->in_use == VT_UNKNOWN ? now->in_use : point->in_use;
@@ -58,28 +52,23 @@ static void step_to_point(struct level *now, struct level *most,
     most->in_use = now->in_use > most->in_use ? now->in_use : most->in_use;
 }
 
-void vt_strips_course(const struct vt_watch_device *d, uint64_t now, unsigned columns,
-                      struct vt_strip_course *c) {
-    struct level level = {0};
+struct vt_strip_level *vt_strips_course(const struct vt_watch_device *d, uint64_t now,
+                                        unsigned columns, struct vt_strip_course *c) {
+    struct vt_strip_level level = {0}, *levels = vt_alloc(columns, sizeof *levels);
     uint32_t at = 0;
-    *c = (struct vt_strip_course){.live = vt_alloc(columns, sizeof *c->live),
-                                  .in_use = vt_alloc(columns, sizeof *c->in_use)};
+    *c = (struct vt_strip_course){0};
     c->span = now < SPAN_LEAST ? SPAN_LEAST : now < SPAN_MOST ? now : SPAN_MOST;
     uint64_t begin = now > c->span ? now - c->span : 0;
     for (; at < d->course_count && d->course[at].at < begin; at++)
-        step_to_point(&level, &(struct level){0}, &d->course[at]);
+        step_to_point(&level, &(struct vt_strip_level){0}, &d->course[at]);
     for (unsigned i = 0; i < columns; i++) {
         uint64_t end = begin + (uint64_t)((double)c->span * (i + 1) / columns);
-        struct level most = level;
+        struct vt_strip_level *most = &levels[i];
+        *most = level;
         for (; at < d->course_count && (d->course[at].at < end || i + 1 == columns); at++)
-            step_to_point(&level, &most, &d->course[at]);
-        c->live[i] = most.live;
-        c->in_use[i] = most.in_use < most.live ? most.in_use : most.live;
-        c->highest = most.live > c->highest ? most.live : c->highest;
+            step_to_point(&level, most, &d->course[at]);
+        most->in_use = most->in_use < most->live ? most->in_use : most->live;
+        c->highest = most->live > c->highest ? most->live : c->highest;
     }
-}
-
-void vt_strips_free(struct vt_strip_course *c) {
-    free(c->live);
-    free(c->in_use);
+    return levels;
 }

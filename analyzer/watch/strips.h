@@ -30,13 +30,14 @@ uint64_t vt_strips_bar(const struct vt_watch_device *device, unsigned columns,
                        unsigned widths[VT_STRIPS]);
 
 /* The course of the last minutes: the most that was live, and in use, in the time of each column. */
+struct vt_strip_level {
+    uint64_t live, in_use;
+};
 struct vt_strip_course {
-    uint64_t *live, *in_use;
     uint64_t highest, span; /* of all columns; the time that they show */
 };
-/* Free with vt_strips_free. */
-void vt_strips_course(const struct vt_watch_device *device, uint64_t now, unsigned columns,
-                      struct vt_strip_course *course);
-void vt_strips_free(struct vt_strip_course *course);
+/* Returns a level for each column, to be freed. */
+struct vt_strip_level *vt_strips_course(const struct vt_watch_device *device, uint64_t now,
+                                        unsigned columns, struct vt_strip_course *course);
 
 #endif

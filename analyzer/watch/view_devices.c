@@ -82,10 +82,10 @@ static void draw_course(const struct vt_watch_process *w, const struct vt_watch_
                         int height, int columns) {
     int width = columns - 2;
     struct vt_strip_course course;
-    vt_strips_course(s, w->now, (unsigned)width, &course);
+    VT_SCOPED struct vt_strip_level *levels = vt_strips_course(s, w->now, (unsigned)width, &course);
     for (int i = 0; i < width && course.highest; i++) {
-        uint64_t live = eighths_of(course.live[i], course.highest, height);
-        uint64_t in_use = eighths_of(course.in_use[i], course.highest, height);
+        uint64_t live = eighths_of(levels[i].live, course.highest, height);
+        uint64_t in_use = eighths_of(levels[i].in_use, course.highest, height);
         for (int row = 0; row < height; row++) {
             uint64_t below = (uint64_t)(height - 1 - row) * 8;
             uint64_t here = live > below ? live - below : 0;
@@ -95,7 +95,6 @@ static void draw_course(const struct vt_watch_process *w, const struct vt_watch_
     if (height > 1)
         vt_screen_format(y, 1, width, VT_SCREEN_DIM, " last %s, up to %s ",
                          VT_DURATION(course.span), VT_BYTES(course.highest));
-    vt_strips_free(&course);
 }
 
 /* How much of a device there is room for. */
