@@ -45,7 +45,7 @@ static void take_lines(struct vt_watch_process *w) {
     struct vt_text t = {.process = p, .options = &options};
     struct vt_rows rows;
     uint64_t whole = 0;
-    const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
     for (uint32_t i = 0; i < p->device_count; i++)
         whole += p->devices[i].live_bytes;
     vt_rows_make(&rows, &t, VT_ROWS_HELD, 0);
@@ -66,7 +66,6 @@ static void take_lines(struct vt_watch_process *w) {
         }
     }
     vt_rows_free(&rows);
-    free(leaks);
 }
 
 /* --- owners --- */

@@ -72,11 +72,8 @@ static struct timespec time_after(uint64_t ns) {
 }
 
 static char *write_metrics(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
-    struct vt_string message = {0};
-    if (o->prometheus &&
-        vt_prometheus_write(frame, o->top ? o->top : LINES_OF_METRICS, o->prometheus, &message))
-        return message.text;
-    return NULL;
+    uint32_t top = o->top ? o->top : LINES_OF_METRICS;
+    return o->prometheus ? vt_prometheus_write(frame, top, o->prometheus) : NULL;
 }
 
 /* --- with a screen --- */

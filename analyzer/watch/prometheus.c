@@ -235,13 +235,10 @@ static int replace_file(const struct vt_watch_frame *frame, uint32_t top, const 
     return error;
 }
 
-int vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path,
-                        struct vt_string *message) {
+char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
     struct stat at;
     bool is_file = stat(path, &at) || S_ISREG(at.st_mode); /* or will be one */
     /* A device or a pipe is written to: /dev/null must not become a file. */
     int error = is_file ? replace_file(frame, top, path) : write_metrics(frame, top, path);
-    if (error)
-        vt_string_format(message, "%s: %s", path, strerror(-error));
-    return error;
+    return error ? vt_formatted("%s: %s", path, strerror(-error)) : NULL;
 }

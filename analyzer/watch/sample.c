@@ -295,7 +295,7 @@ static struct vt_watch_process *process_without_model(struct follow *f, int erro
 /* What was read to its end stays, whatever becomes of the file. */
 static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct follow *f) {
     struct vt_model model;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     struct stat st;
     const char *log = f->log;
     int error = stat(log, &st) ? -errno : 0;
@@ -308,13 +308,10 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
     if (there)
         error = s->builder->build(&log, 1, &options, &model, &message);
     if (error) {
-        struct vt_watch_process *w =
-            f->last && f->last->state == VT_WATCH_ENDED
-                ? vt_frame_keep(f->last)
-                : process_without_model(f, error, there ? &st : NULL,
-                                        message.length ? message.text : strerror(-error));
-        vt_string_free(&message);
-        return w;
+        if (f->last && f->last->state == VT_WATCH_ENDED)
+            return vt_frame_keep(f->last);
+        return process_without_model(f, error, there ? &st : NULL,
+                                     message.length ? message.text : strerror(-error));
     }
     struct vt_watch_process *w = vt_frame_process(&model);
     w->source = vt_strdup(f->source);

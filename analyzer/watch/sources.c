@@ -58,7 +58,7 @@ static void set_message(struct vt_source *s, char *message) {
 
 void vt_sources_look(struct vt_source *s, bool (*add)(void *, const char *, unsigned, const char *),
                      void *to) {
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     struct vt_logs logs;
     char *word = (char *)s->text;
     switch (s->kind) {
@@ -81,7 +81,6 @@ void vt_sources_look(struct vt_source *s, bool (*add)(void *, const char *, unsi
         for (uint32_t i = logs.count; i-- > 0;) /* the newest first, but the first process on top */
             s->found += add(to, logs.paths[i], 0, s->text);
         vt_logs_free(&logs);
-        vt_string_free(&message);
     }
     if (s->found)
         set_message(s, NULL);

@@ -31,12 +31,11 @@ char *vt_watch_words_command(const struct vt_watch_process *w, unsigned width) {
     if (w->process) {
         /* without the program's folder */
         struct vt_process shown = *w->process;
-        char **words = vt_alloc(shown.command_count, sizeof *words);
+        VT_SCOPED char **words = vt_alloc(shown.command_count, sizeof *words);
         for (uint32_t i = 0; i < shown.command_count; i++)
             words[i] = i ? shown.command[i] : (char *)vt_basename(shown.command[i]);
         shown.command = words;
         vt_text_command(&shown, width, &text);
-        free(words);
     } else
         vt_string_add(&text, w->source);
     return text.text ? text.text : vt_strdup("");

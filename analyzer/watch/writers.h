@@ -16,8 +16,7 @@ void vt_watch_json_write(const struct vt_watch_frame *frame, uint32_t top, bool 
                          FILE *out);
 
 /* Writes the file anew and puts it in the place of the old one, so that a reader sees a whole one.
- * Returns 0, or -errno with `message`. */
-int vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path,
-                        struct vt_string *message);
+ * Returns NULL, or what went wrong, to be freed. */
+char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path);
 
 #endif

@@ -120,7 +120,7 @@ static int earlier_first(const void *a, const void *b) {
 static void write_phases(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
-    const struct vt_phase **list = vt_alloc(p->phase_count, sizeof *list);
+    VT_SCOPED const struct vt_phase **list = vt_alloc(p->phase_count, sizeof *list);
     uint32_t count = 0, marks = 0, most = h->bounds.phases;
     for (uint32_t i = 0; i < p->phase_count; i++)
         if (!p->phases[i].mark || marks++ < most / 4)
@@ -143,7 +143,6 @@ static void write_phases(struct vt_html *h) {
     }
     vt_json_close(j, ']');
     vt_json_number(j, "phases_left_out", p->phase_count - shown);
-    free(list);
 }
 
 void vt_html_process(struct vt_html *h) {
