@@ -39,10 +39,14 @@
         return vt.el("ul", { class: "facts" }, list.filter(Boolean).map(fact => vt.el("li", null, fact)));
     }
 
+    const bar = () => vt.el("div", { class: "bar" }, vt.el("span", { class: "brand" }, "vramtrace"),
+        vt.processPicker(data, show), vt.el("span", { class: "space" }), themeButton());
+
+    const footer = () => vt.el("footer", null, ["vramtrace", data.version, "-"].filter(Boolean).join(" "), " ",
+        vt.el("kbd", null, "?"), " lists the keys");
+
     function head(page) {
-        return vt.el("header", { id: "head" },
-            vt.el("div", { class: "bar" }, vt.el("span", { class: "brand" }, "vramtrace"), vt.processPicker
-                ? vt.processPicker(data, show) : null, vt.el("span", { class: "space" }), themeButton()),
+        return vt.el("header", { id: "head" }, bar(),
             vt.el("h1", { title: page.title }, page.title), facts(page),
             page.simulated ? vt.el("p", { class: "simulated" }, vt.el("b", null, "SIMULATED GPU"),
                 " memory behaves as on a device, kernels did not run.") : null,
@@ -120,10 +124,8 @@
         const main = vt.el("main", null, sections.map(([element]) => element), below.length ? tabbed(below) : null);
         for (const old of body.querySelectorAll("#head, main, footer"))
             old.remove();
-        body.append(head(page), main, vt.el("footer", null, "vramtrace " + (data.version || ""), " - ",
-            vt.el("kbd", null, "?"), " lists the keys"), chosen);
-        for (const [, start] of sections)
-            start();
+        body.append(head(page), main, footer(), chosen);
+        sections.forEach(([, start]) => start());
         if (below.length)
             vt.open(below[0].id);
         scrollTo(0, scrolled);
@@ -232,9 +234,7 @@
         vt.index = 0;
         document.title = data.ranks.many + " - vramtrace";
         const [element, start] = section(vt.parts.find(part => part.id === "fleet"));
-        body.append(vt.el("header", { id: "head" }, vt.el("div", { class: "bar" }, vt.el("span", { class: "brand" }, "vramtrace"),
-            vt.el("span", { class: "space" }), themeButton())), vt.el("main", null, element),
-            vt.el("footer", null, "vramtrace - ", vt.el("kbd", null, "?"), " lists the keys"), chosen);
+        body.append(vt.el("header", { id: "head" }, bar()), vt.el("main", null, element), footer(), chosen);
         start();
     }
 
