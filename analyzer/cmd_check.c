@@ -6,7 +6,6 @@
 #include "gate/gate.h"
 #include "commands.h"
 #include "build.h"
-#include "cmd_options.h"
 #include "log/log.h"
 
 #include <dirent.h>
@@ -16,38 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void print_help(void) {
-    fputs("usage: vramtrace check [options] [LOG...]\n"
-          "\n"
-          "The leak gate: exits with 0 if a run passes, with 23 if it leaks. LOG is a log,\n"
-          "which stands for its run, or a folder, which stands for its newest run.\n"
-          "Default: the newest run here.\n"
-          "\n",
-          stdout);
-    vt_check_help(stdout);
-    fputs("  --run ID          in a folder: the run whose id begins like this, or all\n"
-          "  --only            only the logs that are named, not all of their runs\n"
-          "  --help            print this text\n",
-          stdout);
-}
-
-enum { O_RUN = 256, O_ONLY };
-
-/* The gate's options and this command's. Free it. */
-static struct option *long_options(void) {
-    static const struct option more[] = {{"run", required_argument, NULL, O_RUN},
-                                         {"only", no_argument, NULL, O_ONLY},
-                                         VT_CMD_HELP,
-                                         {NULL, 0, NULL, 0}};
-    size_t count = 0;
-    while (vt_check_options[count].name)
-        count++;
-    struct option *all = vt_alloc(count + sizeof more / sizeof *more, sizeof *all);
-    memcpy(all, vt_check_options, count * sizeof *all);
-    memcpy(all + count, more, sizeof more);
-    return all;
-}
 
 /* Reports a file with the name of a log that cannot be read, which the search for logs would ignore
  * silently. */
@@ -143,20 +110,6 @@ static int check_logs(struct vt_check *c, char *const *arguments, int count, con
     return status;
 }
 
-static int take_option(void *to, int option) {
-    struct options *o = to;
-    switch (option) {
-    case O_RUN:
-        o->run = optarg;
-        return 0;
-    case O_ONLY:
-        o->only = true;
-        return 0;
-    default:
-        return vt_check_option(&o->check, "check", option, optarg);
-    }
-}
-
 static int check(void *to, char *const *arguments, int count) {
     struct options *o = to;
     if (o->check.print_suppressions) {
@@ -167,12 +120,30 @@ static int check(void *to, char *const *arguments, int count) {
     return status ? status : check_logs(&o->check, arguments, count, o->run, o->only);
 }
 
+static const struct vt_option rows[] = {
+    {"run", " ID", "in a folder: the run whose id begins like this, or all", vt_take_text,
+     .at = offsetof(struct options, run)},
+    {"only", NULL, "only the logs that are named, not all of their runs", vt_take_flag,
+     .at = offsetof(struct options, only)},
+    VT_OPTION_HELP,
+    {.name = NULL},
+};
+
 int vt_cmd_check(int argc, char **argv) {
-    VT_SCOPED struct option *table = long_options();
-    struct vt_cmd_options options = {"check", table, print_help, take_option, check};
+    static const struct vt_options options = {
+        .command = "check",
+        .usage = "usage: vramtrace check [options] [LOG...]\n"
+                 "\n"
+                 "The leak gate: exits with 0 if a run passes, with 23 if it leaks. LOG is a log,\n"
+                 "which stands for its run, or a folder, which stands for its newest run.\n"
+                 "Default: the newest run here.\n"
+                 "\n",
+        .all = {{.rows = vt_check_options, .at = offsetof(struct options, check)}, {.rows = rows}},
+        .run = check,
+    };
     struct options o = {0};
     vt_check_start(&o.check, &vt_builder);
-    int status = vt_cmd_options_run(&options, argc, argv, &o);
+    int status = vt_options_run(&options, argc, argv, &o);
     vt_check_free(&o.check);
     return status;
 }

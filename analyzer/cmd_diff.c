@@ -5,7 +5,6 @@
  */
 #include "commands.h"
 #include "build.h"
-#include "cmd_options.h"
 #include "diff/diff.h"
 #include "log/log.h"
 #include "report/report.h"
@@ -17,34 +16,6 @@
 #include <time.h>
 
 static FILE *page; /* where the text goes */
-
-static const char help[] =
-    "usage: vramtrace diff [options] BEFORE AFTER\n"
-    "\n"
-    "Compares what two runs leak and hold at the end, site by site: what is new,\n"
-    "gone, larger or smaller. BEFORE and AFTER are logs, or folders, which stand for\n"
-    "their newest runs. Sites are matched by call stack, even if files were edited or\n"
-    "rebuilt.\n"
-    "\n"
-    "  --format text|json\n"
-    "                    json: schema vramtrace-diff/1\n"
-    "  --top N           rows of each kind (text: 20)\n"
-    "  --own PATTERN     your own code: frames whose function, file or module match\n"
-    "  --help            print this text\n";
-
-static void print_help(void) {
-    fputs(help, stdout);
-}
-
-enum { O_FORMAT = 256, O_TOP, O_OWN };
-
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, O_FORMAT},
-    {"top", required_argument, NULL, O_TOP},
-    {"own", required_argument, NULL, O_OWN},
-    VT_CMD_HELP,
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     bool json;
@@ -439,30 +410,39 @@ static int compare(char *const *arguments, const struct options *o) {
     return status;
 }
 
-static int take_option(void *to, int option) {
-    struct options *o = to;
-    switch (option) {
-    case O_FORMAT:
-        return vt_cmd_json("diff", &o->json);
-    case O_TOP:
-        return vt_cmd_top("diff", &o->top);
-    default:
-        vt_texts_add(&o->user_code, optarg);
-        return 0;
-    }
-}
-
 static int diff(void *to, char *const *arguments, int count) {
     return count == 2 ? compare(arguments, to)
                       : vt_usage("diff", "expected two logs or folders, BEFORE and AFTER, found %d",
                                  count);
 }
 
+#define AT(field) .at = offsetof(struct options, field)
+
+static const struct vt_option rows[] = {
+    {"format", " text|json", "json: schema vramtrace-diff/1", vt_take_json, AT(json)},
+    {"top", " N", "rows of each kind (text: 20)", vt_take_count, AT(top)},
+    {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
+     AT(user_code)},
+    VT_OPTION_HELP,
+    {.name = NULL},
+};
+
 int vt_cmd_diff(int argc, char **argv) {
-    static const struct vt_cmd_options options = {"diff", long_options, print_help, take_option,
-                                                  diff};
+    static const struct vt_options options = {
+        .command = "diff",
+        .usage =
+            "usage: vramtrace diff [options] BEFORE AFTER\n"
+            "\n"
+            "Compares what two runs leak and hold at the end, site by site: what is new,\n"
+            "gone, larger or smaller. BEFORE and AFTER are logs, or folders, which stand for\n"
+            "their newest runs. Sites are matched by call stack, even if files were edited or\n"
+            "rebuilt.\n"
+            "\n",
+        .all = {{.rows = rows}},
+        .run = diff,
+    };
     struct options o = {.top = 20};
-    int status = vt_cmd_options_run(&options, argc, argv, &o);
+    int status = vt_options_run(&options, argc, argv, &o);
     free(o.user_code.items);
     return status;
 }

@@ -5,7 +5,6 @@
  * and shows where that stops.
  */
 #include "commands.h"
-#include "cmd_options.h"
 #include "log/log.h"
 
 #include <errno.h>
@@ -14,20 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "usage: vramtrace dump [options] [LOG...]\n"
-    "\n"
-    "Prints a log's records, one per line, in file order: offset, type, fields. Times\n"
-    "are ticks since the start. Damaged and cut-off chunks are marked. LOG is a log,\n"
-    "or a folder, which stands for its newest run. Default: the newest run here.\n"
-    "\n"
-    "  --run ID          in a folder: the run whose id begins like this, or all\n"
-    "  --help            print this text\n";
-
-static void print_help(void) {
-    fputs(help, stdout);
-}
 
 static const char *kind_name(unsigned kind) {
     static const char *const names[] = {
@@ -314,12 +299,6 @@ static int dump(const char *path, FILE *out) {
     return vt_error_status(error, &message);
 }
 
-static int take_run(void *to, int option) {
-    (void)option;
-    *(const char **)to = optarg;
-    return 0;
-}
-
 static int dump_all(void *to, char *const *arguments, int count) {
     const char *run = *(const char **)to;
     struct vt_logs logs;
@@ -341,9 +320,24 @@ static int dump_all(void *to, char *const *arguments, int count) {
 }
 
 int vt_cmd_dump(int argc, char **argv) {
-    static const struct option table[] = {
-        {"run", required_argument, NULL, 'r'}, VT_CMD_HELP, {NULL, 0, NULL, 0}};
-    static const struct vt_cmd_options options = {"dump", table, print_help, take_run, dump_all};
+    static const struct vt_option rows[] = {
+        {"run", " ID", "in a folder: the run whose id begins like this, or all", vt_take_text,
+         .at = 0},
+        VT_OPTION_HELP,
+        {.name = NULL},
+    };
+    static const struct vt_options options = {
+        .command = "dump",
+        .usage =
+            "usage: vramtrace dump [options] [LOG...]\n"
+            "\n"
+            "Prints a log's records, one per line, in file order: offset, type, fields. Times\n"
+            "are ticks since the start. Damaged and cut-off chunks are marked. LOG is a log,\n"
+            "or a folder, which stands for its newest run. Default: the newest run here.\n"
+            "\n",
+        .all = {{.rows = rows}},
+        .run = dump_all,
+    };
     const char *run = NULL;
-    return vt_cmd_options_run(&options, argc, argv, &run);
+    return vt_options_run(&options, argc, argv, &run);
 }

@@ -10,42 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help_head[] =
-    "usage: vramtrace export --format NAME [options] [LOG...]\n"
-    "\n"
-    "Writes a run as a file that another tool opens. LOG is a log, or a folder, which\n"
-    "stands for its newest run. Default: the newest run here.\n"
-    "\n"
-    "  --format NAME     the output, one of:\n";
-static const char help_tail[] =
-    "  -o, --output FILE write to this file, not to standard output\n"
-    "  --value live|peak|allocated|leaked\n"
-    "                    the memory to show: live at the end, as each GPU was at\n"
-    "                    its peak, allocated in all, or leaked; default: what the\n"
-    "                    leaks held, without leaks the peak\n" VT_INPUT_HELP
-    "  --help            print this text\n";
-
-static void print_help(void) {
-    fputs(help_head, stdout);
-    for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
-        printf("      %-10s %s\n", f->name, f->help);
-    fputs(help_tail, stdout);
-}
-
 struct options {
     struct vt_input input;
     struct vt_export_options export;
     const struct vt_export_format *writer; /* NULL: not given */
-};
-
-enum { O_FORMAT = 256, O_VALUE };
-
-static const struct option long_options[] = {
-    VT_INPUT_OPTIONS,
-    {"format", required_argument, NULL, O_FORMAT},
-    {"value", required_argument, NULL, O_VALUE},
-    VT_CMD_HELP,
-    {NULL, 0, NULL, 0},
 };
 
 /* `text`: what the user gave; NULL: nothing. */
@@ -61,28 +29,22 @@ static int no_format(const char *text) {
     return VT_STATUS_USAGE;
 }
 
-static int parse_value(const char *text, enum vt_export_value *value) {
+static int take_value(const struct vt_taken *taken) {
     for (unsigned i = 0; i < VT_EXPORT_VALUES; i++)
-        if (!strcmp(text, vt_export_value_names[i])) {
-            *value = (enum vt_export_value)i;
+        if (!strcmp(taken->value, vt_export_value_names[i])) {
+            *(enum vt_export_value *)taken->field = (enum vt_export_value)i;
             return 0;
         }
-    return vt_usage("export", "--value %s: expected live, peak, allocated or leaked", text);
+    return vt_usage("export", "--value %s: expected live, peak, allocated or leaked", taken->value);
 }
 
-static int take_option(void *to, int option) {
-    struct options *o = to;
-    switch (option) {
-    case O_FORMAT:
-        for (o->writer = vt_export_formats; o->writer->name; o->writer++)
-            if (!strcmp(o->writer->name, optarg))
-                return 0;
-        return no_format(optarg);
-    case O_VALUE:
-        return parse_value(optarg, &o->export.value);
-    default:
-        return vt_input_option(&o->input, option);
-    }
+static int take_format(const struct vt_taken *taken) {
+    for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
+        if (!strcmp(f->name, taken->value)) {
+            *(const struct vt_export_format **)taken->field = f;
+            return 0;
+        }
+    return no_format(taken->value);
 }
 
 /* An empty picture needs a word. */
@@ -136,12 +98,39 @@ static int export(void *to, char *const *arguments, int count) {
     return status;
 }
 
+static void list_formats(void) {
+    for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
+        printf("      %-10s %s\n", f->name, f->help);
+}
+
+#define AT(field) .at = offsetof(struct options, field)
+
+static const struct vt_option rows[] = {
+    {"format", " NAME", "the output, one of:", take_format, AT(writer), .list = list_formats},
+    {"output", " FILE", "write to this file, not to standard output", vt_take_output,
+     AT(input.output), .letter = 'o'},
+    {"value", " live|peak|allocated|leaked",
+     "the memory to show: live at the end, as each GPU was at\nits peak, allocated in all, or "
+     "leaked; default: what the\nleaks held, without leaks the peak",
+     take_value, AT(export.value)},
+    {.name = NULL},
+};
+
 int vt_cmd_export(int argc, char **argv) {
-    static const struct vt_cmd_options options = {"export", long_options, print_help, take_option,
-                                                  export};
+    static const struct vt_options options = {
+        .command = "export",
+        .usage =
+            "usage: vramtrace export --format NAME [options] [LOG...]\n"
+            "\n"
+            "Writes a run as a file that another tool opens. LOG is a log, or a folder, which\n"
+            "stands for its newest run. Default: the newest run here.\n"
+            "\n",
+        .all = {{.rows = rows}, {.rows = vt_input_options, .at = offsetof(struct options, input)}},
+        .run = export,
+    };
     struct options o = {.input = {.command = "export", .model = {.device = -1}},
                         .export.value = VT_EXPORT_VALUES};
-    int status = vt_cmd_options_run(&options, argc, argv, &o);
+    int status = vt_options_run(&options, argc, argv, &o);
     free(o.input.user_code.items);
     return status;
 }

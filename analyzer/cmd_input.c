@@ -12,49 +12,41 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A device's number. Returns 0, or -1. */
-static int parse_device(const char *text, int *device) {
+static int take_device(const struct vt_taken *taken) {
     char *end;
     errno = 0;
-    unsigned long number = strtoul(text, &end, 10);
-    *device = (int)number;
-    return text[0] < '0' || text[0] > '9' || *end || errno || number >= VT_DEVICE_HOST ? -1 : 0;
+    unsigned long number = strtoul(taken->value, &end, 10);
+    *(int *)taken->field = (int)number;
+    if (*taken->value >= '0' && *taken->value <= '9' && !*end && !errno && number < VT_DEVICE_HOST)
+        return 0;
+    return vt_usage(taken->command, "--device %s: expected a device's number, 0 to 253",
+                    taken->value);
 }
 
-int vt_input_option(struct vt_input *input, int option) {
-    switch (option) {
-    case 'o':
-        input->output = optarg;
-        return vt_usage_output(input->command, "-o", optarg);
-    case VT_INPUT_NATIVE:
-        input->native = true;
-        return 0;
-    case VT_INPUT_OWN:
-        vt_texts_add(&input->user_code, optarg);
-        return 0;
-    case VT_INPUT_DEVICE:
-        if (parse_device(optarg, &input->model.device))
-            return vt_usage(input->command, "--device %s: expected a device's number, 0 to 253",
-                            optarg);
-        return 0;
-    case VT_INPUT_SINCE:
-        input->model.since = optarg;
-        return 0;
-    case VT_INPUT_UNTIL:
-        input->model.until = optarg;
-        return 0;
-    case VT_INPUT_PHASE:
-        input->model.phase = optarg;
-        return 0;
-    case VT_INPUT_RUN:
-        input->run = optarg;
-        return 0;
-    case VT_INPUT_CLASSES:
-        input->model.classes = optarg;
-        return 0;
-    }
-    return 0;
-}
+#define AT(field) .at = offsetof(struct vt_input, field)
+
+const struct vt_option vt_input_options[] = {
+    {"native", NULL, "also show frames inside the Python interpreter", vt_take_flag, AT(native)},
+    {"own", " PATTERN",
+     "your own code: frames whose function, file or module match; '*' matches anything; may be "
+     "repeated",
+     vt_take_texts, AT(user_code)},
+    {"device", " N", "show only this GPU", take_device, AT(model.device)},
+    {"since", " TIME", NULL, vt_take_text, AT(model.since)},
+    {"until", " TIME",
+     "show only this part of the run: 90s, 250ms, 2m, 1h, 80%, or a phase that the program named: "
+     "epoch#3",
+     vt_take_text, AT(model.until)},
+    {"phase", " NAME", "show only this phase; NAME#3: the third of that name", vt_take_text,
+     AT(model.phase)},
+    {"classes", " FILE",
+     "more caches and CUDA libraries, as lines of\nCLASS WHAT PATTERN [NAME] (see "
+     "vramtrace-report(1))",
+     vt_take_text, AT(model.classes)},
+    {"run", " ID", "in a folder: the run whose id begins like this, or all", vt_take_text, AT(run)},
+    VT_OPTION_HELP,
+    {.name = NULL},
+};
 
 /* A GPU that no process used, and a window after the end of the run, are errors, not an empty
  * report. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options that say what a command reads and where it writes: the part of the run, the user's code,
- * the output file. cmd_report.c and cmd_export.c have them in common; cmd_merge.c has some of them.
+ * the output file. cmd_report.c and cmd_export.c have them in common; cmd_merge.c has some of the fields.
  */
 #ifndef VRAMTRACE_ANALYZER_CMD_INPUT_H
 #define VRAMTRACE_ANALYZER_CMD_INPUT_H
 
-#include "cmd_options.h"
+#include "base/base.h"
 #include "log/log.h"
 #include "model/model.h"
 
@@ -24,48 +24,8 @@ struct vt_input {
     struct vt_texts user_code;
 };
 
-enum {
-    VT_INPUT_OWN = 512,
-    VT_INPUT_NATIVE,
-    VT_INPUT_DEVICE,
-    VT_INPUT_SINCE,
-    VT_INPUT_UNTIL,
-    VT_INPUT_PHASE,
-    VT_INPUT_RUN,
-    VT_INPUT_CLASSES
-};
-
-/* Rows of getopt's table: of all that read logs and write a file; of those that show their events, too. */
-#define VT_INPUT_FILES                                                                             \
-    {"output", required_argument, NULL, 'o'}, {"own", required_argument, NULL, VT_INPUT_OWN},      \
-        {"run", required_argument, NULL, VT_INPUT_RUN}, {                                          \
-        "classes", required_argument, NULL, VT_INPUT_CLASSES                                       \
-    }
-#define VT_INPUT_OPTIONS                                                                           \
-    VT_INPUT_FILES, {"native", no_argument, NULL, VT_INPUT_NATIVE},                                \
-        {"device", required_argument, NULL, VT_INPUT_DEVICE},                                      \
-        {"since", required_argument, NULL, VT_INPUT_SINCE},                                        \
-        {"until", required_argument, NULL, VT_INPUT_UNTIL}, {                                      \
-        "phase", required_argument, NULL, VT_INPUT_PHASE                                           \
-    }
-
-/* Their lines of --help. */
-#define VT_INPUT_HELP                                                                              \
-    "  --native          also show frames inside the Python interpreter\n"                         \
-    "  --own PATTERN     your own code: frames whose function, file or module match;\n"            \
-    "                    '*' matches anything; may be repeated\n"                                  \
-    "  --device N        show only this GPU\n"                                                     \
-    "  --since, --until TIME\n"                                                                    \
-    "                    show only this part of the run: 90s, 250ms, 2m, 1h, 80%, or\n"            \
-    "                    a phase that the program named: epoch#3\n"                                \
-    "  --phase NAME      show only this phase; NAME#3: the third of that name\n"                   \
-    "  --classes FILE    more caches and CUDA libraries, as lines of\n"                            \
-    "                    CLASS WHAT PATTERN [NAME] (see vramtrace-report(1))\n"                    \
-    "  --run ID          in a folder: the run whose id begins like this, or all\n"
-
-/* Takes one of these options, whose value is optarg. Returns 0, or an exit status after it printed
- * an error. */
-int vt_input_option(struct vt_input *input, int option);
+/* The rows of the part and of the user's code, for the struct above, and --help. */
+extern const struct vt_option vt_input_options[];
 
 /* Finds the logs (no argument: the newest run here) and builds the model. Returns 0, or an exit
  * status after it printed an error, also where the options leave nothing of the logs. Free both

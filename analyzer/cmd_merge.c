@@ -17,33 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: vramtrace merge [options] DIR|LOG|MERGED...\n"
-    "\n"
-    "Makes one small file of many logs: what each process held at each line, what\n"
-    "kept it, its leaks, failed allocations and memory over time. The file is\n"
-    "compressed lines of JSON, which DuckDB, pandas and Spark read as a table.\n"
-    "'vramtrace report' and 'merge' read it, too: merge on each node, then merge the\n"
-    "files of all nodes.\n"
-    "\n"
-    "  -o, --output FILE write to this file, not to vramtrace.HOST.jsonl.gz here;\n"
-    "                    a merged file that is there is replaced\n"
-    "  --run ID          in a folder: only the run whose id begins like this\n"
-    "  --own PATTERN     your own code: frames whose function, file or module match;\n"
-    "                    '*' matches anything; may be repeated\n"
-    "  --classes FILE    more caches and CUDA libraries (see vramtrace-report(1))\n"
-    "  --help            print this text\n";
-
-static void print_help(void) {
-    fputs(help, stdout);
-}
-
-static const struct option long_options[] = {
-    VT_INPUT_FILES,
-    VT_CMD_HELP,
-    {NULL, 0, NULL, 0},
-};
-
 /* --- the file --- */
 
 /* A file under construction. */
@@ -262,15 +235,40 @@ static int merge(void *to, char *const *arguments, int count) {
     return status;
 }
 
-static int take_option(void *to, int option) {
-    return vt_input_option(to, option);
-}
+#define AT(field) .at = offsetof(struct vt_input, field)
+
+static const struct vt_option rows[] = {
+    {"output", " FILE",
+     "write to this file, not to vramtrace.HOST.jsonl.gz here;\na merged file that is there is "
+     "replaced",
+     vt_take_output, AT(output), .letter = 'o'},
+    {"run", " ID", "in a folder: only the run whose id begins like this", vt_take_text, AT(run)},
+    {"own", " PATTERN",
+     "your own code: frames whose function, file or module match; '*' matches anything; may be "
+     "repeated",
+     vt_take_texts, AT(user_code)},
+    {"classes", " FILE", "more caches and CUDA libraries (see vramtrace-report(1))", vt_take_text,
+     AT(model.classes)},
+    VT_OPTION_HELP,
+    {.name = NULL},
+};
 
 int vt_cmd_merge(int argc, char **argv) {
-    static const struct vt_cmd_options options = {"merge", long_options, print_help, take_option,
-                                                  merge};
+    static const struct vt_options options = {
+        .command = "merge",
+        .usage = "usage: vramtrace merge [options] DIR|LOG|MERGED...\n"
+                 "\n"
+                 "Makes one small file of many logs: what each process held at each line, what\n"
+                 "kept it, its leaks, failed allocations and memory over time. The file is\n"
+                 "compressed lines of JSON, which DuckDB, pandas and Spark read as a table.\n"
+                 "'vramtrace report' and 'merge' read it, too: merge on each node, then merge the\n"
+                 "files of all nodes.\n"
+                 "\n",
+        .all = {{.rows = rows}},
+        .run = merge,
+    };
     struct vt_input input = {.command = "merge", .model = {.device = -1}};
-    int status = vt_cmd_options_run(&options, argc, argv, &input);
+    int status = vt_options_run(&options, argc, argv, &input);
     free(input.user_code.items);
     return status;
 }

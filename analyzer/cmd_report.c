@@ -10,105 +10,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help_head[] =
-    "usage: vramtrace report [options] [LOG...]\n"
-    "\n"
-    "Explains a run: its leaks, failed allocations, devices and peaks. LOG is a log,\n"
-    "or a folder, which stands for its newest run. Default: the newest run here.\n"
-    "\n"
-    "  --format NAME     the output, one of:\n";
-static const char help_tail[] =
-    "  -o, --output FILE write to this file, not to the terminal\n"
-    "  --top N           rows in each list (text: 10; json: all)\n"
-    "  --by line|site|function|file|module|owner\n"
-    "                    a row for each of these (line); owner: what keeps the memory\n"
-    "  --site ID         one site with its stack; a unique prefix of the id is enough\n"
-    "  --source          show source lines although the log is another user's\n" VT_INPUT_HELP
-    "  --help            print this text\n";
-
-static void print_help(void) {
-    fputs(help_head, stdout);
-    for (const struct vt_format *f = vt_formats; f->name; f++)
-        if (!f->missing || !f->missing())
-            printf("      %-8s %s\n", f->name, f->help);
-    fputs(help_tail, stdout);
-}
-
 struct options {
     struct vt_input input;
     struct vt_format_options format;
     const struct vt_format *writer;
 };
 
-enum { O_FORMAT = 256, O_TOP, O_BY, O_SITE, O_SOURCE };
-
-static const struct option long_options[] = {
-    VT_INPUT_OPTIONS,
-    {"format", required_argument, NULL, O_FORMAT},
-    {"top", required_argument, NULL, O_TOP},
-    {"by", required_argument, NULL, O_BY},
-    {"site", required_argument, NULL, O_SITE},
-    {"source", no_argument, NULL, O_SOURCE},
-    VT_CMD_HELP,
-    {NULL, 0, NULL, 0},
-};
-
 /* `lines`: the option, where it asks for more than the lines and owners that a merged file has. */
-static int parse_by(const char *text, enum vt_by *by, const char **lines) {
+static int take_by(const struct vt_taken *taken) {
     static const char *const names[] = {"line", "site", "function", "file", "module", "owner"};
     static const char *const options[] = {NULL,        "--by site",   "--by function",
                                           "--by file", "--by module", NULL};
+    struct options *o = taken->field;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(text, names[i])) {
-            *by = (enum vt_by)i;
-            *lines = *by == VT_BY_LINE || *by == VT_BY_OWNER ? NULL : options[i];
+        if (!strcmp(taken->value, names[i])) {
+            o->format.by = (enum vt_by)i;
+            o->input.by = options[i];
             return 0;
         }
     return vt_usage("report", "--by %s: expected line, site, function, file, module or owner",
-                    text);
+                    taken->value);
 }
 
-static int parse_format(const char *text, const struct vt_format **format) {
-    *format = vt_format_find(text);
-    const char *missing = *format && (*format)->missing ? (*format)->missing() : NULL;
+static int take_format(const struct vt_taken *taken) {
+    const struct vt_format *format = vt_format_find(taken->value);
+    const char *missing = format && format->missing ? format->missing() : NULL;
+    *(const struct vt_format **)taken->field = format;
     if (missing) {
-        vt_error("--format %s: %s", text, missing);
+        vt_error("--format %s: %s", taken->value, missing);
         return VT_STATUS_USAGE;
     }
-    if (*format)
+    if (format)
         return 0;
     struct vt_string known = {0};
     for (const struct vt_format *f = vt_formats; f->name; f++)
         vt_string_format(&known, "%s%s", known.length ? ", " : "", f->name);
-    vt_usage("report", "--format %s: unknown; this vramtrace knows %s", text, known.text);
+    vt_usage("report", "--format %s: unknown; this vramtrace knows %s", taken->value, known.text);
     vt_string_free(&known);
     return VT_STATUS_USAGE;
 }
 
-static int parse_site(const char *text) {
-    if (text[0] && strspn(text, "0123456789abcdefABCDEF") == strlen(text) && strlen(text) <= 16)
+static int take_site(const struct vt_taken *taken) {
+    const char *id = taken->value;
+    struct options *o = taken->field;
+    o->format.site = o->input.site = id;
+    if (id[0] && strspn(id, "0123456789abcdefABCDEF") == strlen(id) && strlen(id) <= 16)
         return 0;
-    return vt_usage("report", "--site %s: expected an id as the report shows it, like 3f2a", text);
-}
-
-static int take_option(void *to, int option) {
-    struct options *o = to;
-    switch (option) {
-    case O_FORMAT:
-        return parse_format(optarg, &o->writer);
-    case O_TOP:
-        return vt_cmd_top("report", &o->format.top);
-    case O_BY:
-        return parse_by(optarg, &o->format.by, &o->input.by);
-    case O_SITE:
-        o->format.site = o->input.site = optarg;
-        return parse_site(optarg);
-    case O_SOURCE:
-        o->input.model.source = true;
-        return 0;
-    default:
-        return vt_input_option(&o->input, option);
-    }
+    return vt_usage("report", "--site %s: expected an id as the report shows it, like 3f2a", id);
 }
 
 /* If no site has this id, that is an error, not an empty report. */
@@ -158,12 +106,42 @@ static int report(void *to, char *const *arguments, int count) {
     return status;
 }
 
+static void list_formats(void) {
+    for (const struct vt_format *f = vt_formats; f->name; f++)
+        if (!f->missing || !f->missing())
+            printf("      %-8s %s\n", f->name, f->help);
+}
+
+#define AT(field) .at = offsetof(struct options, field)
+
+static const struct vt_option rows[] = {
+    {"format", " NAME", "the output, one of:", take_format, AT(writer), .list = list_formats},
+    {"output", " FILE", "write to this file, not to the terminal", vt_take_output, AT(input.output),
+     .letter = 'o'},
+    {"top", " N", "rows in each list (text: 10; json: all)", vt_take_count, AT(format.top)},
+    {"by", " line|site|function|file|module|owner",
+     "a row for each of these (line); owner: what keeps the memory", take_by, .at = 0},
+    {"site", " ID", "one site with its stack; a unique prefix of the id is enough", take_site,
+     .at = 0},
+    {"source", NULL, "show source lines although the log is another user's", vt_take_flag,
+     AT(input.model.source)},
+    {.name = NULL},
+};
+
 int vt_cmd_report(int argc, char **argv) {
-    static const struct vt_cmd_options options = {"report", long_options, print_help, take_option,
-                                                  report};
+    static const struct vt_options options = {
+        .command = "report",
+        .usage = "usage: vramtrace report [options] [LOG...]\n"
+                 "\n"
+                 "Explains a run: its leaks, failed allocations, devices and peaks. LOG is a log,\n"
+                 "or a folder, which stands for its newest run. Default: the newest run here.\n"
+                 "\n",
+        .all = {{.rows = rows}, {.rows = vt_input_options, .at = offsetof(struct options, input)}},
+        .run = report,
+    };
     struct options o = {.input = {.command = "report", .ranks = true, .model = {.device = -1}},
                         .writer = vt_formats};
-    int status = vt_cmd_options_run(&options, argc, argv, &o);
+    int status = vt_options_run(&options, argc, argv, &o);
     free(o.input.user_code.items);
     return status;
 }

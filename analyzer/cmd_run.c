@@ -23,24 +23,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* The tracer may be older than this program, and would ignore an unknown option silently. Returns
- * an exit status. */
-static int check_known(const struct vt_run_options *options, const char *tracer) {
-    int fd = open(tracer, O_RDONLY | O_CLOEXEC), status = 0;
-    for (int i = 0; fd >= 0 && i < VT_RUN_OPTIONS && !status; i++) {
-        const char *variable = vt_run_options_variable((enum vt_run_option)i);
-        if (!options->given[i] || !variable ||
-            vt_run_elf_contains(fd, variable, strlen(variable) + 1))
-            continue;
-        vt_error("%s: this version of the tracer (%s) does not support it",
-                 vt_run_options_name((enum vt_run_option)i), tracer);
-        status = VT_STATUS_USAGE;
-    }
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
 /* One that is set stays: the user's, or that of a run on another machine. */
 static void set_run_id(void) {
     unsigned char bytes[16];
@@ -143,16 +125,14 @@ struct plan {
     struct vt_run_options options;
     struct vt_run_libraries libraries;
     char *program;
-    bool simulated;
 };
 
 static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string *message) {
     int status = vt_run_options_parse(argc, argv, &vt_builder, &plan->options);
-    if (status || plan->options.given[VT_RUN_HELP])
+    if (status || plan->options.help)
         return status;
     if (plan->options.command == argc)
         return vt_usage("run", "expected a command to run, found none");
-    plan->simulated = plan->options.given[VT_RUN_SIM];
     status =
         vt_run_program_find(argv[plan->options.command], getenv("PATH"), &plan->program, message);
     if (status && !strcmp(argv[plan->options.command - 1], "--sim") &&
@@ -160,12 +140,12 @@ static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string 
         vt_string_format(message, "; a size is joined to the option: --sim=%s",
                          argv[plan->options.command]);
     if (!status)
-        status = vt_run_preload_find(plan->simulated, &plan->libraries, message);
+        status = vt_run_preload_find(plan->options.simulated, &plan->libraries, message);
     if (!status)
-        status = check_known(&plan->options, plan->libraries.tracer);
+        status = vt_run_options_check_known(&plan->options, plan->libraries.tracer);
     if (!status)
-        status = vt_run_program_inspect(plan->program, plan->simulated, message);
-    if (!status && (plan->options.given[VT_RUN_CHECK] || vt_run_options_each(&plan->options)))
+        status = vt_run_program_inspect(plan->program, plan->options.simulated, message);
+    if (!status && (plan->options.judged || vt_run_options_each(&plan->options)))
         status = vt_check_ready(&plan->options.check);
     return status;
 }
@@ -183,7 +163,7 @@ struct paths {
 /* Returns 0, or an exit status after it printed an error. */
 static int open_paths(const struct plan *plan, struct paths *paths) {
     const char *output = getenv("VRAMTRACE_OUTPUT");
-    bool judged = plan->options.given[VT_RUN_CHECK] || vt_run_options_each(&plan->options);
+    bool judged = plan->options.judged || vt_run_options_each(&plan->options);
     *paths = (struct paths){.outer = outer_list()};
     paths->own_list = !paths->outer || judged; /* a gate judges only its own command's logs */
     paths->list = paths->own_list ? vt_run_logs_make_list() : vt_strdup(paths->outer);
@@ -192,7 +172,7 @@ static int open_paths(const struct plan *plan, struct paths *paths) {
                  errno == EFBIG ? " (see ulimit -f)" : "");
         return VT_STATUS_CANNOT_TRACE;
     }
-    if (!judged || plan->options.given[VT_RUN_OUTPUT] || (output && *output))
+    if (!judged || plan->options.output || (output && *output))
         return 0;
     paths->folder = vt_run_check_folder();
     return paths->folder ? 0 : VT_STATUS_CANNOT_TRACE;
@@ -221,18 +201,18 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
 }
 
 static int sweep(struct plan *plan, char **argv, const struct paths *paths, bool quiet) {
-    const char *folder = paths->folder                        ? paths->folder
-                         : plan->options.value[VT_RUN_OUTPUT] ? plan->options.value[VT_RUN_OUTPUT]
-                                                              : getenv("VRAMTRACE_OUTPUT");
+    const char *folder = paths->folder          ? paths->folder
+                         : plan->options.output ? plan->options.output
+                                                : getenv("VRAMTRACE_OUTPUT");
     struct vt_run_inject inject = {
         .program = plan->program,
         .argv = argv,
         .tracer = plan->libraries.tracer,
-        .simulated = plan->simulated,
+        .simulated = plan->options.simulated,
         .quiet = quiet,
         .folder = folder,
-        .max_runs = vt_run_options_max_runs(&plan->options),
-        .timeout_ms = vt_run_options_timeout(&plan->options),
+        .max_runs = plan->options.max_runs,
+        .timeout_ms = plan->options.timeout_s * 1000,
         .check = &plan->options.check,
     };
     return vt_run_inject_each(&inject);
@@ -245,17 +225,18 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
     struct vt_run_nvml nvml = {0};
     if (paths->own_list) /* else the enclosing run samples */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
-    int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer, plan->simulated,
-                                  &child, message);
+    int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer,
+                                  plan->options.simulated, &child, message);
     vt_run_nvml_stop(&nvml);
     if (status)
         return status;
     vt_run_logs_read(paths->list, &logs);
     vt_run_logs_mark_end(&logs, &child);
-    if (plan->options.given[VT_RUN_CHECK])
-        status = vt_run_check_judge(&plan->options.check, &child, &logs, plan->simulated, quiet);
+    if (plan->options.judged)
+        status =
+            vt_run_check_judge(&plan->options.check, &child, &logs, plan->options.simulated, quiet);
     else
-        status = report(&child, &logs, plan->simulated, quiet);
+        status = report(&child, &logs, plan->options.simulated, quiet);
     if (paths->outer && paths->own_list && !paths->folder)
         tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);
@@ -266,7 +247,7 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
 
 static int run(struct plan *plan, char **argv, struct vt_string *message) {
     const char *value = getenv("VRAMTRACE_QUIET");
-    bool quiet = plan->options.given[VT_RUN_QUIET] || (value && !strcmp(value, "1"));
+    bool quiet = plan->options.quiet || (value && !strcmp(value, "1"));
     struct paths paths;
     int status = open_paths(plan, &paths);
     if (!status) {
@@ -279,16 +260,16 @@ static int run(struct plan *plan, char **argv, struct vt_string *message) {
             setenv("VRAMTRACE_OUTPUT", folder, 1);
             free(folder);
         }
-        if (plan->simulated)
+        if (plan->options.simulated)
             paths.share = vt_run_nvml_share();
         set_environment(&plan->options, &plan->libraries);
-        if (plan->options.given[VT_RUN_CHECK] && !vt_run_options_each(&plan->options))
+        if (plan->options.judged && !vt_run_options_each(&plan->options))
             set_pytest(&plan->options.check, plan->program, argv, plan->libraries.tracer, quiet);
         if (vt_run_options_each(&plan->options))
             status = sweep(plan, argv, &paths, quiet);
         else
-            status = once(plan, argv, &paths,
-                          quiet || (paths.outer && !plan->options.given[VT_RUN_CHECK]), message);
+            status =
+                once(plan, argv, &paths, quiet || (paths.outer && !plan->options.judged), message);
     }
     close_paths(&paths, status, quiet);
     return status;
@@ -299,7 +280,7 @@ int vt_cmd_run(int argc, char **argv) {
     struct vt_string message = {0};
     vt_run_child_take_signals();
     int status = make_plan(argc, argv, &plan, &message);
-    if (!status && plan.options.given[VT_RUN_HELP])
+    if (!status && plan.options.help)
         vt_run_options_help();
     else if (!status)
         status = run(&plan, argv + plan.options.command, &message);

@@ -5,7 +5,6 @@
  */
 #include "commands.h"
 #include "build.h"
-#include "cmd_options.h"
 #include "log/log.h"
 #include "report/report.h"
 
@@ -15,59 +14,12 @@
 
 #define TIMEOUT_SECONDS 10
 
-static const char help[] =
-    "usage: vramtrace snapshot [options] PID\n"
-    "\n"
-    "Asks a traced process which variables, lists and attributes hold its GPU memory\n"
-    "now, and prints them. The process answers at its next event: when it allocates\n"
-    "or frees memory, or begins or ends a phase.\n"
-    "\n"
-    "  --timeout SECONDS  wait for at most so long (10)\n"
-    "  --top N            rows of the list (10)\n"
-    "  --format text|json json: the report on the process so far\n"
-    "  --own PATTERN      your own code: frames whose function, file or module match\n"
-    "  --help             print this text\n";
-
-static void print_help(void) {
-    fputs(help, stdout);
-}
-
-enum { O_TIMEOUT = 256, O_TOP, O_FORMAT, O_OWN };
-
-static const struct option long_options[] = {
-    {"timeout", required_argument, NULL, O_TIMEOUT},
-    {"top", required_argument, NULL, O_TOP},
-    {"format", required_argument, NULL, O_FORMAT},
-    {"own", required_argument, NULL, O_OWN},
-    VT_CMD_HELP,
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
     unsigned timeout_ms;
     bool json;
     struct vt_format_options format;
     struct vt_texts user_code;
 };
-
-static int take_option(void *to, int option) {
-    struct options *o = to;
-    switch (option) {
-    case O_TIMEOUT:
-        o->timeout_ms = (unsigned)vt_cmd_milliseconds(optarg);
-        return o->timeout_ms
-                   ? 0
-                   : vt_usage("snapshot", "--timeout %s: expected seconds, above 0", optarg);
-    case O_TOP:
-        return vt_cmd_top("snapshot", &o->format.top);
-    case O_FORMAT:
-        return vt_cmd_json("snapshot", &o->json);
-    case O_OWN:
-        vt_texts_add(&o->user_code, optarg);
-        return 0;
-    }
-    return 0;
-}
 
 static int print(const char *log, const struct options *o) {
     struct vt_model model;
@@ -124,18 +76,40 @@ static int snapshot(void *to, char *const *arguments, int count) {
     struct options *o = to;
     if (count != 1)
         return vt_usage("snapshot", "expected one PID, found %d", count);
-    unsigned long pid = vt_cmd_number(arguments[0], INT32_MAX);
+    unsigned long pid = vt_option_number(arguments[0], INT32_MAX);
     if (!pid)
         return vt_usage("snapshot", "expected a PID, found '%s'", arguments[0]);
     o->format.colour = !o->json && vt_wants_colour(1);
     return ask((unsigned)pid, o);
 }
 
+#define AT(field) .at = offsetof(struct options, field)
+
+static const struct vt_option rows[] = {
+    {"timeout", " SECONDS", "wait for at most so long (10)", vt_take_milliseconds, AT(timeout_ms)},
+    {"top", " N", "rows of the list (10)", vt_take_count, AT(format.top)},
+    {"format", " text|json", "json: the report on the process so far", vt_take_json, AT(json)},
+    {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
+     AT(user_code)},
+    VT_OPTION_HELP,
+    {.name = NULL},
+};
+
 int vt_cmd_snapshot(int argc, char **argv) {
-    static const struct vt_cmd_options options = {"snapshot", long_options, print_help, take_option,
-                                                  snapshot};
+    static const struct vt_options options = {
+        .command = "snapshot",
+        .usage = "usage: vramtrace snapshot [options] PID\n"
+                 "\n"
+                 "Asks a traced process which variables, lists and attributes hold its GPU memory\n"
+                 "now, and prints them. The process answers at its next event: when it allocates\n"
+                 "or frees memory, or begins or ends a phase.\n"
+                 "\n",
+        .column = 21,
+        .all = {{.rows = rows}},
+        .run = snapshot,
+    };
     struct options o = {.timeout_ms = TIMEOUT_SECONDS * 1000};
-    int status = vt_cmd_options_run(&options, argc, argv, &o);
+    int status = vt_options_run(&options, argc, argv, &o);
     free(o.user_code.items);
     return status;
 }

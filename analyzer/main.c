@@ -58,7 +58,7 @@ static int unknown_command(const char *word) {
         nearest = slips < least ? c : nearest;
         least = slips < least ? slips : least;
     }
-    const char *option = word[0] == '-' ? vt_nearest_option(word, own) : NULL;
+    const char *option = word[0] == '-' ? vt_option_nearest(word, own) : NULL;
     if (nearest)
         vt_error("unknown command '%s'; did you mean 'vramtrace %s'?", word, nearest->name);
     else if (option)

@@ -16,6 +16,7 @@
  *     gzip.h      compressed output; how a compressed file begins
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
  *     errors.h    exit statuses, error messages
+ *     options.h   the options of a command
  *     progress.h  a line on stderr for what takes long
  *     terminal.h  the width of the reader's terminal, and whether it shows UTF-8
  */
@@ -26,6 +27,7 @@
 #include "files.h"
 #include "gzip.h"
 #include "json.h"
+#include "options.h"
 #include "progress.h"
 #include "python_file.h"
 #include "sets.h"

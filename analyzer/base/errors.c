@@ -75,39 +75,3 @@ unsigned vt_slips(const char *word, const char *name) {
             return slips;
     return VT_SLIPS_MANY;
 }
-
-const char *vt_nearest_option(const char *word, const struct option *table) {
-    word += strspn(word, "-");
-    char *name = vt_strndup(word, strcspn(word, "="));
-    const char *nearest = NULL;
-    unsigned least = VT_SLIPS_MANY;
-    for (; table->name; table++) {
-        unsigned slips = vt_slips(name, table->name);
-        nearest = slips < least ? table->name : nearest;
-        least = slips < least ? slips : least;
-    }
-    free(name);
-    return nearest;
-}
-
-int vt_usage_option(const char *command, char *const *argv, const struct option *table) {
-    const char *word = argv[optind > 1 ? optind - 1 : 1], *next = argv[optind];
-    /* getopt_long stays at a word until it has all of its letters */
-    if (optopt && next && next[0] == '-' && next[1] != '-' && strchr(next, optopt))
-        word = next;
-    if (optopt && !strncmp(word, "--", 2))
-        return vt_usage(command, "%.*s: takes no value, found '%s'", (int)strcspn(word, "="), word,
-                        word);
-    const char *nearest = vt_nearest_option(word, table);
-    const char letter[] = {'-', (char)optopt, 0};
-    return vt_usage(command,
-                    nearest ? "unknown option '%s'; did you mean --%s?" : "unknown option '%s'",
-                    optopt && !nearest ? letter : word, nearest);
-}
-
-int vt_usage_output(const char *command, const char *option, const char *value) {
-    if (strncmp(value, "--", 2) != 0)
-        return 0;
-    return vt_usage(command, "%s: expected a file, found '%s'; one of that name is ./%s", option,
-                    value, value);
-}

@@ -5,7 +5,6 @@
 #ifndef VRAMTRACE_ANALYZER_ERRORS_H
 #define VRAMTRACE_ANALYZER_ERRORS_H
 
-#include <getopt.h>
 #include <stdbool.h>
 
 /* Exit statuses of `vramtrace`. `run` also passes on the traced command's own status. */
@@ -39,16 +38,5 @@ int vt_usage(const char *command, const char *format, ...) __attribute__((format
  * `name`; VT_SLIPS_MANY: more than a slip makes in a word of its length. */
 enum { VT_SLIPS_MANY = 3 };
 unsigned vt_slips(const char *word, const char *name);
-
-/* The option of getopt_long's table that `word` ("--fromat=json") was probably meant to be, or NULL. */
-const char *vt_nearest_option(const char *word, const struct option *table);
-
-/* After getopt_long answered '?': says which option is not known, and which was probably meant.
- * Returns VT_STATUS_USAGE. */
-int vt_usage_option(const char *command, char *const *argv, const struct option *table);
-
-/* The value of an option that names a file to write: an option whose value was forgotten takes the
- * next option for it, "-o --help". Returns 0, or VT_STATUS_USAGE after vt_usage. */
-int vt_usage_output(const char *command, const char *option, const char *value);
 
 #endif

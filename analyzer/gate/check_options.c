@@ -14,78 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    O_FAIL_ON = VT_CHECK_BASE,
-    O_STRICT,
-    O_MAX_LEAKED,
-    O_MAX_PEAK,
-    O_SUPPRESSIONS,
-    O_NO_BUILTIN,
-    O_PRINT,
-    O_BASELINE,
-    O_WRITE_BASELINE,
-    O_STABLE,
-    O_SOURCE_ROOT,
-    O_OWN,
-    O_ALLOW_NO_CUDA,
-    O_IGNORE_STATUS,
-    O_FORMAT,
-    O_REPORT,
-    O_CLASSES,
-};
-
-const struct option vt_check_options[] = {
-    {"fail-on", required_argument, NULL, O_FAIL_ON},
-    {"strict", no_argument, NULL, O_STRICT},
-    {"max-leaked", required_argument, NULL, O_MAX_LEAKED},
-    {"max-peak", required_argument, NULL, O_MAX_PEAK},
-    {"suppressions", required_argument, NULL, O_SUPPRESSIONS},
-    {"no-builtin", no_argument, NULL, O_NO_BUILTIN},
-    {"print-suppressions", no_argument, NULL, O_PRINT},
-    {"baseline", required_argument, NULL, O_BASELINE},
-    {"write-baseline", required_argument, NULL, O_WRITE_BASELINE},
-    {"stable", no_argument, NULL, O_STABLE},
-    {"source-root", required_argument, NULL, O_SOURCE_ROOT},
-    {"own", required_argument, NULL, O_OWN},
-    {"classes", required_argument, NULL, O_CLASSES},
-    {"allow-no-cuda", no_argument, NULL, O_ALLOW_NO_CUDA},
-    {"ignore-status", no_argument, NULL, O_IGNORE_STATUS},
-    {"format", required_argument, NULL, O_FORMAT},
-    {"report", required_argument, NULL, O_REPORT},
-    {NULL, 0, NULL, 0},
-};
-
-void vt_check_help(FILE *out) {
-    fputs("  --fail-on lost|growing|unfreed[,...]\n"
-          "                    verdicts that fail (default: lost,growing, and unfreed in\n"
-          "                    processes without Python)\n"
-          "  --strict          --fail-on lost,growing,unfreed\n"
-          "  --max-leaked SIZE pass while all failing sites together hold no more (0)\n"
-          "  --max-peak SIZE   fail when a process uses more than this of a GPU\n"
-          "  --suppressions FILE\n"
-          "                    lines leak:PATTERN: a site with a matching frame passes; may\n"
-          "                    be repeated\n"
-          "  --no-builtin      do not use the built-in suppressions\n"
-          "  --print-suppressions\n"
-          "                    print the built-in suppressions and exit\n"
-          "  --baseline FILE   leaks listed in it pass, unless they grew\n"
-          "  --write-baseline FILE\n"
-          "                    accept the leaks of this run: write them to FILE\n"
-          "  --own PATTERN     your own code: frames whose function, file or module match\n"
-          "  --classes FILE    more caches and CUDA libraries (see vramtrace-report(1))\n"
-          "  --source-root DIR show file names relative to DIR (the working folder)\n"
-          "  --stable          leave out what differs between runs: pids, times, addresses\n"
-          "  --allow-no-cuda   pass even if there was no CUDA call\n"
-          "  --ignore-status   with run: judge even if the command failed\n",
-          out);
-    fputs("  --format NAME     the output, one of:\n", out);
-    for (const struct vt_gate_format *f = vt_gate_formats; f->name; f++)
-        fprintf(out, "      %-6s %s\n", f->name, f->help);
-    fputs("  --report FORMAT=FILE\n"
-          "                    also write this format to this file; may be repeated\n",
-          out);
-}
-
 void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder) {
     *check = (struct vt_check){
         .builder = builder, .gate = {.max_peak = VT_UNKNOWN}, .format = vt_gate_formats};
@@ -123,11 +51,41 @@ static int set_fail_on(struct vt_check *check, const char *command, const char *
     }
 }
 
-static int set_size(const char *command, const char *name, const char *value, uint64_t *size) {
-    if (!vt_text_read_size(value, size) && *size != VT_UNKNOWN)
-        return 0;
-    return vt_usage(command, "--%s: expected a size such as 1048576, 512M or 1.5G, found '%s'",
-                    name, value);
+static int take_fail_on(const struct vt_taken *taken) {
+    return set_fail_on(taken->field, taken->command, taken->value);
+}
+
+static int take_strict(const struct vt_taken *taken) {
+    return set_fail_on(taken->field, taken->command, "lost,growing,unfreed");
+}
+
+static const char *check_size(const char *value) {
+    uint64_t size;
+    return !vt_text_read_size(value, &size) && size != VT_UNKNOWN
+               ? NULL
+               : "a size such as 1048576, 512M or 1.5G";
+}
+
+static int take_size(const struct vt_taken *taken) {
+    return vt_text_read_size(taken->value, taken->field);
+}
+
+static int take_suppressions(const struct vt_taken *taken) {
+    struct vt_string message = {0};
+    return vt_error_status(vt_suppress_read(taken->field, taken->value, &message), &message);
+}
+
+static int take_written(const struct vt_taken *taken) {
+    return *taken->value
+               ? vt_take_output(taken)
+               : vt_usage(taken->command, "--write-baseline: expected a file, found nothing");
+}
+
+static int take_source_root(const struct vt_taken *taken) {
+    *(const char **)taken->field = taken->value;
+    return access(taken->value, F_OK)
+               ? vt_usage(taken->command, "--source-root: %s: %s", taken->value, strerror(errno))
+               : 0;
 }
 
 static const char *format_names(void) {
@@ -138,82 +96,85 @@ static const char *format_names(void) {
     return names;
 }
 
-static int add_report(struct vt_check *check, const char *command, const char *value) {
-    const char *equals = strchr(value, '=');
-    VT_SCOPED char *name = vt_strndup(value, equals ? (size_t)(equals - value) : strlen(value));
+static int take_format(const struct vt_taken *taken) {
+    const struct vt_gate_format **format = taken->field;
+    *format = vt_gate_format_find(taken->value);
+    return *format ? 0
+                   : vt_usage(taken->command, "--format: expected one of %s, found '%s'",
+                              format_names(), taken->value);
+}
+
+static int take_report(const struct vt_taken *taken) {
+    struct vt_check *check = taken->field;
+    const char *equals = strchr(taken->value, '=');
+    size_t length = equals ? (size_t)(equals - taken->value) : strlen(taken->value);
+    VT_SCOPED char *name = vt_strndup(taken->value, length);
     const struct vt_gate_format *format = vt_gate_format_find(name);
     if (!format || !equals || !equals[1])
-        return vt_usage(command, "--report: expected FORMAT=FILE with FORMAT one of %s, found '%s'",
-                        format_names(), value);
+        return vt_usage(taken->command,
+                        "--report: expected FORMAT=FILE with FORMAT one of %s, found '%s'",
+                        format_names(), taken->value);
     VT_GROW(check->reports, check->report_count, check->report_room);
     check->reports[check->report_count++] = (struct vt_check_report){format, equals + 1};
-    return vt_usage_output(command, "--report", equals + 1);
+    return vt_option_output(taken, equals + 1);
 }
 
-static int add_suppressions(struct vt_check *check, const char *path) {
-    struct vt_string message = {0};
-    return vt_error_status(vt_suppress_read(&check->suppressions, path, &message), &message);
+static void list_formats(void) {
+    for (const struct vt_gate_format *f = vt_gate_formats; f->name; f++)
+        printf("      %-6s %s\n", f->name, f->help);
 }
 
-int vt_check_option(struct vt_check *check, const char *command, int option, const char *value) {
-    check->given = true;
-    check->last = vt_check_options[option - VT_CHECK_BASE].name;
-    if (option != O_FORMAT && option != O_REPORT && option != O_MAX_PEAK && option != O_PRINT)
-        vt_string_format(&check->words, "%s--%s%s%s", check->words.length ? "\n" : "", check->last,
+#define AT(field) .at = offsetof(struct vt_check, field)
+
+const struct vt_option vt_check_options[] = {
+    {"fail-on", " lost|growing|unfreed[,...]",
+     "verdicts that fail (default: lost,growing, and unfreed in processes without Python)",
+     take_fail_on, .at = 0},
+    {"strict", NULL, "--fail-on lost,growing,unfreed", take_strict, .at = 0},
+    {"max-leaked", " SIZE", "pass while all failing sites together hold no more (0)", take_size,
+     AT(gate.max_leaked), .check = check_size},
+    {"max-peak", " SIZE", "fail when a process uses more than this of a GPU", take_size,
+     AT(gate.max_peak), .check = check_size},
+    {"suppressions", " FILE",
+     "lines leak:PATTERN: a site with a matching frame passes; may be repeated", take_suppressions,
+     AT(suppressions)},
+    {"no-builtin", NULL, "do not use the built-in suppressions", vt_take_flag, AT(no_builtin)},
+    {"print-suppressions", NULL, "print the built-in suppressions and exit", vt_take_flag,
+     AT(print_suppressions)},
+    {"baseline", " FILE", "leaks listed in it pass, unless they grew", vt_take_text,
+     AT(baseline_file)},
+    {"write-baseline", " FILE", "accept the leaks of this run: write them to FILE", take_written,
+     AT(write_baseline)},
+    {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
+     AT(user_code)},
+    {"classes", " FILE", "more caches and CUDA libraries (see vramtrace-report(1))", vt_take_text,
+     AT(classes)},
+    {"source-root", " DIR", "show file names relative to DIR (the working folder)",
+     take_source_root, AT(how.source_root)},
+    {"stable", NULL, "leave out what differs between runs: pids, times, addresses", vt_take_flag,
+     AT(how.stable)},
+    {"allow-no-cuda", NULL, "pass even if there was no CUDA call", vt_take_flag, AT(allow_no_cuda)},
+    {"ignore-status", NULL, "with run: judge even if the command failed", vt_take_flag,
+     AT(ignore_status)},
+    {"format", " NAME", "the output, one of:", take_format, AT(format), .list = list_formats},
+    {"report", " FORMAT=FILE", "also write this format to this file; may be repeated", take_report,
+     .at = 0},
+    {.name = NULL},
+};
+
+/* Whether pytest's plugin takes it, too: all but those of outputs, and of a limit for the whole process. */
+static bool judges_tests(const struct vt_option *option) {
+    return option->take != take_format && option->take != take_report &&
+           option->at != offsetof(struct vt_check, gate.max_peak) &&
+           option->at != offsetof(struct vt_check, print_suppressions);
+}
+
+void vt_check_note(void *to, const struct vt_option *option, const char *value) {
+    struct vt_check *check = to;
+    check->last = option->name;
+    if (judges_tests(option))
+        vt_string_format(&check->words, "%s--%s%s%s", check->words.length ? "\n" : "", option->name,
                          value ? "=" : "", value ? value : "");
-    switch (option) {
-    case O_FAIL_ON:
-        return set_fail_on(check, command, value);
-    case O_STRICT:
-        return set_fail_on(check, command, "lost,growing,unfreed");
-    case O_MAX_LEAKED:
-        return set_size(command, check->last, value, &check->gate.max_leaked);
-    case O_MAX_PEAK:
-        return set_size(command, check->last, value, &check->gate.max_peak);
-    case O_SUPPRESSIONS:
-        return add_suppressions(check, value);
-    case O_NO_BUILTIN:
-        check->no_builtin = true;
-        return 0;
-    case O_PRINT:
-        check->print_suppressions = true;
-        return 0;
-    case O_BASELINE:
-        check->baseline_file = value;
-        return 0;
-    case O_WRITE_BASELINE:
-        if (!*value)
-            return vt_usage(command, "--write-baseline: expected a file, found nothing");
-        check->write_baseline = value;
-        return vt_usage_output(command, "--write-baseline", value);
-    case O_STABLE:
-        check->how.stable = true;
-        return 0;
-    case O_SOURCE_ROOT:
-        check->how.source_root = value;
-        return access(value, F_OK)
-                   ? vt_usage(command, "--source-root: %s: %s", value, strerror(errno))
-                   : 0;
-    case O_CLASSES:
-        check->classes = value;
-        return 0;
-    case O_OWN:
-        vt_texts_add(&check->user_code, value);
-        return 0;
-    case O_ALLOW_NO_CUDA:
-        check->allow_no_cuda = true;
-        return 0;
-    case O_IGNORE_STATUS:
-        check->ignore_status = true;
-        return 0;
-    case O_FORMAT:
-        check->format = vt_gate_format_find(value);
-        return check->format ? 0
-                             : vt_usage(command, "--format: expected one of %s, found '%s'",
-                                        format_names(), value);
-    default:
-        return add_report(check, command, value);
-    }
 }
 
 int vt_check_ready(struct vt_check *check) {

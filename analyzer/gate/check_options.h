@@ -8,8 +8,6 @@
 
 #include "gate.h"
 
-#include <getopt.h>
-
 struct vt_gate_format;
 
 struct vt_check_report {
@@ -31,27 +29,21 @@ struct vt_check {
     struct vt_baseline baseline;
     const char *baseline_file, *write_baseline;
     bool allow_no_cuda, ignore_status, print_suppressions, no_builtin;
-    bool given;             /* any option was given: `run` refuses them without --check */
-    const char *last;       /* the name of the last one */
+    const char
+        *last; /* the name of the last option; NULL: none. `run` refuses them without --check */
     struct vt_string words; /* those that decide what fails, one a line, as they were given */
 };
 
-/* For getopt_long, with values from VT_CHECK_BASE on; a row of zeros ends it. */
-#define VT_CHECK_BASE 512
-extern const struct option vt_check_options[];
+/* For the fields of struct vt_check, with vt_check_note as their `note`. */
+extern const struct vt_option vt_check_options[];
+void vt_check_note(void *check, const struct vt_option *option, const char *value);
 
 void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder);
 void vt_check_free(struct vt_check *check);
 
-/* Takes an option from getopt_long. Returns 0, or an exit status after it printed an error. `value`
- * must outlive `check`. */
-int vt_check_option(struct vt_check *check, const char *command, int option, const char *value);
-
-/* Call it after the last option: reads the suppressions and the baseline. Returns as above. */
+/* Call it after the last option: reads the suppressions and the baseline. Returns 0,
+ * or an exit status after it printed an error. */
 int vt_check_ready(struct vt_check *check);
-
-/* Prints the options for --help. */
-void vt_check_help(FILE *out);
 
 /* Judges logs and writes the reports, the main one to `out`. Returns VT_STATUS_OK, _GATE, _USAGE (a
  * log or an output cannot be used) or _INTERNAL. */

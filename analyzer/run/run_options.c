@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options table of `vramtrace run` (see run_options.h). A row's variable passes the value to
- * the tracer. The tracer can only warn about a bad value, so it is refused here, before anything
- * starts.
+ * The options of `vramtrace run` (see run_options.h). Most are passed to the tracer, in the variable of that name:
+ * --snapshot-limit in VRAMTRACE_SNAPSHOT_LIMIT. The tracer can only warn about a bad value, so it is refused here,
+ * before anything starts.
  */
 #include "run_options.h"
 
 #include "base/base.h"
+#include "run_elf.h"
 #include "vramtrace/text.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* A check returns NULL, or for a bad value which values are allowed. */
-typedef const char *check(const char *value);
+#include <unistd.h>
 
 static bool read_number(const char *text, unsigned long long least, unsigned long long most) {
     char *end;
@@ -110,61 +110,7 @@ static const char *check_sim(const char *value) {
     return good ? NULL : "SIZE or SIZE,N: the memory of each simulated GPU, and 1 to 64 of them";
 }
 
-enum { FLAG = no_argument, VALUE = required_argument, MAYBE = optional_argument };
-
-static const struct row {
-    const char *name;
-    char letter; /* 0: none */
-    int takes;
-    const char *argument; /* as the help shows it */
-    const char *variable; /* the tracer's; NULL: none */
-    check *check;
-    const char *help;
-} table[VT_RUN_OPTIONS] = {
-    [VT_RUN_OUTPUT] =
-        {"output", 'o', VALUE, "PATH", "VRAMTRACE_OUTPUT", check_output,
-         "a folder for the logs, or a log's path (with an extension, as x.vtl): %p pid, "
-         "%h host, %e program, %r rank, %j job, %q{VAR}"},
-    [VT_RUN_QUIET] = {"quiet", 'q', FLAG, NULL, NULL, NULL, "print nothing at the end"},
-    [VT_RUN_DEPTH] = {"depth", 0, VALUE, "N", "VRAMTRACE_DEPTH", check_depth,
-                      "keep at most N native frames of a call stack (64)"},
-    [VT_RUN_PYTHON] = {"python", 0, VALUE, "auto|off", "VRAMTRACE_PYTHON", check_switch,
-                       "whether call stacks include Python frames (auto)"},
-    [VT_RUN_FRAMEWORK] = {"framework", 0, VALUE, "auto|off", "VRAMTRACE_FRAMEWORK", check_switch,
-                          "whether to record the blocks of caching allocators (auto)"},
-    [VT_RUN_ASK] = {"ask", 0, VALUE, "on|off", "VRAMTRACE_ASK", check_on_off,
-                    "ask the driver for each device's name and size once, and for its free memory "
-                    "after refusals and new peaks (on)"},
-    [VT_RUN_LIMIT] = {"limit", 0, VALUE, "SIZE", "VRAMTRACE_LIMIT", check_size,
-                      "at most this much device memory per process and GPU; above it the driver "
-                      "returns out-of-memory (none)"},
-    [VT_RUN_INJECT] = {"inject", 0, VALUE, "N|N+|each", "VRAMTRACE_INJECT", check_inject,
-                       "make the Nth driver allocation, or every one from the Nth on, fail with "
-                       "out-of-memory (none); each: run the command once for each site that "
-                       "allocates; report crashes, hangs and leaks"},
-    [VT_RUN_ALARM] = {"alarm", 0, VALUE, "SIZE|N%", "VRAMTRACE_ALARM", check_alarm,
-                      "print a line each time a GPU's use rises above this (none)"},
-    [VT_RUN_SNAPSHOT] = {"snapshot", 0, VALUE, "end|oom|phase:NAME[,...]|off", "VRAMTRACE_SNAPSHOT",
-                         check_snapshot, "when to look for the owners of memory (end,oom)"},
-    [VT_RUN_SNAPSHOT_LIMIT] = {"snapshot-limit", 0, VALUE, "TIME,SIZE", "VRAMTRACE_SNAPSHOT_LIMIT",
-                               check_bounds,
-                               "what a search for owners may take for each 4 GiB of the process: "
-                               "processor time, memory, or both (2s,256M)"},
-    [VT_RUN_SIM] = {"sim", 0, MAYBE, "SIZE[,N]", NULL, check_sim,
-                    "run on N simulated GPUs (1) of this size (24G)"},
-    [VT_RUN_UNCACHED] = {"uncached", 0, FLAG, NULL, NULL, NULL,
-                         "turn off the caching allocators of known frameworks: sets these "
-                         "variables where you have not set them:"},
-    [VT_RUN_CHECK] = {"check", 0, FLAG, NULL, NULL, NULL,
-                      "apply the leak gate when the command ends; the options of "
-                      "vramtrace-check(1) are accepted too"},
-    [VT_RUN_MAX_RUNS] = {"max-runs", 0, VALUE, "N", NULL, check_max_runs,
-                         "with --inject each: at most this many runs (all)"},
-    [VT_RUN_TIMEOUT] = {"timeout", 0, VALUE, "SECONDS", NULL, check_timeout,
-                        "with --inject each: a run that takes longer counts as hung (ten times the "
-                        "first run, at least 60)"},
-    [VT_RUN_HELP] = {"help", 'h', FLAG, NULL, NULL, NULL, "print this text"},
-};
+/* --- the rows --- */
 
 /* What --uncached sets. For PyTorch any value counts. */
 static const struct {
@@ -174,104 +120,132 @@ static const struct {
     {"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"},    {"TF_GPU_ALLOCATOR", "cuda_malloc"},
     {"NUMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT", "0"},
 };
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define LONG_BASE    256 /* getopt's values for rows: above all letters */
 
-const char *vt_run_options_variable(enum vt_run_option option) {
-    return table[option].variable;
+static void list_switches(void) {
+    for (size_t i = 0; i < COUNT(switches); i++)
+        printf("  %-28s%s=%s\n", "", switches[i].variable, switches[i].value);
 }
 
-const char *vt_run_options_name(enum vt_run_option option) {
-    static char names[VT_RUN_OPTIONS][32];
-    snprintf(names[option], sizeof names[option], "--%s", table[option].name);
-    return names[option];
+/* A value that goes into the tracer's variable. */
+static int take_variable(const struct vt_taken *taken) {
+    return vt_take_text(taken);
 }
 
-static int check_value(enum vt_run_option option, const char *value) {
-    const struct row *row = &table[option];
-    const char *allowed = row->check && value ? row->check(value) : NULL;
-    if (!allowed)
-        return 0;
-    return vt_usage("run", "--%s: expected %s, found '%s'", row->name, allowed, value);
+static int take_sim(const struct vt_taken *taken) {
+    struct vt_run_options *options = taken->field;
+    options->simulated = true;
+    options->sim = taken->value;
+    return 0;
 }
 
-static int missing(const char *word) {
-    if (optopt >= LONG_BASE && optopt < LONG_BASE + VT_RUN_OPTIONS)
-        return vt_usage("run", "--%s: expected a value (%s)", table[optopt - LONG_BASE].name,
-                        table[optopt - LONG_BASE].argument);
-    return vt_usage("run", "%s: expected a value", word);
+static int take_number(const struct vt_taken *taken) {
+    *(uint32_t *)taken->field = (uint32_t)strtoul(taken->value, NULL, 10);
+    return 0;
+}
+
+#define AT(field) .at = offsetof(struct vt_run_options, field)
+
+static const struct vt_option rows[] = {
+    {"output", "=PATH",
+     "a folder for the logs, or a log's path (with an extension, as x.vtl): %p pid, %h host, %e "
+     "program, %r rank, %j job, %q{VAR}",
+     take_variable, AT(output), .letter = 'o', .check = check_output},
+    {"quiet", NULL, "print nothing at the end", vt_take_flag, AT(quiet), .letter = 'q'},
+    {"depth", "=N", "keep at most N native frames of a call stack (64)", take_variable, AT(depth),
+     .check = check_depth},
+    {"python", "=auto|off", "whether call stacks include Python frames (auto)", take_variable,
+     AT(python), .check = check_switch},
+    {"framework", "=auto|off", "whether to record the blocks of caching allocators (auto)",
+     take_variable, AT(framework), .check = check_switch},
+    {"ask", "=on|off",
+     "ask the driver for each device's name and size once, and for its free memory after refusals "
+     "and new peaks (on)",
+     take_variable, AT(ask), .check = check_on_off},
+    {"limit", "=SIZE",
+     "at most this much device memory per process and GPU; above it the driver returns "
+     "out-of-memory (none)",
+     take_variable, AT(limit), .check = check_size},
+    {"inject", "=N|N+|each",
+     "make the Nth driver allocation, or every one from the Nth on, fail with out-of-memory "
+     "(none); each: run the command once for each site that allocates; report crashes, hangs and "
+     "leaks",
+     take_variable, AT(inject), .check = check_inject},
+    {"alarm", "=SIZE|N%", "print a line each time a GPU's use rises above this (none)",
+     take_variable, AT(alarm), .check = check_alarm},
+    {"snapshot", "=end|oom|phase:NAME[,...]|off", "when to look for the owners of memory (end,oom)",
+     take_variable, AT(snapshot), .check = check_snapshot},
+    {"snapshot-limit", "=TIME,SIZE",
+     "what a search for owners may take for each 4 GiB of the process: processor time, memory, or "
+     "both (2s,256M)",
+     take_variable, AT(snapshot_limit), .check = check_bounds},
+    {"sim", "[=SIZE[,N]]", "run on N simulated GPUs (1) of this size (24G)", take_sim, .at = 0,
+     .check = check_sim},
+    {"uncached", NULL,
+     "turn off the caching allocators of known frameworks: sets these variables where you have "
+     "not set them:",
+     vt_take_flag, AT(uncached), .list = list_switches},
+    {"check", NULL,
+     "apply the leak gate when the command ends; the options of vramtrace-check(1) are accepted "
+     "too",
+     vt_take_flag, AT(judged)},
+    {"max-runs", "=N", "with --inject each: at most this many runs (all)", take_number,
+     AT(max_runs), .check = check_max_runs},
+    {"timeout", "=SECONDS",
+     "with --inject each: a run that takes longer counts as hung (ten times the first run, at "
+     "least 60)",
+     take_number, AT(timeout_s), .check = check_timeout},
+    {"help", NULL, "print this text", vt_take_flag, AT(help), .letter = 'h'},
+    {.name = NULL},
+};
+
+static const struct vt_options table = {
+    .command = "run",
+    .usage = "usage: vramtrace run [option ...] [--] command [argument ...]\n"
+             "\n"
+             "Runs a command and traces the GPU memory of all its processes. Each process\n"
+             "that uses CUDA writes a log. Exits with the command's own status.\n"
+             "\n",
+    .after = "\nAn option overrides its VRAMTRACE_ variable; see vramtrace-run(1).\n",
+    .column = 28,
+    .no_letter = "    ",
+    .stops = true,
+    .all = {{.rows = rows},
+            {.rows = vt_check_options,
+             .at = offsetof(struct vt_run_options, check),
+             .hidden = true,
+             .without = "print-suppressions", /* `run` has no use for it */
+             .note = vt_check_note}},
+};
+
+void vt_run_options_help(void) {
+    vt_options_help(&table);
+}
+
+/* --- the command line --- */
+
+bool vt_run_options_each(const struct vt_run_options *options) {
+    return options->inject && !strcmp(options->inject, "each");
 }
 
 /* Refuses combinations of options that make no sense. */
 static int check_together(const struct vt_run_options *o) {
     bool each = vt_run_options_each(o);
-    if (o->check.given && !o->given[VT_RUN_CHECK] && !each)
+    if (o->check.last && !o->judged && !each)
         return vt_usage("run", "--%s: works only with --check", o->check.last);
-    if (!each && (o->given[VT_RUN_MAX_RUNS] || o->given[VT_RUN_TIMEOUT]))
+    if (!each && (o->max_runs || o->timeout_s))
         return vt_usage("run", "--%s: works only with --inject each",
-                        o->given[VT_RUN_MAX_RUNS] ? "max-runs" : "timeout");
+                        o->max_runs ? "max-runs" : "timeout");
     if (each && (o->check.report_count || o->check.write_baseline))
         return vt_usage("run", "--inject each: cannot write reports or a baseline");
     return 0;
 }
 
-static int parse_one(struct vt_run_options *options, int found) {
-    if (found >= VT_CHECK_BASE)
-        return vt_check_option(&options->check, "run", found, optarg);
-    int option = found - LONG_BASE;
-    for (int i = 0; i < VT_RUN_OPTIONS && found < LONG_BASE; i++)
-        if (table[i].letter == found)
-            option = i;
-    int status = check_value((enum vt_run_option)option, optarg);
-    if (status)
-        return status;
-    options->given[option] = true;
-    options->value[option] = optarg;
-    return 0;
-}
-
-/* The rows of both tables for getopt_long. Free it. */
-static struct option *long_options(void) {
-    size_t more = 0, count = 0;
-    while (vt_check_options[more].name)
-        more++;
-    struct option *longs = vt_alloc(VT_RUN_OPTIONS + more + 1, sizeof *longs);
-    for (; count < VT_RUN_OPTIONS; count++)
-        longs[count] =
-            (struct option){table[count].name, table[count].takes, NULL, LONG_BASE + (int)count};
-    for (size_t i = 0; i < more; i++)
-        if (strcmp(vt_check_options[i].name, "print-suppressions")) /* `run` has no use for it */
-            longs[count++] = vt_check_options[i];
-    return longs;
-}
-
 int vt_run_options_parse(int argc, char **argv, const struct vt_model_builder *builder,
                          struct vt_run_options *options) {
-    struct option *longs = long_options();
-    char shorts[2 + 3 * VT_RUN_OPTIONS] = "+:"; /* stop at the command; report missing values */
-    char *at = shorts + 2;
-    int status = 0;
-    for (int i = 0; i < VT_RUN_OPTIONS; i++) {
-        if (!table[i].letter)
-            continue;
-        *at++ = table[i].letter;
-        if (table[i].takes == VALUE)
-            *at++ = ':';
-    }
     *options = (struct vt_run_options){0};
     vt_check_start(&options->check, builder);
-    optind = 0; /* glibc: restart */
-    opterr = 0;
-    for (int found; !status && (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        if (found == '?')
-            status = vt_usage_option("run", argv, longs);
-        else if (found == ':')
-            status = missing(argv[optind - 1]);
-        else
-            status = parse_one(options, found);
-    }
-    free(longs);
+    int status = vt_options_take(&table, argc, argv, options);
     options->command = optind;
     return status ? status : check_together(options);
 }
@@ -280,61 +254,40 @@ void vt_run_options_free(struct vt_run_options *options) {
     vt_check_free(&options->check);
 }
 
-bool vt_run_options_each(const struct vt_run_options *options) {
-    const char *value = options->value[VT_RUN_INJECT];
-    return value && !strcmp(value, "each");
+/* --- the environment --- */
+
+/* The value of an option that the tracer gets; NULL: it gets none. */
+static const char *value_for_tracer(const struct vt_run_options *options,
+                                    const struct vt_option *option) {
+    return option->take == take_variable
+               ? *(const char *const *)((const char *)options + option->at)
+               : NULL;
 }
 
-static uint32_t number_of(const struct vt_run_options *options, enum vt_run_option option) {
-    return options->given[option] ? (uint32_t)strtoul(options->value[option], NULL, 10) : 0;
+/* "snapshot-limit": "VRAMTRACE_SNAPSHOT_LIMIT". Free it. */
+static char *variable_of(const struct vt_option *option) {
+    char *variable = vt_formatted("VRAMTRACE_%s", option->name);
+    for (char *c = variable; *c; c++)
+        *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+    return variable;
 }
 
-uint32_t vt_run_options_max_runs(const struct vt_run_options *options) {
-    return number_of(options, VT_RUN_MAX_RUNS);
-}
-
-uint32_t vt_run_options_timeout(const struct vt_run_options *options) {
-    return number_of(options, VT_RUN_TIMEOUT) * 1000;
-}
-
-/* Prints an option and its help, wrapped at column 80. A long option has a line of its own. */
-static void print_wrapped(const char *left, const char *help) {
-    enum { LEFT = 26, COLUMNS = 80 - 2 - LEFT };
-    if (strlen(left) >= LEFT) {
-        printf("  %s\n", left);
-        left = "";
+int vt_run_options_check_known(const struct vt_run_options *options, const char *tracer) {
+    int fd = open(tracer, O_RDONLY | O_CLOEXEC), status = 0;
+    for (const struct vt_option *row = rows; fd >= 0 && row->name && !status; row++) {
+        if (!value_for_tracer(options, row))
+            continue;
+        char *variable = variable_of(row);
+        if (!vt_run_elf_contains(fd, variable, strlen(variable) + 1)) {
+            vt_error("--%s: this version of the tracer (%s) does not support it", row->name,
+                     tracer);
+            status = VT_STATUS_USAGE;
+        }
+        free(variable);
     }
-    while (*help) {
-        size_t length = strlen(help);
-        if (length > COLUMNS)
-            for (length = COLUMNS; help[length] != ' ';)
-                length--;
-        printf("  %-*s%.*s\n", LEFT, left, (int)length, help);
-        help += length + (help[length] == ' ');
-        left = "";
-    }
-}
-
-void vt_run_options_help(void) {
-    puts("usage: vramtrace run [option ...] [--] command [argument ...]\n"
-         "\n"
-         "Runs a command and traces the GPU memory of all its processes. Each process\n"
-         "that uses CUDA writes a log. Exits with the command's own status.\n");
-    for (int i = 0; i < VT_RUN_OPTIONS; i++) {
-        const struct row *row = &table[i];
-        char left[64], letter[8] = "    ";
-        if (row->letter)
-            snprintf(letter, sizeof letter, "-%c, ", row->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s%s", letter, row->name,
-                 row->takes == MAYBE   ? "[="
-                 : row->takes == VALUE ? "="
-                                       : "",
-                 row->argument ? row->argument : "", row->takes == MAYBE ? "]" : "");
-        print_wrapped(left, row->help);
-        for (size_t j = 0; j < COUNT(switches) && i == VT_RUN_UNCACHED; j++)
-            printf("  %-28s%s=%s\n", "", switches[j].variable, switches[j].value);
-    }
-    puts("\nAn option overrides its VRAMTRACE_ variable; see vramtrace-run(1).");
+    if (fd >= 0)
+        close(fd);
+    return status;
 }
 
 /* "runs" is meant as a folder for all processes' logs, unless there is something else of that name; a
@@ -345,28 +298,31 @@ static void set_output(const char *path) {
     bool folder =
         *name && !strchr(path, '%') && !strchr(name, '.') && lstat(path, &st) && errno == ENOENT;
     char *output = vt_formatted("%s%s", path, folder ? "/" : "");
-    setenv(table[VT_RUN_OUTPUT].variable, output, 1);
+    setenv("VRAMTRACE_OUTPUT", output, 1);
     setenv("VRAMTRACE_OUTPUT_OPTION", "1", 1); /* who gave -o is told of -o where it fails */
     free(output);
 }
 
 void vt_run_options_set(const struct vt_run_options *options) {
-    for (int i = 0; i < VT_RUN_OPTIONS; i++)
-        if (options->value[i] && table[i].variable &&
-            !(i == VT_RUN_INJECT && vt_run_options_each(options)))
-            setenv(table[i].variable, options->value[i], 1);
+    for (const struct vt_option *row = rows; row->name; row++) {
+        const char *value = value_for_tracer(options, row);
+        if (!value || (value == options->inject && vt_run_options_each(options)))
+            continue;
+        char *variable = variable_of(row);
+        setenv(variable, value, 1);
+        free(variable);
+    }
     unsetenv("VRAMTRACE_OUTPUT_OPTION");
-    if (options->value[VT_RUN_OUTPUT])
-        set_output(options->value[VT_RUN_OUTPUT]);
-    const char *sim = options->value[VT_RUN_SIM];
-    if (sim) {
-        const char *comma = strchr(sim, ',');
-        char *size = vt_strndup(sim, comma ? (size_t)(comma - sim) : strlen(sim));
+    if (options->output)
+        set_output(options->output);
+    if (options->sim) {
+        const char *comma = strchr(options->sim, ',');
+        char *size = vt_strndup(options->sim, strcspn(options->sim, ","));
         setenv("VRAMTRACE_SIM_MEMORY", size, 1);
         if (comma)
             setenv("VRAMTRACE_SIM_DEVICES", comma + 1, 1);
         free(size);
     }
-    for (size_t i = 0; i < COUNT(switches) && options->given[VT_RUN_UNCACHED]; i++)
+    for (size_t i = 0; i < COUNT(switches) && options->uncached; i++)
         setenv(switches[i].variable, switches[i].value, 0);
 }

@@ -19,11 +19,8 @@
 static int parse_run(int argc, char **argv) {
     struct vt_run_options options;
     int status = vt_run_options_parse(argc, argv, &vt_builder, &options);
-    if (!status) {
-        vt_run_options_max_runs(&options);
-        vt_run_options_timeout(&options);
+    if (!status)
         status = vt_check_ready(&options.check);
-    }
     vt_run_options_free(&options);
     return status;
 }

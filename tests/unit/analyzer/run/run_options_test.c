@@ -75,7 +75,7 @@ static void test_sim(void **state) {
     (void)state;
     struct vt_run_options options;
     assert_int_equal(parse(&options, "--sim", "8G"), 0); /* "8G" is the command */
-    assert_true(options.given[VT_RUN_SIM] && !options.value[VT_RUN_SIM]);
+    assert_true(options.simulated && !options.sim);
     assert_int_equal(options.command, 2);
     static const char *const good[] = {"--sim=8G", "--sim=512M,1", "--sim=141G,64"};
     for (size_t i = 0; i < 3; i++)
@@ -103,8 +103,8 @@ static void test_words(void **state) {
     assert_int_equal(parse(&options, "true", "--depth=0"), 0);
     assert_int_equal(options.command, 1);
     assert_int_equal(parse(&options, "-qofile", "true"), 0);
-    assert_true(options.given[VT_RUN_QUIET]);
-    assert_string_equal(options.value[VT_RUN_OUTPUT], "file");
+    assert_true(options.quiet);
+    assert_string_equal(options.output, "file");
 }
 
 static const char *env(const char *name) {

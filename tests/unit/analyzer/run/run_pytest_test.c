@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "run/run_options.h"
 #include "run/run_pytest.h"
 
 #include <stdio.h>
@@ -56,21 +57,22 @@ static void test_isolated(void **state) {
 
 /* The plugin lies beside the tracer; what the user has set stays in front. */
 static void test_set(void **state) {
-    struct vt_check check;
+    struct vt_run_options options;
+    char *argv[] = {"run",         "--check",  "--fail-on=lost", "--report=json=x",
+                    "--classes=c", "--strict", "--max-peak=1G",  NULL};
     (void)state;
-    vt_check_start(&check, NULL);
+    assert_int_equal(vt_run_options_parse(7, argv, NULL, &options), 0);
     setenv("PYTEST_PLUGINS", "mine,yours", 1);
     setenv("PYTHONPATH", "/a:/b", 1);
-    assert_false(vt_run_pytest_set(&check, "/nonexistent/libvramtrace.so"));
+    assert_false(vt_run_pytest_set(&options.check, "/nonexistent/libvramtrace.so"));
     assert_string_equal(getenv("PYTEST_PLUGINS"), "mine,yours");
-    assert_int_equal(vt_check_option(&check, "run", VT_CHECK_BASE, "lost"), 0);
-    assert_true(vt_run_pytest_set(&check, VT_BUILD_DIR "/libvramtrace.so"));
+    assert_true(vt_run_pytest_set(&options.check, VT_BUILD_DIR "/libvramtrace.so"));
     assert_string_equal(getenv("PYTEST_PLUGINS"), "mine,yours,vramtrace_pytest");
     const char *path = getenv("PYTHONPATH");
     assert_memory_equal(path, "/a:/b:/", 7);
     assert_string_equal(strrchr(path, '/'), "/python");
-    assert_string_equal(getenv("VRAMTRACE_CHECK"), "--fail-on=lost");
-    vt_check_free(&check);
+    assert_string_equal(getenv("VRAMTRACE_CHECK"), "--fail-on=lost\n--classes=c\n--strict");
+    vt_run_options_free(&options);
 }
 
 int main(void) {
