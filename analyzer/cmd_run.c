@@ -71,42 +71,41 @@ static void set_environment(const struct vt_run_options *options,
 }
 
 /* Has pytest load the plugin that judges each test. Without it the gate still judges the run. */
-static void set_pytest(const struct vt_check *check, const char *program, char *const *argv,
-                       const char *tracer, bool quiet) {
-    if (!vt_run_pytest_is(argv))
+static void set_pytest(const struct vt_run_plan *plan) {
+    if (!vt_run_pytest_is(plan->argv))
         return;
-    const char *why = vt_run_pytest_is_isolated(program, argv)
+    const char *why = vt_run_pytest_is_isolated(plan->program, plan->argv)
                           ? "its Python ignores PYTHONPATH (-I or -E)"
-                      : vt_run_pytest_set(check, tracer) ? NULL
-                                                         : "the plugin is not installed";
-    if (why && !quiet)
+                      : vt_run_pytest_set(&plan->options.check, plan->libraries.tracer)
+                          ? NULL
+                          : "the plugin is not installed";
+    if (why && !plan->quiet)
         vt_error("pytest's tests are judged together, not each: %s", why);
 }
 
 /* Prints the lines at the end of a run without a gate. Returns the exit status. */
-static int report(const struct vt_run_child *child, const struct vt_run_logs *found, bool simulated,
-                  bool quiet) {
-    const struct vt_run_logs logs = *found;
+static int report(const struct vt_run_plan *plan, const struct vt_run_child *child,
+                  const struct vt_run_logs *logs) {
     int status = child->status;
     if (child->untraced.length) {
-        if (logs.count) {
+        if (logs->count) {
             vt_error("%s", child->untraced.text);
         } else {
             vt_error("%s; its own exit status was %d", child->untraced.text, child->status);
             status = VT_STATUS_CANNOT_TRACE;
         }
-    } else if (child->refused.length && !logs.count) {
+    } else if (child->refused.length && !logs->count) {
         vt_error("%s; the command's own exit status was %d", child->refused.text, child->status);
         status = VT_STATUS_CANNOT_TRACE;
     } else if (child->refused.length) {
         vt_error("%s", child->refused.text);
-    } else if (!logs.count && !logs.failed && !quiet) {
-        char *why = vt_run_logs_why_none(simulated);
+    } else if (!logs->count && !logs->failed && !plan->quiet) {
+        char *why = vt_run_logs_why_none(plan->options.simulated);
         vt_error("nothing was recorded: %s", why);
         free(why);
     }
-    if (!quiet)
-        vt_run_logs_say(&logs, stderr);
+    if (!plan->quiet)
+        vt_run_logs_say(logs, stderr);
     return status;
 }
 
@@ -120,25 +119,16 @@ static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
         fclose(list);
 }
 
-/* The checked command line. */
-struct plan {
-    struct vt_run_options options;
-    struct vt_run_libraries libraries;
-    char *program;
-};
-
-static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string *message) {
+static int make_plan(int argc, char **argv, struct vt_run_plan *plan, struct vt_string *message) {
     int status = vt_run_options_parse(argc, argv, &vt_builder, &plan->options);
     if (status || plan->options.help)
         return status;
+    plan->argv = argv + plan->options.command;
     if (plan->options.command == argc)
         return vt_usage("run", "expected a command to run, found none");
-    status =
-        vt_run_program_find(argv[plan->options.command], getenv("PATH"), &plan->program, message);
-    if (status && !strcmp(argv[plan->options.command - 1], "--sim") &&
-        isdigit((unsigned char)argv[plan->options.command][0]))
-        vt_string_format(message, "; a size is joined to the option: --sim=%s",
-                         argv[plan->options.command]);
+    status = vt_run_program_find(plan->argv[0], getenv("PATH"), &plan->program, message);
+    if (status && !strcmp(plan->argv[-1], "--sim") && isdigit((unsigned char)plan->argv[0][0]))
+        vt_string_format(message, "; a size is joined to the option: --sim=%s", plan->argv[0]);
     if (!status)
         status = vt_run_preload_find(plan->options.simulated, &plan->libraries, message);
     if (!status)
@@ -161,7 +151,7 @@ struct paths {
 };
 
 /* Returns 0, or an exit status after it printed an error. */
-static int open_paths(const struct plan *plan, struct paths *paths) {
+static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
     const char *output = getenv("VRAMTRACE_OUTPUT");
     bool judged = plan->options.judged || vt_run_options_each(&plan->options);
     *paths = (struct paths){.outer = outer_list()};
@@ -200,43 +190,21 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
     free(paths->list);
 }
 
-static int sweep(struct plan *plan, char **argv, const struct paths *paths, bool quiet) {
-    const char *folder = paths->folder          ? paths->folder
-                         : plan->options.output ? plan->options.output
-                                                : getenv("VRAMTRACE_OUTPUT");
-    struct vt_run_inject inject = {
-        .program = plan->program,
-        .argv = argv,
-        .tracer = plan->libraries.tracer,
-        .simulated = plan->options.simulated,
-        .quiet = quiet,
-        .folder = folder,
-        .max_runs = plan->options.max_runs,
-        .timeout_ms = plan->options.timeout_s * 1000,
-        .check = &plan->options.check,
-    };
-    return vt_run_inject_each(&inject);
-}
-
-static int once(struct plan *plan, char **argv, const struct paths *paths, bool quiet,
-                struct vt_string *message) {
+static int run_once(struct vt_run_plan *plan, const struct paths *paths,
+                    struct vt_string *message) {
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
     struct vt_run_nvml nvml = {0};
     if (paths->own_list) /* else the enclosing run samples */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
-    int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer,
-                                  plan->options.simulated, &child, message);
+    int status = vt_run_child_run(plan, &child, message);
     vt_run_nvml_stop(&nvml);
     if (status)
         return status;
     vt_run_logs_read(paths->list, &logs);
     vt_run_logs_mark_end(&logs, &child);
-    if (plan->options.judged)
-        status =
-            vt_run_check_judge(&plan->options.check, &child, &logs, plan->options.simulated, quiet);
-    else
-        status = report(&child, &logs, plan->options.simulated, quiet);
+    status = plan->options.judged ? vt_run_check_judge(plan, &child, &logs)
+                                  : report(plan, &child, &logs);
     if (paths->outer && paths->own_list && !paths->folder)
         tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);
@@ -245,11 +213,13 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
     return status;
 }
 
-static int run(struct plan *plan, char **argv, struct vt_string *message) {
+static int run(struct vt_run_plan *plan, struct vt_string *message) {
     const char *value = getenv("VRAMTRACE_QUIET");
-    bool quiet = plan->options.quiet || (value && !strcmp(value, "1"));
+    bool judged = plan->options.judged, each = vt_run_options_each(&plan->options);
     struct paths paths;
     int status = open_paths(plan, &paths);
+    plan->quiet = plan->options.quiet || (value && !strcmp(value, "1")) ||
+                  (paths.outer && !judged && !each); /* the enclosing run prints the lines */
     if (!status) {
         if (!paths.outer)
             set_run_id();
@@ -263,27 +233,26 @@ static int run(struct plan *plan, char **argv, struct vt_string *message) {
         if (plan->options.simulated)
             paths.share = vt_run_nvml_share();
         set_environment(&plan->options, &plan->libraries);
-        if (plan->options.judged && !vt_run_options_each(&plan->options))
-            set_pytest(&plan->options.check, plan->program, argv, plan->libraries.tracer, quiet);
-        if (vt_run_options_each(&plan->options))
-            status = sweep(plan, argv, &paths, quiet);
-        else
-            status =
-                once(plan, argv, &paths, quiet || (paths.outer && !plan->options.judged), message);
+        if (judged && !each)
+            set_pytest(plan);
+        const char *given =
+            plan->options.output ? plan->options.output : getenv("VRAMTRACE_OUTPUT");
+        status = each ? vt_run_inject_each(plan, paths.folder ? paths.folder : given)
+                      : run_once(plan, &paths, message);
     }
-    close_paths(&paths, status, quiet);
+    close_paths(&paths, status, plan->quiet);
     return status;
 }
 
 int vt_cmd_run(int argc, char **argv) {
-    struct plan plan = {0};
+    struct vt_run_plan plan = {0};
     struct vt_string message = {0};
     vt_run_child_take_signals();
     int status = make_plan(argc, argv, &plan, &message);
     if (!status && plan.options.help)
         vt_run_options_help();
     else if (!status)
-        status = run(&plan, argv + plan.options.command, &message);
+        status = run(&plan, &message);
     if (message.length)
         vt_error("%s", message.text);
     vt_string_free(&message);

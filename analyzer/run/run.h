@@ -10,6 +10,7 @@
  *     run_program.h    finds a command's file, and whether it can be traced
  *     run_elf.h        the ELF headers of that file
  *     run_preload.h    the libraries to preload
+ *     run_plan.h       what the options and these two come to
  *     run_child.h      the command as a process
  *     run_nvml.h       samples from NVML while it runs
  *     run_logs.h       the logs that it wrote, and the lines at the end
@@ -27,6 +28,7 @@
 #include "run_logs.h"
 #include "run_nvml.h"
 #include "run_options.h"
+#include "run_plan.h"
 #include "run_preload.h"
 #include "run_program.h"
 #include "run_pytest.h"

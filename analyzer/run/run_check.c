@@ -52,16 +52,16 @@ void vt_run_check_remove(const char *folder) {
 }
 
 /* Why there is nothing to judge; stays empty if there is. */
-static void find_reason(const struct vt_check *check, const struct vt_run_child *child,
-                        const struct vt_run_logs *logs, bool simulated, struct vt_string *why) {
+static void find_reason(const struct vt_run_plan *plan, const struct vt_run_child *child,
+                        const struct vt_run_logs *logs, struct vt_string *why) {
     if (child->untraced.length)
         vt_string_add(why, child->untraced.text);
     else if (logs->failed)
         vt_string_add(why, "cannot judge: a process could not write its log");
     else if (!logs->count && child->refused.length)
         vt_string_add(why, child->refused.text);
-    else if (!logs->count && !check->allow_no_cuda) {
-        char *none = vt_run_logs_why_none(simulated);
+    else if (!logs->count && !plan->options.check.allow_no_cuda) {
+        char *none = vt_run_logs_why_none(plan->options.simulated);
         vt_string_format(why, "nothing was judged: %s (--allow-no-cuda lets this pass)", none);
         free(none);
     }
@@ -83,16 +83,17 @@ static int judge(struct vt_check *check, const struct vt_run_logs *logs, bool qu
     return status;
 }
 
-int vt_run_check_judge(struct vt_check *check, const struct vt_run_child *child,
-                       const struct vt_run_logs *logs, bool simulated, bool quiet) {
+int vt_run_check_judge(struct vt_run_plan *plan, const struct vt_run_child *child,
+                       const struct vt_run_logs *logs) {
+    struct vt_check *check = &plan->options.check;
     struct vt_string why = {0};
-    find_reason(check, child, logs, simulated, &why);
+    find_reason(plan, child, logs, &why);
     if (why.length) {
         vt_error("%s; the command's own exit status was %d", why.text, child->status);
         vt_string_free(&why);
         return VT_STATUS_CANNOT_TRACE;
     }
-    int status = judge(check, logs, quiet);
+    int status = judge(check, logs, plan->quiet);
     if (child->status && !check->ignore_status) {
         if (status != VT_STATUS_OK && status != VT_STATUS_GATE)
             vt_error("the gate did not judge this run");

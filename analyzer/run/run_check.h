@@ -17,10 +17,10 @@ char *vt_run_check_folder(void);
 /* Removes the folder and its contents, two levels deep. */
 void vt_run_check_remove(const char *folder);
 
-/* Judges the logs of a command that has ended, and writes the text to stderr, with `quiet` only if
+/* Judges the logs of a command that has ended, and writes the text to stderr, of a quiet plan only if
  * it fails. Returns the exit status: the command's own if it failed, else the gate's, or
  * VT_STATUS_CANNOT_TRACE if there was nothing to judge. */
-int vt_run_check_judge(struct vt_check *check, const struct vt_run_child *child,
-                       const struct vt_run_logs *logs, bool simulated, bool quiet);
+int vt_run_check_judge(struct vt_run_plan *plan, const struct vt_run_child *child,
+                       const struct vt_run_logs *logs);
 
 #endif

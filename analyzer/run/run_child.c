@@ -96,7 +96,8 @@ static bool is_told(pid_t pid, const char *library) {
 /* Checks whether the tracer is loaded. The command may have executed another program, in a way that
  * cannot be seen before: `env -i`, a wrapper script, a static program. If the process cannot be
  * read, or is just starting, `untraced` stays as it was. */
-static void look(struct vt_run_child *child, const char *library, bool simulated) {
+static void look(const struct vt_run_plan *plan, struct vt_run_child *child) {
+    const char *library = plan->libraries.tracer;
     struct vt_string maps, why = {0};
     char exe[64], program[4096];
     if (!read_proc(child->pid, "maps", &maps))
@@ -117,7 +118,7 @@ static void look(struct vt_run_child *child, const char *library, bool simulated
     program[length] = 0;
     bool secure = is_secure(child->pid);
     bool told = is_told(child->pid, library);
-    if (vt_run_program_inspect(program, simulated, &why) == 0) {
+    if (vt_run_program_inspect(program, plan->options.simulated, &why) == 0) {
         vt_string_free(&why);
         /* the loader maps preloads before libc; without both, it is not that far yet */
         if (told && !secure && !has_libc)
@@ -148,7 +149,9 @@ void vt_run_child_take_signals(void) {
 }
 
 /* In the child: execs like execvp, but the file that was checked. Writes an error to `fd`. */
-static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, int fd) {
+static _Noreturn void become(const struct vt_run_plan *plan, const sigset_t *mask, int fd) {
+    const char *path = plan->program;
+    char **argv = plan->argv;
     if (found.chld_ignored)
         signal(SIGCHLD, SIG_IGN);
     if (!found.pipe_ignored)
@@ -180,14 +183,14 @@ static _Noreturn void become(const char *path, char **argv, const sigset_t *mask
 }
 
 /* Returns 0, or errno of the fork or the exec. */
-static int start(const char *path, char **argv, const sigset_t *mask, struct vt_run_child *child) {
+static int start(const struct vt_run_plan *plan, const sigset_t *mask, struct vt_run_child *child) {
     int ends[2], error = 0;
     if (pipe2(ends, O_CLOEXEC))
         return errno;
     fflush(NULL);
     child->pid = fork();
     if (child->pid == 0)
-        become(path, argv, mask, ends[1]);
+        become(plan, mask, ends[1]);
     error = child->pid < 0 ? errno : 0;
     close(ends[1]);
     if (child->pid > 0) {
@@ -247,8 +250,8 @@ static void kill_tree(pid_t pid) {
     vt_string_free(&children);
 }
 
-static void wait_for(struct vt_run_child *child, const struct vt_run_witness *witness,
-                     const char *library, bool simulated) {
+static void wait_for(const struct vt_run_plan *plan, struct vt_run_child *child,
+                     const struct vt_run_witness *witness) {
     sigset_t watched;
     vt_run_signals_watched(&watched);
     uint64_t begun = vt_now_ns();
@@ -259,7 +262,7 @@ static void wait_for(struct vt_run_child *child, const struct vt_run_witness *wi
             break;
         uint64_t passed = (vt_now_ns() - begun) / 1000000u;
         if (next < LOOKS && passed >= looks[next]) {
-            look(child, library, simulated);
+            look(plan, child);
             next++;
             continue;
         }
@@ -307,17 +310,17 @@ static void note_refusal(struct vt_run_child *child) {
         library);
 }
 
-int vt_run_child_run(const char *path, char **argv, const char *library, bool simulated,
-                     struct vt_run_child *child, struct vt_string *message) {
+int vt_run_child_run(const struct vt_run_plan *plan, struct vt_run_child *child,
+                     struct vt_string *message) {
     struct vt_run_witness witness;
     sigset_t watched, mask;
     *child = (struct vt_run_child){.timeout_ms = child->timeout_ms};
     vt_run_signals_watched(&watched);
     sigprocmask(SIG_BLOCK, &watched, &mask);
     vt_run_signals_start(&witness); /* first, so that it misses no signal that the command gets */
-    int error = start(path, argv, &mask, child);
+    int error = start(plan, &mask, child);
     if (!error)
-        wait_for(child, &witness, library, simulated);
+        wait_for(plan, child, &witness);
     vt_run_signals_stop(&witness);
     /* Someone who signals each process separately may reach us after the command died of that
      * signal. It must not end us before the report. */
@@ -326,10 +329,10 @@ int vt_run_child_run(const char *path, char **argv, const char *library, bool si
     while (sigtimedwait(&watched, NULL, &(struct timespec){0}) > 0)
         ;
     sigprocmask(SIG_SETMASK, &mask, NULL);
-    if (!error && simulated)
+    if (!error && plan->options.simulated)
         note_refusal(child);
     if (!error)
         return 0;
-    vt_string_format(message, "%s: cannot be executed: %s", path, strerror(error));
+    vt_string_format(message, "%s: cannot be executed: %s", plan->program, strerror(error));
     return error == ENOENT ? VT_STATUS_NOT_FOUND : VT_STATUS_NOT_EXECUTABLE;
 }

@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_CHILD_H
 #define VRAMTRACE_ANALYZER_RUN_CHILD_H
 
-#include "base/base.h"
+#include "run_plan.h"
 
 #include <sys/types.h>
 
@@ -29,10 +29,9 @@ struct vt_run_child {
 /* Once, before anything is written: sets how this process takes signals. The program gets what was found. */
 void vt_run_child_take_signals(void);
 
-/* Runs the program at `path` with these arguments and our environment, in our process group, and
- * waits for its end. `library`: the tracer, to check that it is loaded; `simulated`: as for
- * vt_run_program_inspect. Returns 0, or an exit status with `message` if it did not start. */
-int vt_run_child_run(const char *path, char **argv, const char *library, bool simulated,
-                     struct vt_run_child *child, struct vt_string *message);
+/* Runs the plan's command with our environment, in our process group, and waits for its end. Returns 0, or an exit
+ * status with `message` if it did not start. */
+int vt_run_child_run(const struct vt_run_plan *plan, struct vt_run_child *child,
+                     struct vt_string *message);
 
 #endif

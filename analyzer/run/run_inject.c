@@ -34,7 +34,9 @@ struct target {
 };
 
 struct sweep {
-    const struct vt_run_inject *how;
+    struct vt_run_plan *plan;
+    struct vt_check *check; /* the plan's */
+    const char *folder;     /* for the logs and outputs */
     struct target *targets;
     uint32_t count, room;
     struct vt_map by_id;
@@ -145,8 +147,8 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
         vt_error("cannot make a temporary file: %s", strerror(errno));
         return VT_STATUS_CANNOT_TRACE;
     }
-    char *folder = vt_formatted("%s/%llu/", s->how->folder, (unsigned long long)ordinal);
-    char *output = vt_formatted("%s/%llu.txt", s->how->folder, (unsigned long long)ordinal);
+    char *folder = vt_formatted("%s/%llu/", s->folder, (unsigned long long)ordinal);
+    char *output = vt_formatted("%s/%llu.txt", s->folder, (unsigned long long)ordinal);
     char *number = vt_formatted("%llu", (unsigned long long)ordinal);
     setenv("VRAMTRACE_OUTPUT", folder, 1);
     setenv("VRAMTRACE_RUN_LIST", list, 1);
@@ -158,8 +160,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     if (ordinal)
         redirect(output, saved);
     o->child.timeout_ms = timeout_ms;
-    int status = vt_run_child_run(s->how->program, s->how->argv, s->how->tracer, s->how->simulated,
-                                  &o->child, &message);
+    int status = vt_run_child_run(s->plan, &o->child, &message);
     if (ordinal)
         restore(saved);
     o->took_ms = (vt_now_ns() - start) / 1000000;
@@ -224,7 +225,7 @@ static char *hit_text(const struct vt_model *model) {
 static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool ended_badly,
                            struct vt_string *text) {
     struct vt_gate gate;
-    struct vt_gate_options options = s->how->check->gate;
+    struct vt_gate_options options = s->check->gate;
     uint32_t leaks = 0;
     options.baseline = &s->before;
     options.max_peak = VT_UNKNOWN;
@@ -247,14 +248,14 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
 }
 
 static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
-    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code.items};
+    struct vt_model_options options = {.device = -1, .user_code = s->check->user_code.items};
     struct vt_model model = {0};
     struct vt_string message = {0}, leaks = {0};
     const char *word = "ok";
     char how[64];
-    bool built = o->logs.count && !s->how->check->builder->build((const char *const *)o->logs.paths,
-                                                                 (uint32_t)o->logs.count, &options,
-                                                                 &model, &message);
+    bool built = o->logs.count &&
+                 !s->check->builder->build((const char *const *)o->logs.paths,
+                                           (uint32_t)o->logs.count, &options, &model, &message);
     char *where = built ? hit_text(&model) : NULL;
     uint32_t count = 0;
     if (o->child.timed_out) {
@@ -276,7 +277,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
         }
     }
     bool bad = strcmp(word, "ok") != 0;
-    if (bad || !s->how->quiet)
+    if (bad || !s->plan->quiet)
         fprintf(stderr, "%-6s %s (allocation %llu): %s%s\n", word,
                 where ? where : "a site that was not reached in this run",
                 (unsigned long long)ordinal, how, leaks.length ? leaks.text : "");
@@ -288,24 +289,25 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
     vt_string_free(&message);
     vt_string_free(&leaks);
     if (built)
-        s->how->check->builder->free(&model);
+        s->check->builder->free(&model);
 }
 
 /* --- the sweep --- */
 
 /* The run without a failure must succeed. */
 static int first_run(struct sweep *s, uint32_t *timeout_ms) {
-    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code.items};
+    struct vt_model_options options = {.device = -1, .user_code = s->check->user_code.items};
     struct outcome o;
     struct vt_model model;
     struct vt_gate gate;
     struct vt_string message = {0};
-    int status = run_once(s, 0, s->how->timeout_ms, &o);
+    const uint32_t given_ms = s->plan->options.timeout_s * 1000;
+    int status = run_once(s, 0, given_ms, &o);
     const struct vt_string *why = o.child.untraced.length ? &o.child.untraced : &o.child.refused;
     if (!status && why->length && (why == &o.child.untraced || !o.logs.count)) {
         vt_error("%s", why->text);
         status = VT_STATUS_CANNOT_TRACE;
-    } else if (!status && (o.child.signal || (o.child.status && !s->how->check->ignore_status))) {
+    } else if (!status && (o.child.signal || (o.child.status && !s->check->ignore_status))) {
         vt_error("--inject each: the command fails with status %d even when no allocation fails; "
                  "expected a command that succeeds",
                  o.child.status);
@@ -317,30 +319,32 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
     }
     for (size_t i = 0; !status && i < o.logs.count; i++)
         status = walk(s, o.logs.paths[i], note_site);
-    if (!status &&
-        s->how->check->builder->build((const char *const *)o.logs.paths, (uint32_t)o.logs.count,
-                                      &options, &model, &message)) {
+    if (!status && s->check->builder->build((const char *const *)o.logs.paths,
+                                            (uint32_t)o.logs.count, &options, &model, &message)) {
         vt_error("%s", message.text);
         status = VT_STATUS_CANNOT_TRACE;
     } else if (!status) {
-        vt_gate_judge(&model, &s->how->check->gate, &gate);
+        vt_gate_judge(&model, &s->check->gate, &gate);
         vt_gate_baseline(&gate, &s->before);
         vt_gate_free(&gate);
-        s->how->check->builder->free(&model);
+        s->check->builder->free(&model);
     }
-    *timeout_ms = s->how->timeout_ms ? s->how->timeout_ms
-                  : o.took_ms < 6000 ? 60000
-                                     : (uint32_t)o.took_ms * 10;
+    *timeout_ms = given_ms ? given_ms : o.took_ms < 6000 ? 60000 : (uint32_t)o.took_ms * 10;
     vt_string_free(&message);
     outcome_free(&o);
     return status;
+}
+
+/* --max-runs */
+static bool is_enough(const struct sweep *s) {
+    return s->plan->options.max_runs && s->runs == s->plan->options.max_runs;
 }
 
 /* Tries a site until it was hit. */
 static int try_site(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
     for (uint32_t i = 0; i < s->targets[index].count && !s->targets[index].hit; i++) {
         struct outcome o;
-        if (s->how->max_runs && s->runs == s->how->max_runs)
+        if (is_enough(s))
             return 0;
         s->runs++;
         uint64_t ordinal = s->targets[index].ordinals[i];
@@ -356,11 +360,11 @@ static int try_site(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
     return 0;
 }
 
-int vt_run_inject_each(const struct vt_run_inject *how) {
-    struct sweep s = {.how = how};
+int vt_run_inject_each(struct vt_run_plan *plan, const char *folder) {
+    struct sweep s = {.plan = plan, .check = &plan->options.check, .folder = folder};
     uint32_t timeout_ms, missed = 0;
     int status = first_run(&s, &timeout_ms);
-    if (!status && !how->quiet)
+    if (!status && !plan->quiet)
         fprintf(stderr, "inject: %u site%s allocate%s; refusing each in turn\n", s.count,
                 vt_plural(s.count), s.count == 1 ? "s" : "");
     for (uint32_t i = 0; !status && i < s.count; i++)
@@ -376,8 +380,7 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
                 vt_plural(s.hangs), s.leaks, s.failed_well, s.survived);
         if (missed)
             fprintf(stderr, "inject: %u site%s not tried or not reached%s\n", missed,
-                    missed == 1 ? " was" : "s were",
-                    how->max_runs && s.runs == how->max_runs ? " (--max-runs)" : "");
+                    missed == 1 ? " was" : "s were", is_enough(&s) ? " (--max-runs)" : "");
         status = s.crashes || s.hangs || s.leaks ? VT_STATUS_GATE : VT_STATUS_OK;
     }
     vt_baseline_free(&s.before);

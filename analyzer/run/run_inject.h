@@ -8,23 +8,11 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_INJECT_H
 #define VRAMTRACE_ANALYZER_RUN_INJECT_H
 
-#include "gate/gate.h"
-#include "run_child.h"
+#include "run_plan.h"
 
-struct vt_run_inject {
-    const char *program; /* path */
-    char **argv;
-    const char *tracer;
-    bool simulated, quiet;
-    const char *folder;  /* for the logs and outputs */
-    uint32_t max_runs;   /* after the first; 0: one for each site */
-    uint32_t timeout_ms; /* of a run; 0: ten times the first one, at least a minute */
-    struct vt_check *check;
-};
-
-/* Returns the exit status: VT_STATUS_OK if every failure was handled, VT_STATUS_GATE if one was
+/* `folder`: for the logs and outputs. Returns the exit status: VT_STATUS_OK if every failure was handled, VT_STATUS_GATE if one was
  * not; the command's own if it fails without any; VT_STATUS_CANNOT_TRACE if it cannot be rehearsed.
  * Errors were printed. */
-int vt_run_inject_each(const struct vt_run_inject *inject);
+int vt_run_inject_each(struct vt_run_plan *plan, const char *folder);
 
 #endif
