@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "files.h"
 
+#include "util.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -59,6 +61,51 @@ ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset) {
         done += (size_t)got;
     }
     return (ssize_t)done;
+}
+
+/* --- processes --- */
+
+bool vt_file_read_process(unsigned pid, const char *name, struct vt_string *out) {
+    char path[64], block[16384];
+    ssize_t got;
+    snprintf(path, sizeof path, "/proc/%u/%s", pid, name);
+    *out = (struct vt_string){0};
+    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    while ((got = read(fd, block, sizeof block)) > 0)
+        vt_string_add_bytes(out, block, (size_t)got);
+    if (got < 0)
+        vt_string_free(out);
+    return got == 0 && out->length;
+}
+
+uint64_t vt_file_process_started(unsigned pid, char *state) {
+    VT_SCOPED_STRING stat;
+    if (!vt_file_read_process(pid, "stat", &stat))
+        return 0;
+    /* Field 2 is the name in brackets and may hold anything, so count from the last bracket. Field 3 is the state. */
+    const char *at = strrchr(stat.text, ')');
+    if (!at || at[1] != ' ')
+        return 0;
+    *state = at[2];
+    for (int field = 2; field < 22 && at; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+const char *vt_file_variable(const char *environment, size_t length, const char *name) {
+    size_t name_length = strlen(name);
+    for (size_t at = 0; at < length;) {
+        size_t here = strnlen(environment + at, length - at);
+        if (at + here == length) /* truncated */
+            return NULL;
+        if (here > name_length && !strncmp(environment + at, name, name_length) &&
+            environment[at + name_length] == '=')
+            return environment + at + name_length + 1;
+        at += here + 1;
+    }
+    return NULL;
 }
 
 /* --- pipes that the shell opened for us --- */
@@ -120,6 +167,22 @@ FILE *vt_file_stream_given(const char *path, const char **why) {
     *why = error == ETIMEDOUT ? "its writer wrote nothing for 30 s" : strerror(error);
     errno = error;
     return NULL;
+}
+
+/* --- closing --- */
+
+void vt_file_close_scoped(const int *fd) {
+    int error = errno;
+    if (*fd >= 0)
+        close(*fd);
+    errno = error;
+}
+
+void vt_file_fclose_scoped(FILE *const *file) {
+    int error = errno;
+    if (*file)
+        fclose(*file);
+    errno = error;
 }
 
 #ifndef SYS_close_range

@@ -5,6 +5,7 @@
 #ifndef VRAMTRACE_ANALYZER_FILES_H
 #define VRAMTRACE_ANALYZER_FILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -22,6 +23,23 @@ FILE *vt_file_stream_given(const char *path, const char **why);
 
 /* Reads `size` bytes unless the file ends: returns the bytes read, or -errno. */
 ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset);
+
+/* Reads all of a file of /proc/PID. False: it cannot be read, for instance because the process ended. Free `out`. */
+struct vt_string;
+bool vt_file_read_process(unsigned pid, const char *name, struct vt_string *out);
+
+/* When a process started (field 22 of its /proc/PID/stat), and its state; 0: it cannot be read. */
+uint64_t vt_file_process_started(unsigned pid, char *state);
+
+/* The value of a variable in an environment, which has a NUL behind each; NULL: it has none, or its end is missing. */
+const char *vt_file_variable(const char *environment, size_t length, const char *name);
+
+/* Closed where the block ends that the variable stands in, if it is open (0 or above; not NULL); errno stays. They
+ * stand in the place of the type. */
+#define VT_SCOPED_FD   __attribute__((cleanup(vt_file_close_scoped))) int
+#define VT_SCOPED_FILE __attribute__((cleanup(vt_file_fclose_scoped))) FILE
+void vt_file_close_scoped(const int *fd);
+void vt_file_fclose_scoped(FILE *const *file);
 
 /* Closes `first` and all descriptors after it: a helper process must not keep the command's pipes open, or
  * their readers would not see its end. */

@@ -152,34 +152,19 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
 }
 
 bool vt_log_is_running(const struct vt_log_header *header) {
-    char path[64], text[1024];
+    char text[64];
     if (header->exit_kind != VT_EXIT_NONE)
         return false;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    VT_SCOPED_FD fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    ssize_t got = vt_file_read_at(fd, text, sizeof text - 1, 0);
-    close(fd);
+    ssize_t got = vt_file_read_at(fd, text, sizeof text, 0);
     size_t length = strlen(header->boot_id);
     if (got < (ssize_t)length || !length || memcmp(text, header->boot_id, length))
         return false;
-    snprintf(path, sizeof path, "/proc/%u/stat", header->pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    got = vt_file_read_at(fd, text, sizeof text - 1, 0);
-    close(fd);
-    if (got <= 0)
-        return false;
-    text[got] = 0;
-    /* Field 2 is the name in brackets and may hold anything, so count from the last bracket. Field
-     * 3 is the state. */
-    const char *at = strrchr(text, ')');
-    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
-        return false;
-    for (int field = 2; field < 22 && at; field++)
-        at = strchr(at + 1, ' ');
-    return at && strtoull(at + 1, NULL, 10) == header->process_start;
+    char state = 0;
+    uint64_t started = vt_file_process_started(header->pid, &state);
+    return started && started == header->process_start && state != 'Z' && state != 'X';
 }
 
 /* --- records --- */

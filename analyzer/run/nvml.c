@@ -207,20 +207,6 @@ void vt_nvml_close(struct vt_nvml *nvml) {
 
 /* --- ordinals --- */
 
-static const char *variable(const char *environment, size_t length, const char *name) {
-    size_t name_length = strlen(name);
-    for (size_t at = 0; at < length;) {
-        size_t here = strnlen(environment + at, length - at);
-        if (at + here == length) /* truncated */
-            return NULL;
-        if (here > name_length && !strncmp(environment + at, name, name_length) &&
-            environment[at + name_length] == '=')
-            return environment + at + name_length + 1;
-        at += here + 1;
-    }
-    return NULL;
-}
-
 /* "GPU-7673": any prefix of a UUID that fits only one GPU. */
 static uint32_t gpu_named(const struct vt_nvml *nvml, const char *word, size_t length) {
     uint32_t found = UINT32_MAX;
@@ -248,8 +234,8 @@ static bool are_alike(const struct vt_nvml *nvml) {
 
 void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_t length,
                       uint32_t ordinals[VT_NVML_GPUS]) {
-    const char *list = variable(environment, length, "CUDA_VISIBLE_DEVICES");
-    const char *order = variable(environment, length, "CUDA_DEVICE_ORDER");
+    const char *list = vt_file_variable(environment, length, "CUDA_VISIBLE_DEVICES");
+    const char *order = vt_file_variable(environment, length, "CUDA_DEVICE_ORDER");
     /* By default CUDA puts the fastest first; GPUs of one model are in bus order. GPUs that are
      * left out (MIG) have numbers too. */
     bool by_number = (order && !strcmp(order, "PCI_BUS_ID")) || are_alike(nvml);

@@ -6,6 +6,7 @@
 #include "run_check.h"
 
 #include "base/base.h"
+#include "run_places.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,20 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
+static int make_folder(char *path) {
+    /* the path goes into VRAMTRACE_OUTPUT, where % is special */
+    return !strchr(path, '%') && mkdtemp(path) ? 0 : -1;
+}
+
 char *vt_run_check_folder(void) {
-    const char *given = getenv("TMPDIR");
-    const char *folders[] = {given && *given == '/' ? given : "/tmp", "/tmp", "/dev/shm"};
-    int error = 0;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        char *path = vt_formatted("%s/vramtrace-check.XXXXXX", folders[i]);
-        /* the path goes into VRAMTRACE_OUTPUT, where % is special */
-        if (!strchr(path, '%') && mkdtemp(path))
-            return path;
-        error = errno;
-        free(path);
-    }
-    vt_error("cannot make a temporary folder in TMPDIR, /tmp or /dev/shm: %s", strerror(error));
-    return NULL;
+    char *path = vt_run_places_temporary("vramtrace-check", "/tmp", make_folder);
+    if (!path)
+        vt_error("cannot make a temporary folder in TMPDIR, /tmp or /dev/shm: %s", strerror(errno));
+    return path;
 }
 
 static void remove_inside(const char *folder, int levels) {
@@ -36,12 +33,11 @@ static void remove_inside(const char *folder, int levels) {
     for (struct dirent *entry; (entry = readdir(dir));) {
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
             continue;
-        char *path = vt_formatted("%s/%s", folder, entry->d_name);
+        VT_SCOPED char *path = vt_formatted("%s/%s", folder, entry->d_name);
         if (unlink(path) && levels > 1) {
             remove_inside(path, levels - 1);
             rmdir(path);
         }
-        free(path);
     }
     closedir(dir);
 }
@@ -61,15 +57,14 @@ static void find_reason(const struct vt_run_plan *plan, const struct vt_run_chil
     else if (!logs->count && child->refused.length)
         vt_string_add(why, child->refused.text);
     else if (!logs->count && !plan->options.check.allow_no_cuda) {
-        char *none = vt_run_logs_why_none(plan->options.simulated);
+        VT_SCOPED char *none = vt_run_logs_why_none(plan->options.simulated);
         vt_string_format(why, "nothing was judged: %s (--allow-no-cuda lets this pass)", none);
-        free(none);
     }
 }
 
 /* Runs the gate, and writes its text to stderr unless it passes and `quiet` is set. */
 static int judge(struct vt_check *check, const struct vt_run_logs *logs, bool quiet) {
-    char *text = NULL;
+    VT_SCOPED char *text = NULL;
     size_t length = 0;
     FILE *out = quiet ? open_memstream(&text, &length) : stderr;
     fflush(stdout);
@@ -79,18 +74,16 @@ static int judge(struct vt_check *check, const struct vt_run_logs *logs, bool qu
         if (status == VT_STATUS_GATE)
             fputs(text, stderr);
     }
-    free(text);
     return status;
 }
 
 int vt_run_check_judge(struct vt_run_plan *plan, const struct vt_run_child *child,
                        const struct vt_run_logs *logs) {
     struct vt_check *check = &plan->options.check;
-    struct vt_string why = {0};
+    VT_SCOPED_STRING why = {0};
     find_reason(plan, child, logs, &why);
     if (why.length) {
         vt_error("%s; the command's own exit status was %d", why.text, child->status);
-        vt_string_free(&why);
         return VT_STATUS_CANNOT_TRACE;
     }
     int status = judge(check, logs, plan->quiet);

@@ -22,75 +22,30 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t now_tsc(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    return __builtin_ia32_rdtsc();
-#else
-    return 0;
-#endif
-}
-
-/* Reads a whole file of /proc/PID. False: it cannot be read, for instance because the process
- * ended. */
-static bool read_proc(pid_t pid, const char *name, struct vt_string *out) {
-    char path[64], block[16384];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    *out = (struct vt_string){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got;
-    while ((got = read(fd, block, sizeof block)) > 0)
-        vt_string_add_bytes(out, block, (size_t)got);
-    close(fd);
-    if (got < 0)
-        vt_string_free(out);
-    return got == 0 && out->length;
-}
-
-static uint64_t start_of(pid_t pid) {
-    struct vt_string stat;
-    if (!read_proc(pid, "stat", &stat))
-        return 0;
-    /* field 2 is the name in parentheses and may contain anything */
-    const char *at = strrchr(stat.text, ')');
-    for (int field = 2; field < 22 && at; field++)
-        at = strchr(at + 1, ' ');
-    uint64_t started = at ? strtoull(at + 1, NULL, 10) : 0;
-    vt_string_free(&stat);
-    return started;
-}
-
 /* --- is it traced --- */
 
 /* Secure mode ignores LD_PRELOAD. The file was checked before the start; this also sees what a
  * security module did. */
 static bool is_secure(pid_t pid) {
-    struct vt_string auxv;
+    VT_SCOPED_STRING auxv;
     bool secure = false;
-    if (!read_proc(pid, "auxv", &auxv))
+    if (!vt_file_read_process((unsigned)pid, "auxv", &auxv))
         return false;
     for (size_t at = 0; at + 2 * sizeof(long) <= auxv.length; at += 2 * sizeof(long)) {
         unsigned long entry[2];
         memcpy(entry, auxv.text + at, sizeof entry);
         secure |= entry[0] == AT_SECURE && entry[1];
     }
-    vt_string_free(&auxv);
     return secure;
 }
 
 /* Whether the process started with the library in LD_PRELOAD. */
 static bool is_told(pid_t pid, const char *library) {
-    struct vt_string environment;
-    bool told = false;
-    if (!read_proc(pid, "environ", &environment))
+    VT_SCOPED_STRING environment;
+    if (!vt_file_read_process((unsigned)pid, "environ", &environment))
         return false;
-    /* a NUL ends each variable; vt_string adds one more */
-    for (size_t at = 0; at < environment.length; at += strlen(environment.text + at) + 1)
-        told |= !strncmp(environment.text + at, "LD_PRELOAD=", 11) &&
-                strstr(environment.text + at, library);
-    vt_string_free(&environment);
-    return told;
+    const char *value = vt_file_variable(environment.text, environment.length, "LD_PRELOAD");
+    return value && strstr(value, library);
 }
 
 /* Checks whether the tracer is loaded. The command may have executed another program, in a way that
@@ -98,16 +53,14 @@ static bool is_told(pid_t pid, const char *library) {
  * read, or is just starting, `untraced` stays as it was. */
 static void look(const struct vt_run_plan *plan, struct vt_run_child *child) {
     const char *library = plan->libraries.tracer;
-    struct vt_string maps, why = {0};
+    VT_SCOPED_STRING maps;
+    struct vt_string why = {0};
     char exe[64], program[4096];
-    if (!read_proc(child->pid, "maps", &maps))
+    if (!vt_file_read_process((unsigned)child->pid, "maps", &maps))
         return;
-    char *real = realpath(library, NULL); /* it may have been preloaded through a link */
-    bool mapped = strstr(maps.text, real ? real : library) != NULL;
-    free(real);
+    VT_SCOPED char *real = realpath(library, NULL); /* it may have been preloaded through a link */
     bool has_libc = strstr(maps.text, "/libc.so.6\n") != NULL;
-    vt_string_free(&maps);
-    if (mapped) {
+    if (strstr(maps.text, real ? real : library)) {
         vt_string_free(&child->untraced);
         return;
     }
@@ -194,7 +147,8 @@ static int start(const struct vt_run_plan *plan, const sigset_t *mask, struct vt
     error = child->pid < 0 ? errno : 0;
     close(ends[1]);
     if (child->pid > 0) {
-        child->started = start_of(child->pid);
+        char state;
+        child->started = vt_file_process_started((unsigned)child->pid, &state);
         ssize_t got;
         while ((got = read(ends[0], &error, sizeof error)) < 0 && errno == EINTR)
             ;
@@ -234,11 +188,11 @@ static void deal_with(const siginfo_t *info, const struct vt_run_child *child,
 /* Kills the process and all descendants that can be found; parents first, so that they start no
  * more. */
 static void kill_tree(pid_t pid) {
-    struct vt_string children = {0};
+    VT_SCOPED_STRING children;
     char name[64];
     kill(pid, SIGSTOP);
     snprintf(name, sizeof name, "task/%d/children", (int)pid);
-    bool read = read_proc(pid, name, &children);
+    bool read = vt_file_read_process((unsigned)pid, name, &children);
     kill(pid, SIGKILL);
     for (char *at = children.text, *end; read && at && *at; at = end) {
         long child = strtol(at, &end, 10);
@@ -247,7 +201,6 @@ static void kill_tree(pid_t pid) {
         if (child > 1)
             kill_tree((pid_t)child);
     }
-    vt_string_free(&children);
 }
 
 static void wait_for(const struct vt_run_plan *plan, struct vt_run_child *child,
@@ -282,7 +235,7 @@ static void wait_for(const struct vt_run_plan *plan, struct vt_run_child *child,
             deal_with(&info, child, witness);
     }
     child->ended_ns = vt_now_ns();
-    child->ended_tsc = now_tsc();
+    child->ended_tsc = __builtin_ia32_rdtsc();
     child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     child->status = child->signal ? 128 + child->signal : WEXITSTATUS(status);
 }
@@ -293,12 +246,9 @@ static void note_refusal(struct vt_run_child *child) {
     char library[PATH_MAX];
     if (!share || !*share)
         return;
-    char *path = vt_formatted("%s.refused", share);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    free(path);
+    VT_SCOPED char *path = vt_formatted("%s.refused", share);
+    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     ssize_t got = fd >= 0 ? read(fd, library, sizeof library - 1) : -1;
-    if (fd >= 0)
-        close(fd);
     if (got <= 0)
         return;
     library[got] = 0;

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "replay/replay.h"
 #include "log/log.h"
+#include "run_places.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,23 +20,18 @@
 
 /* --- the list --- */
 
+/* Makes a file with the first line. */
+static int make_marked(char *path) {
+    static const char mark[] = VT_RUN_LIST_MARK;
+    VT_SCOPED_FD fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0 || write(fd, mark, sizeof mark - 1) == (ssize_t)sizeof mark - 1)
+        return fd;
+    unlink(path);
+    return -1;
+}
+
 char *vt_run_logs_make_list(void) {
-    const char *given = getenv("TMPDIR");
-    const char *folders[] = {given && *given == '/' ? given : "/tmp", "/tmp", "/dev/shm"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        char *path = vt_formatted("%s/vramtrace-run.XXXXXX", folders[i]);
-        int fd = mkostemp(path, O_CLOEXEC);
-        bool marked = fd >= 0 && write(fd, VT_RUN_LIST_MARK, sizeof VT_RUN_LIST_MARK - 1) ==
-                                     (ssize_t)sizeof VT_RUN_LIST_MARK - 1;
-        if (fd >= 0)
-            close(fd);
-        if (marked)
-            return path;
-        if (fd >= 0)
-            unlink(path);
-        free(path);
-    }
-    return NULL;
+    return vt_run_places_temporary("vramtrace-run", "/tmp", make_marked);
 }
 
 int vt_run_logs_open_list(const char *list) {
@@ -55,8 +51,8 @@ int vt_run_logs_open_list(const char *list) {
 
 void vt_run_logs_read(const char *list, struct vt_run_logs *logs) {
     *logs = (struct vt_run_logs){0};
-    FILE *file = fopen(list, "re");
-    char *line = NULL;
+    VT_SCOPED_FILE *file = fopen(list, "re");
+    VT_SCOPED char *line = NULL;
     size_t room = 0;
     for (ssize_t length; file && (length = getline(&line, &room, file)) > 0;) {
         if (line[length - 1] == '\n')
@@ -68,9 +64,6 @@ void vt_run_logs_read(const char *list, struct vt_run_logs *logs) {
         VT_GROW(logs->paths, logs->count, logs->room);
         logs->paths[logs->count++] = vt_strdup(line);
     }
-    free(line);
-    if (file)
-        fclose(file);
 }
 
 void vt_run_logs_free(struct vt_run_logs *logs) {
@@ -116,13 +109,13 @@ char *vt_run_logs_why_none(bool simulated) {
 
 /* --- an end that the process could not record --- */
 
-static bool put(int fd, const void *field, size_t size, size_t offset) {
+static bool write_field(int fd, const void *field, size_t size, size_t offset) {
     return pwrite(fd, field, size, (off_t)offset) == (ssize_t)size;
 }
 
 /* Writes one field of the header; false: it cannot. */
 #define PUT(fd, header, field)                                                                     \
-    put(fd, &(header)->field, sizeof(header)->field, offsetof(struct vt_log_header, field))
+    write_field(fd, &(header)->field, sizeof(header)->field, offsetof(struct vt_log_header, field))
 
 /* Writes the time of its end in the log's ticks, and the second calibration pair, which is better than
  * the process's own, because it is later: its clocks are ours too. */
@@ -136,7 +129,7 @@ static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child 
     if (ticks <= h->calibration_ticks)
         return true;
     const uint64_t pair[] = {ticks, child->ended_ns}; /* at once: half a pair is a wrong rate */
-    return put(fd, pair, sizeof pair, offsetof(struct vt_log_header, calibration_ticks));
+    return write_field(fd, pair, sizeof pair, offsetof(struct vt_log_header, calibration_ticks));
 }
 
 /* Writes the kind last, because it makes the other fields valid. */
@@ -151,9 +144,9 @@ static bool put_end(int fd, struct vt_log_header *h, const struct vt_run_child *
 void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_child *child) {
     for (size_t i = 0; i < logs->count; i++) {
         struct vt_log_header header;
-        struct vt_string message = {0};
+        VT_SCOPED_STRING message = {0};
         uint64_t bytes;
-        int fd = open(logs->paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        VT_SCOPED_FD fd = open(logs->paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0)
             continue;
         if (!vt_log_read_header(fd, logs->paths[i], &header, &bytes, &message) &&
@@ -161,8 +154,6 @@ void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_ch
             header.process_start == child->started && !put_end(fd, &header, child))
             vt_error("%s: cannot write how the process ended (status %d): %s", logs->paths[i],
                      child->status, strerror(errno));
-        vt_string_free(&message);
-        close(fd);
     }
 }
 
@@ -182,11 +173,9 @@ struct summary {
 };
 
 static char *program_of(const struct vt_log_header *h) {
-    char *first = vt_strndup(h->command, h->command_bytes);
+    VT_SCOPED char *first = vt_strndup(h->command, h->command_bytes);
     const char *name = vt_basename(*first ? first : h->exe);
-    char *program = vt_printable(vt_strdup(*name ? name : "(unknown)"));
-    free(first);
-    return program;
+    return vt_printable(vt_strdup(*name ? name : "(unknown)"));
 }
 
 static void sum_up(const char *path, struct summary *s) {
@@ -222,11 +211,10 @@ static void sum_up(const char *path, struct summary *s) {
 static char *as_typed(const char *path) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_./+,:=@%^-";
-    char *here = getcwd(NULL, 0);
+    VT_SCOPED char *here = getcwd(NULL, 0);
     size_t length = here ? strlen(here) : 0;
     if (length > 1 && !strncmp(path, here, length) && path[length] == '/')
         path += length + 1;
-    free(here);
     struct vt_string typed = {0};
     if (*path == '-')
         vt_string_add(&typed, "./");
@@ -254,10 +242,9 @@ static void say_line(FILE *out, const struct summary *s, bool several) {
         fprintf(out, "vramtrace: %s\n", s->fault);
         return;
     }
-    char *typed = as_typed(s->path);
+    VT_SCOPED char *typed = as_typed(s->path);
     if (s->deleted) {
         fprintf(out, "vramtrace: the log %s was deleted before the command ended\n", typed);
-        free(typed);
         return;
     }
     fprintf(out, "vramtrace: %s (", s->program);
@@ -266,7 +253,6 @@ static void say_line(FILE *out, const struct summary *s, bool several) {
     fprintf(out, "pid %u): ", s->pid);
     say_live(out, s->count, s->bytes, s->dropped);
     fprintf(out, "%s; vramtrace report %s\n", s->running ? ", still running" : "", typed);
-    free(typed);
 }
 
 /* Readable logs first, then by bytes, then by their order in the list. */
@@ -278,11 +264,9 @@ static int by_bytes(const void *a, const void *b) {
 /* The folder of a log, as it is typed. Free it. */
 static char *folder_of(const char *path) {
     size_t length = (size_t)(vt_basename(path) - path);
-    char *folder = vt_strndup(path, length > 1 ? length - 1 : 1), *here = getcwd(NULL, 0);
-    char *typed = here && !strcmp(folder, here) ? vt_strdup(".") : as_typed(folder);
-    free(here);
-    free(folder);
-    return typed;
+    VT_SCOPED char *folder = vt_strndup(path, length > 1 ? length - 1 : 1);
+    VT_SCOPED char *here = getcwd(NULL, 0);
+    return here && !strcmp(folder, here) ? vt_strdup(".") : as_typed(folder);
 }
 
 /* The one command that reports all: their folders, of which a report takes the newest run. A report on the

@@ -9,9 +9,9 @@
 #define _GNU_SOURCE
 #include "run_nvml.h"
 
-#include "base/files.h"
 #include "log/log.h"
 #include "nvml.h"
+#include "run_places.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,17 +62,15 @@ struct moment {
 
 static struct moment now(void) {
     struct moment m = {.ns = vt_now_ns()};
-#if defined(__x86_64__)
     __builtin_ia32_lfence();
     m.tsc = __builtin_ia32_rdtsc();
-#endif
     return m;
 }
 
 /* --- the files --- */
 
 /* Appends to the file. False: it is full. */
-static bool put(struct target *t, const void *bytes, uint32_t size) {
+static bool write_part(struct target *t, const void *bytes, uint32_t size) {
     if (size > VT_NVML_MOST_BYTES - t->bytes || write(t->fd, bytes, size) != (ssize_t)size)
         return false;
     t->bytes += size;
@@ -81,63 +79,42 @@ static bool put(struct target *t, const void *bytes, uint32_t size) {
 
 static bool is_over(const struct target *t) {
     struct vt_log_header header;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     uint64_t bytes;
-    bool over =
-        vt_log_read_header(t->log, "", &header, &bytes, &message) || !vt_log_is_running(&header);
-    vt_string_free(&message);
-    return over;
+    return vt_log_read_header(t->log, "", &header, &bytes, &message) || !vt_log_is_running(&header);
 }
 
 static void let_go(struct target *t) {
-    close(t->fd);
-    close(t->log);
+    vt_file_close_scoped(&t->fd);
+    vt_file_close_scoped(&t->log);
 }
 
 /* Whether a file has samples: then it belongs to an older log of the same name, which is gone. */
 static bool is_left_behind(const char *path) {
     char magic[8];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool ours = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-                !memcmp(magic, VT_NVML_MAGIC, sizeof magic);
-    if (fd >= 0)
-        close(fd);
-    return ours;
+    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    return fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+           !memcmp(magic, VT_NVML_MAGIC, sizeof magic);
 }
 
 /* Creates the LOG.nvml of a log; -1: it cannot, or another file has the name. */
 static int make_file(const char *log_path) {
     enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC };
-    char *path = vt_nvml_file_path(log_path);
+    VT_SCOPED char *path = vt_nvml_file_path(log_path);
     int fd = open(path, FLAGS, 0600);
     if (fd < 0 && errno == EEXIST && is_left_behind(path) && !unlink(path))
         fd = open(path, FLAGS, 0600);
-    free(path);
     return fd;
 }
 
 /* --- the logs --- */
 
-/* The environment that the process was started with. */
-static void read_environment(uint32_t pid, struct vt_string *out) {
-    char path[64], block[4096];
-    ssize_t got;
-    snprintf(path, sizeof path, "/proc/%u/environ", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (got = read(fd, block, sizeof block)) > 0)
-        vt_string_add_bytes(out, block, (size_t)got);
-    if (fd >= 0)
-        close(fd);
-}
-
 /* Writes a record for every GPU, so that the analyzer can identify the GPU even if the program
  * asked for no UUID. */
 static bool describe(const struct sampler *s, struct target *t) {
-    struct vt_string environment = {0};
-    read_environment(t->header.pid, &environment);
-    vt_nvml_ordinals(&s->nvml, environment.text ? environment.text : "", environment.length,
-                     t->ordinals);
-    vt_string_free(&environment);
+    VT_SCOPED_STRING environment; /* that the process was started with */
+    vt_file_read_process(t->header.pid, "environ", &environment);
+    vt_nvml_ordinals(&s->nvml, environment.text, environment.length, t->ordinals);
     for (uint32_t i = 0; i < s->nvml.count; i++) {
         const struct vt_nvml_gpu *gpu = &s->nvml.gpus[i];
         struct vt_rec_gpu r = {
@@ -149,39 +126,34 @@ static bool describe(const struct sampler *s, struct target *t) {
         };
         memcpy(r.uuid, gpu->uuid, sizeof r.uuid);
         memcpy(r.name, gpu->name, sizeof r.name);
-        if (!put(t, &r, sizeof r))
+        if (!write_part(t, &r, sizeof r))
             return false;
     }
     return true;
 }
 
-/* Adds a new log. */
-static void add(struct sampler *s, const char *path) {
-    struct target t = {.log = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), .fd = -1};
+/* Makes LOG.nvml for a log, and writes its beginning. False: it is not to be sampled. */
+static bool begin_file(struct sampler *s, const char *path, struct target *t) {
     struct vt_log_header header;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     uint64_t bytes;
-    if (t.log < 0)
-        return;
-    bool ours = s->count < MOST_LOGS && !vt_log_read_header(t.log, path, &header, &bytes, &message);
-    vt_string_free(&message);
-    if (!ours || !(header.flags & VT_FLAG_SIMULATED) == s->simulated ||
-        !vt_log_is_running(&header)) {
-        close(t.log);
-        return;
-    }
+    if (t->log < 0 || s->count == MOST_LOGS ||
+        vt_log_read_header(t->log, path, &header, &bytes, &message) ||
+        !(header.flags & VT_FLAG_SIMULATED) == s->simulated || !vt_log_is_running(&header))
+        return false;
     /* not earlier, so that a run without CUDA never opens NVML */
     if (!s->opened && !vt_nvml_open(s->library, &s->nvml))
         _exit(0);
     s->opened = true;
-    t.fd = make_file(path);
-    if (t.fd < 0) {
-        close(t.log);
-        return;
-    }
-    t.header = vt_nvml_file_header(&header);
-    t.next_ns = now().ns + first_ms[0] * 1000000ull;
-    if (!put(&t, &t.header, sizeof t.header) || !describe(s, &t)) {
+    t->fd = make_file(path);
+    t->header = vt_nvml_file_header(&header);
+    t->next_ns = now().ns + first_ms[0] * 1000000ull;
+    return t->fd >= 0 && write_part(t, &t->header, sizeof t->header) && describe(s, t);
+}
+
+static void add_log(struct sampler *s, const char *path) {
+    struct target t = {.log = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), .fd = -1};
+    if (!begin_file(s, path, &t)) {
         let_go(&t);
         return;
     }
@@ -191,8 +163,8 @@ static void add(struct sampler *s, const char *path) {
 
 /* Reads new lines of the list; an incomplete line waits for the next time. */
 static void read_list(struct sampler *s) {
-    FILE *file = fopen(s->list, "re");
-    char *line = NULL;
+    VT_SCOPED_FILE *file = fopen(s->list, "re");
+    VT_SCOPED char *line = NULL;
     size_t room = 0;
     if (!file)
         _exit(0); /* the run is over */
@@ -202,10 +174,8 @@ static void read_list(struct sampler *s) {
             s->read += length;
             line[length - 1] = 0;
             if (*line == '/')
-                add(s, line);
+                add_log(s, line);
         }
-    free(line);
-    fclose(file);
 }
 
 /* --- sampling --- */
@@ -273,7 +243,7 @@ static bool write_samples(const struct sampler *s, struct target *t, const struc
             .gpu = gpu->number,
             .others = count,
         };
-        if (!put(t, &r, sizeof r))
+        if (!write_part(t, &r, sizeof r))
             return false;
         written++;
     }
@@ -358,16 +328,14 @@ static _Noreturn void go_on(struct sampler *s, pid_t parent) {
 
 void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *sim_folder) {
     const char *given = getenv("VRAMTRACE_TEST_NVML");
-    struct vt_string library = {0};
+    VT_SCOPED_STRING library = {0};
     *nvml = (struct vt_run_nvml){0};
     if (given && *given)
         vt_string_add(&library, given);
     else if (sim_folder)
         vt_string_format(&library, "%s/nvml/libnvidia-ml.so.1", sim_folder);
-    if (library.text && access(library.text, R_OK)) {
-        vt_string_free(&library);
+    if (library.text && access(library.text, R_OK))
         return;
-    }
     struct sampler sampler = {
         .list = list,
         .library = library.text,
@@ -378,7 +346,6 @@ void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *s
         go_on(&sampler, parent);
     if (pid > 0)
         nvml->pid = pid;
-    vt_string_free(&library);
 }
 
 void vt_run_nvml_stop(struct vt_run_nvml *nvml) {
@@ -394,20 +361,18 @@ void vt_run_nvml_stop(struct vt_run_nvml *nvml) {
     nvml->pid = 0;
 }
 
+/* Makes an empty file. */
+static int make_file_at(char *path) {
+    VT_SCOPED_FD fd = mkostemp(path, O_CLOEXEC);
+    return fd;
+}
+
 char *vt_run_nvml_share(void) {
-    const char *given = getenv("TMPDIR"), *outer = getenv("VRAMTRACE_SIM_SHARE");
-    const char *folders[] = {given && *given == '/' ? given : "/dev/shm", "/dev/shm", "/tmp"};
+    const char *outer = getenv("VRAMTRACE_SIM_SHARE");
     if (outer && *outer)
         return NULL;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *path = vt_formatted("%s/vramtrace-sim.XXXXXX", folders[i]);
-        int fd = mkostemp(path, O_CLOEXEC);
-        if (fd >= 0) {
-            close(fd);
-            setenv("VRAMTRACE_SIM_SHARE", path, 1);
-            return path;
-        }
-        free(path);
-    }
-    return NULL;
+    char *path = vt_run_places_temporary("vramtrace-sim", "/dev/shm", make_file_at);
+    if (path)
+        setenv("VRAMTRACE_SIM_SHARE", path, 1);
+    return path;
 }

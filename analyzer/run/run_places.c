@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "run_places.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,12 @@ char *vt_run_places_folder(const char *path) {
     return slash ? vt_strndup(path, (size_t)(slash - path)) : vt_strdup(".");
 }
 
-char *vt_run_places_look(const char *folder, const char *inside, struct vt_string *tried) {
-    char *path = vt_formatted("%s/%s", folder, inside);
+/* The absolute path of FOLDER/INSIDE if it exists (free it); else NULL, after adding it to `tried`. */
+static char *look(const char *folder, const char *inside, struct vt_string *tried) {
+    VT_SCOPED char *path = vt_formatted("%s/%s", folder, inside);
     char *found = realpath(path, NULL);
     if (!found)
         vt_string_format(tried, "%s%s", tried->length ? ", " : "", path);
-    free(path);
     return found;
 }
 
@@ -42,34 +43,39 @@ static char *look_in_library_folders(const char *own, const char *inside, const 
                                      struct vt_string *tried) {
     char *found = NULL;
     for (size_t i = 0; i < LIBRARY_FOLDERS && !found; i++) {
-        char *path = vt_formatted("%s/%s%s", library_folders[i], inside, name);
-        found = vt_run_places_look(own, path, tried);
-        free(path);
+        VT_SCOPED char *path = vt_formatted("%s/%s%s", library_folders[i], inside, name);
+        found = look(own, path, tried);
     }
     return found;
 }
 
 char *vt_run_places_library(const char *name, struct vt_string *tried) {
-    char *own = vt_run_places_folder(NULL);
-    char *found = vt_run_places_look(own, name, tried);
-    if (!found)
-        found = look_in_library_folders(own, "", name, tried);
-    free(own);
-    return found;
+    VT_SCOPED char *own = vt_run_places_folder(NULL);
+    char *found = look(own, name, tried);
+    return found ? found : look_in_library_folders(own, "", name, tried);
 }
 
 char *vt_run_places_private(const char *name, const char *tracer, struct vt_string *tried) {
-    char *own = vt_run_places_folder(NULL), *beside = vt_run_places_folder(tracer);
-    char *inside = vt_formatted("vramtrace/%s", name);
-    char *found = vt_run_places_look(own, name, tried);
+    VT_SCOPED char *own = vt_run_places_folder(NULL), *beside = vt_run_places_folder(tracer);
+    VT_SCOPED char *inside = vt_formatted("vramtrace/%s", name);
+    char *found = look(own, name, tried);
     if (!found && strcmp(own, beside) != 0)
-        found = vt_run_places_look(beside, name, tried);
+        found = look(beside, name, tried);
     if (!found)
-        found = vt_run_places_look(beside, inside, tried);
-    if (!found)
-        found = look_in_library_folders(own, "vramtrace/", name, tried);
-    free(own);
-    free(beside);
-    free(inside);
-    return found;
+        found = look(beside, inside, tried);
+    return found ? found : look_in_library_folders(own, "vramtrace/", name, tried);
+}
+
+char *vt_run_places_temporary(const char *name, const char *first, int (*make)(char *path)) {
+    const char *given = getenv("TMPDIR");
+    const char *folders[] = {given && *given == '/' ? given : first, first, "/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = vt_formatted("%s/%s.XXXXXX", folders[i], name);
+        if (make(path) >= 0)
+            return path;
+        int error = errno;
+        free(path);
+        errno = error;
+    }
+    return NULL;
 }

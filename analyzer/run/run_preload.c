@@ -7,15 +7,16 @@
 
 #include "base/base.h"
 #include "run_elf.h"
-#include "run_link.h"
 #include "run_places.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const sim_names[] = {"libcuda.so.1", "libcudart.so.12", "libcudart.so.13",
@@ -23,26 +24,71 @@ static const char *const sim_names[] = {"libcuda.so.1", "libcudart.so.12", "libc
 /* All libraries in here come with them. */
 #define NUMB "numb"
 
+/* --- paths that LD_PRELOAD can carry --- */
+
+/* Blanks and colons separate the paths in it and cannot be quoted, and the loader expands a $; but a virtual environment
+ * may lie in any folder. */
+#define TROUBLE " :;$\t\n"
+
+/* Whether `link` is the user's own link to `target`: another user may have put one there first. */
+static bool is_own_link(const char *link, const char *target) {
+    char text[PATH_MAX];
+    struct stat info;
+    ssize_t length = readlink(link, text, sizeof text - 1);
+    if (length < 0 || lstat(link, &info) || info.st_uid != geteuid())
+        return false;
+    text[length] = 0;
+    return !strcmp(text, target);
+}
+
+/* The path of a link in `folder` to `target`; NULL: none can be made. Free it. */
+static char *link_in(const char *folder, const char *target) {
+    if (!folder || *folder != '/' || strpbrk(folder, TROUBLE))
+        return NULL;
+    char *link = vt_formatted("%s/vramtrace-%u-%016llx", folder, (unsigned)geteuid(),
+                              (unsigned long long)vt_hash_bytes(0, target, strlen(target)));
+    if (!symlink(target, link) || is_own_link(link, target))
+        return link;
+    free(link);
+    return NULL;
+}
+
+/* A path to the same file that can be carried: `path` itself, or one through a symbolic link in TMPDIR, /tmp or
+ * /dev/shm. The link is of the user and its target, and stays, because processes can outlive the run. NULL: there is
+ * none, because no link can be made or the file's own name is the trouble. Free it. */
+static char *carried_path(const char *path) {
+    const char *last = NULL, *rest;
+    for (const char *s = path; (s = strpbrk(s, TROUBLE)); s++)
+        last = s;
+    if (!last)
+        return vt_strdup(path);
+    if (!(rest = strchr(last, '/')))
+        return NULL;
+    VT_SCOPED char *target = vt_strndup(path, (size_t)(rest - path));
+    const char *const folders[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
+    VT_SCOPED char *link = NULL;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !link; i++)
+        link = link_in(folders[i], target);
+    return link ? vt_formatted("%s%s", link, rest) : NULL;
+}
+
 /* Why the loader cannot preload it; NULL: it can. */
 static const char *fault_of(const char *path) {
     struct vt_run_elf elf;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return strerror(errno);
     vt_run_elf_read(fd, &elf);
-    close(fd);
     if (!elf.is_elf || (elf.native && !elf.whole))
         return "it is not a shared library";
-    if (!elf.native)
-        return "it is for another machine";
-    return NULL;
+    return elf.native ? NULL : "it is for another machine";
 }
 
 /* Makes `*path` one that can be preloaded. Returns 0, or VT_STATUS_CANNOT_TRACE with `message`. */
 static int make_ready(char **path, struct vt_string *message) {
     const char *fault = fault_of(*path);
-    char *link = fault ? NULL : vt_run_link_path(*path);
-    if (!fault && !link)
+    char *carried = fault ? NULL : carried_path(*path);
+    if (!fault && !carried)
         fault = "its path contains a blank, a colon or a $, which LD_PRELOAD cannot carry, and no "
                 "link to it can be made in TMPDIR, /tmp or /dev/shm";
     if (fault) {
@@ -50,89 +96,68 @@ static int make_ready(char **path, struct vt_string *message) {
         return VT_STATUS_CANNOT_TRACE;
     }
     free(*path);
-    *path = link;
+    *path = carried;
     return 0;
 }
 
+/* --- finding the libraries --- */
+
 static int find_tracer(struct vt_run_libraries *libraries, struct vt_string *message) {
     static const char name[] = "libvramtrace.so";
-    struct vt_string tried = {0};
+    VT_SCOPED_STRING tried = {0};
     const char *given = getenv("VRAMTRACE_LIBRARY");
-    if (given && *given) {
-        libraries->tracer = realpath(given, NULL);
-        if (!libraries->tracer) {
-            vt_string_format(message,
-                             "cannot trace: VRAMTRACE_LIBRARY: expected %s, found nothing "
-                             "at %s: %s",
-                             name, given, strerror(errno));
-            return VT_STATUS_CANNOT_TRACE;
-        }
-    } else {
-        libraries->tracer = vt_run_places_library(name, &tried);
-    }
-    int status = 0;
-    if (!libraries->tracer) {
+    bool named = given && *given;
+    libraries->tracer = named ? realpath(given, NULL) : vt_run_places_library(name, &tried);
+    if (libraries->tracer)
+        return make_ready(&libraries->tracer, message);
+    if (named)
         vt_string_format(message,
-                         "cannot trace: %s not found: looked for %s; VRAMTRACE_LIBRARY can name "
-                         "it",
+                         "cannot trace: VRAMTRACE_LIBRARY: expected %s, found nothing at %s: %s",
+                         name, given, strerror(errno));
+    else
+        vt_string_format(message,
+                         "cannot trace: %s not found: looked for %s; VRAMTRACE_LIBRARY can name it",
                          name, tried.text);
-        status = VT_STATUS_CANNOT_TRACE;
-    } else {
-        status = make_ready(&libraries->tracer, message);
-    }
-    vt_string_free(&tried);
-    return status;
+    return VT_STATUS_CANNOT_TRACE;
 }
 
 static int is_library(const struct dirent *entry) {
     return !strncmp(entry->d_name, "lib", 3) && strstr(entry->d_name, ".so");
 }
 
-/* Adds NAME of the simulated GPU's folder to the libraries. */
-static int add_sim(struct vt_run_libraries *libraries, const char *inside, const char *name,
+/* Adds FOLDER ("" or "numb/") and NAME of the simulated GPU's folder to the libraries. */
+static int add_sim(struct vt_run_libraries *libraries, const char *folder, const char *name,
                    struct vt_string *message) {
-    struct vt_string tried = {0};
-    char *path = vt_formatted("%s%s", inside, name);
-    char *found = vt_run_places_look(libraries->sim_folder, path, &tried);
-    free(path);
-    int status = 0;
+    VT_SCOPED char *path = vt_formatted("%s/%s%s", libraries->sim_folder, folder, name);
+    char *found = realpath(path, NULL);
     if (!found) {
-        vt_string_format(message, "cannot run on the simulated GPU: looked for %s%s in %s", inside,
+        vt_string_format(message, "cannot run on the simulated GPU: looked for %s%s in %s", folder,
                          name, libraries->sim_folder);
-        status = VT_STATUS_CANNOT_TRACE;
-    } else {
-        status = make_ready(&found, message);
+        return VT_STATUS_CANNOT_TRACE;
     }
-    if (found) {
-        libraries->sim =
-            vt_realloc(libraries->sim, libraries->sim_count + 1, sizeof *libraries->sim);
-        libraries->sim[libraries->sim_count++] = found;
-    }
-    vt_string_free(&tried);
-    return status;
+    libraries->sim = vt_realloc(libraries->sim, libraries->sim_count + 1, sizeof *libraries->sim);
+    libraries->sim[libraries->sim_count++] = found;
+    return make_ready(&libraries->sim[libraries->sim_count - 1], message);
 }
 
 static int find_sim(struct vt_run_libraries *libraries, struct vt_string *message) {
-    struct vt_string tried = {0}, folder = {0};
-    struct dirent **entries = NULL;
-    int status = 0;
-    char *driver = vt_run_places_private("sim/libcuda.so.1", libraries->tracer, &tried);
+    VT_SCOPED_STRING tried = {0};
+    VT_SCOPED struct dirent **entries = NULL;
+    VT_SCOPED char *driver = vt_run_places_private("sim/libcuda.so.1", libraries->tracer, &tried);
     if (!driver) {
         vt_string_format(message, "cannot run on the simulated GPU: looked for its driver at %s",
                          tried.text);
-        vt_string_free(&tried);
         return VT_STATUS_CANNOT_TRACE;
     }
-    status = make_ready(&driver, message);
+    int status = make_ready(&driver, message);
     libraries->sim_folder = vt_run_places_folder(driver);
-    free(driver);
     for (size_t i = 0; i < sizeof sim_names / sizeof *sim_names && !status; i++)
         status = add_sim(libraries, "", sim_names[i], message);
-    vt_string_format(&folder, "%s/" NUMB, libraries->sim_folder);
-    int count = scandir(folder.text, &entries, is_library, alphasort);
+    VT_SCOPED char *numb = vt_formatted("%s/" NUMB, libraries->sim_folder);
+    int count = scandir(numb, &entries, is_library, alphasort);
     if (count <= 0 && !status) {
         vt_string_format(message, "cannot run on the simulated GPU: looked for libraries in %s",
-                         folder.text);
+                         numb);
         status = VT_STATUS_CANNOT_TRACE;
     }
     for (int i = 0; i < count; i++) {
@@ -140,9 +165,6 @@ static int find_sim(struct vt_run_libraries *libraries, struct vt_string *messag
             status = add_sim(libraries, NUMB "/", entries[i]->d_name, message);
         free(entries[i]);
     }
-    free(entries);
-    vt_string_free(&folder);
-    vt_string_free(&tried);
     return status;
 }
 
@@ -162,6 +184,8 @@ void vt_run_preload_free(struct vt_run_libraries *libraries) {
     *libraries = (struct vt_run_libraries){0};
 }
 
+/* --- the value --- */
+
 /* The loader of another C library (musl) ends a program whose preloads need glibc, but passes over those that
  * it does not find. Only glibc's replaces $LIB, by a folder such as lib/x86_64-linux-gnu or lib64; so behind
  * this prefix, which leads back to the root, only glibc's finds a library. */
@@ -174,9 +198,8 @@ static bool prefix_works(void) {
     void *inside = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
     if (!inside || !dladdr(inside, &info) || !info.dli_fname || *info.dli_fname != '/')
         return false;
-    char *path = vt_formatted(GLIBC_ONLY "%s", info.dli_fname);
+    VT_SCOPED char *path = vt_formatted(GLIBC_ONLY "%s", info.dli_fname);
     void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    free(path);
     if (handle)
         dlclose(handle);
     return handle != NULL;
