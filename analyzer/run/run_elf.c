@@ -7,11 +7,8 @@
 #include "run_elf.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HEADERS_MAX 512   /* most program headers to read; real programs have a dozen */
 #define DYNAMIC_MAX 65536 /* most bytes of the dynamic section to read */
@@ -25,7 +22,7 @@ static bool read_at(int fd, void *to, size_t size, uint64_t offset) {
     return vt_file_read_at(fd, to, size, offset) == (ssize_t)size;
 }
 
-static char *name_machine(unsigned bits, unsigned machine, char out[64]) {
+static void name_machine(unsigned bits, unsigned machine, char out[64]) {
     static const struct {
         unsigned machine;
         const char *name;
@@ -35,53 +32,39 @@ static char *name_machine(unsigned bits, unsigned machine, char out[64]) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (known[i].machine == machine) {
             snprintf(out, 64, "%u-bit %s", bits, known[i].name);
-            return out;
+            return;
         }
     }
     snprintf(out, 64, "%u-bit machine number %u", bits, machine);
-    return out;
 }
 
-/* This program's header in memory. */
-static const ElfW(Ehdr) * own_header(void) {
-    extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
-    return &__ehdr_start;
-}
-
-char *vt_run_elf_own_machine(char out[64]) {
-    const ElfW(Ehdr) *own = own_header();
-    return name_machine(own->e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64, own->e_machine, out);
-}
-
-static void read_dynamic(int fd, const ElfW(Phdr) * segment, struct vt_run_elf *elf) {
+static void read_dynamic(int fd, const Elf64_Phdr *segment, struct vt_run_elf *elf) {
     size_t bytes = segment->p_filesz < DYNAMIC_MAX ? (size_t)segment->p_filesz : DYNAMIC_MAX;
-    size_t count = bytes / sizeof(ElfW(Dyn));
-    ElfW(Dyn) *entries = vt_alloc(count + 1, sizeof *entries);
+    size_t count = bytes / sizeof(Elf64_Dyn);
+    VT_SCOPED Elf64_Dyn *entries = vt_alloc(count + 1, sizeof *entries);
     if (read_at(fd, entries, count * sizeof *entries, segment->p_offset))
         for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++)
             elf->has_soname |= entries[i].d_tag == DT_SONAME;
-    free(entries);
 }
 
 void vt_run_elf_read(int fd, struct vt_run_elf *elf) {
-    ElfW(Ehdr) header;
-    const ElfW(Ehdr) *own = own_header();
+    Elf64_Ehdr header;
     *elf = (struct vt_run_elf){0};
     if (!read_at(fd, &header, EI_NIDENT + 4, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG))
         return;
     elf->is_elf = true;
     unsigned machine = header.e_machine;
-    if (header.e_ident[EI_DATA] != own->e_ident[EI_DATA])
+    if (header.e_ident[EI_DATA] != ELFDATA2LSB)
         machine = __builtin_bswap16(header.e_machine);
     name_machine(header.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64, machine, elf->machine);
-    elf->native = header.e_ident[EI_CLASS] == own->e_ident[EI_CLASS] &&
-                  header.e_ident[EI_DATA] == own->e_ident[EI_DATA] && machine == own->e_machine;
+    elf->native = header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                  header.e_ident[EI_DATA] == ELFDATA2LSB && machine == EM_X86_64;
     if (!elf->native || !read_at(fd, &header, sizeof header, 0) ||
-        header.e_phentsize != sizeof(ElfW(Phdr)) || !header.e_phnum)
+        header.e_phentsize != sizeof(Elf64_Phdr) || !header.e_phnum)
         return;
     elf->whole = true;
     for (unsigned i = 0; i < header.e_phnum && i < HEADERS_MAX; i++) {
-        ElfW(Phdr) segment;
+        Elf64_Phdr segment;
         if (!read_at(fd, &segment, sizeof segment, header.e_phoff + i * sizeof segment)) {
             elf->whole = false;
             return;
@@ -99,23 +82,15 @@ void vt_run_elf_read(int fd, struct vt_run_elf *elf) {
 
 bool vt_run_elf_contains(int fd, const void *bytes, size_t length) {
     enum { BLOCK = 1 << 20 };
-    char *block = vt_alloc(BLOCK + 4096, 1);
-    size_t kept = 0; /* the end of the last block, where a match may begin */
-    bool found = false;
-    for (off_t at = 0; !found;) {
-        ssize_t got = pread(fd, block + kept, BLOCK, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        at += got;
-        size_t have = kept + (size_t)got;
-        found = memmem(block, have, bytes, length) != NULL;
-        kept = have < length ? have : length - 1;
-        memmove(block, block + have - kept, kept);
+    VT_SCOPED char *block = vt_alloc(BLOCK, 1);
+    uint64_t at = 0;
+    ssize_t got;
+    while ((got = vt_file_read_at(fd, block, BLOCK, at)) >= (ssize_t)length) {
+        if (memmem(block, (size_t)got, bytes, length))
+            return true;
+        at += (size_t)got - (length - 1); /* a match may begin at the end of a block */
     }
-    free(block);
-    return found;
+    return false;
 }
 
 /*

@@ -11,7 +11,7 @@
 /* Shows whether the kernel will start it, and the loader preload into it. */
 struct vt_run_elf {
     bool is_elf;      /* has the magic; if not, the rest is unset */
-    bool native;      /* same class, byte order and machine as this program */
+    bool native;      /* for 64-bit x86-64, as the library is */
     bool whole;       /* the headers could be read; if not, the rest is unset */
     bool interpreted; /* names a loader (PT_INTERP) */
     bool has_soname;  /* has a DT_SONAME: a library, or the loader */
@@ -21,9 +21,6 @@ struct vt_run_elf {
 
 /* Fills `elf` from the file's headers. Never fails: what cannot be read stays unset. */
 void vt_run_elf_read(int fd, struct vt_run_elf *elf);
-
-/* This program's machine, "64-bit x86-64". Returns `out`. */
-char *vt_run_elf_own_machine(char out[64]);
 
 /* Whether the file contains these bytes; `length` up to 4096. */
 bool vt_run_elf_contains(int fd, const void *bytes, size_t length);

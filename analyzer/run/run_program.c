@@ -85,45 +85,36 @@ int vt_run_program_find(const char *command, const char *search, char **path,
         *path = vt_strdup(command);
         return 0;
     }
-    char *fallback = search ? NULL : default_search();
+    VT_SCOPED char *fallback = search ? NULL : default_search();
     const char *at = search ? search : fallback;
-    struct vt_string there = {0}; /* the first match that cannot be executed */
+    VT_SCOPED char *there = NULL; /* the first match that cannot be executed */
     int why = 0;
     while (*command) {
         size_t length = strcspn(at, ":");
-        struct vt_string file = {0};
-        vt_string_add_bytes(&file, length ? at : ".", length ? length : 1);
-        vt_string_format(&file, "/%s", command);
-        int error = judge_file(file.text);
+        VT_SCOPED char *file =
+            vt_formatted("%.*s/%s", length ? (int)length : 1, length ? at : ".", command);
+        int error = judge_file(file);
         if (!error) {
-            *path = file.text;
-            break;
+            *path = vt_strdup(file);
+            return 0;
         }
         if (error != ENOENT && error != ENOTDIR && !why) {
             why = error;
-            vt_string_add(&there, file.text);
+            there = vt_strdup(file);
         }
-        vt_string_free(&file);
         if (!at[length])
             break;
         at += length + 1;
     }
-    int status = 0;
-    if (!*path && why) {
-        status = refuse_file(there.text, why, message);
-    } else if (!*path) {
-        if (*command) {
-            vt_string_format(message, "%s: command not found in PATH", command);
-            if (!add_hint(command, message))
-                vt_string_format(message, " (%s)", search ? search : fallback);
-        } else {
-            vt_string_add(message, "expected a command, found an empty name");
-        }
-        status = VT_STATUS_NOT_FOUND;
-    }
-    vt_string_free(&there);
-    free(fallback);
-    return status;
+    if (why)
+        return refuse_file(there, why, message);
+    if (!*command)
+        vt_string_add(message, "expected a command, found an empty name");
+    else
+        vt_string_format(message, "%s: command not found in PATH", command);
+    if (*command && !add_hint(command, message))
+        vt_string_format(message, " (%s)", search ? search : fallback);
+    return VT_STATUS_NOT_FOUND;
 }
 
 /* --- judging it --- */
@@ -162,11 +153,12 @@ static int cannot_trace(struct vt_string *message, const char *path, const char 
 
 static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, bool simulated,
                      struct vt_string *message) {
-    char why[512], own[64];
+    char why[512];
     struct stat st;
     if (!elf->native) {
-        snprintf(why, sizeof why, "it is a program for %s, but this libvramtrace.so is for %s",
-                 elf->machine, vt_run_elf_own_machine(own));
+        snprintf(why, sizeof why,
+                 "it is a program for %s, but this libvramtrace.so is for 64-bit x86-64",
+                 elf->machine);
         return cannot_trace(message, path, why);
     }
     if (!elf->whole)
@@ -212,38 +204,35 @@ static char *read_interpreter(int fd, char line[SCRIPT_LINE + 1]) {
     return *interpreter ? interpreter : NULL;
 }
 
+/* Reports an interpreter that judge_file refused. */
+static int refuse_interpreter(const char *script, const char *interpreter, int error,
+                              struct vt_string *message) {
+    vt_string_format(message, "%s: cannot be executed: its first line names %s, which is %s",
+                     script, interpreter,
+                     error == ENOENT || error == ENOTDIR ? "not there"
+                     : error == EISDIR                   ? "a folder"
+                                                         : "not executable");
+    return VT_STATUS_NOT_EXECUTABLE;
+}
+
 int vt_run_program_inspect(const char *path, bool simulated, struct vt_string *message) {
-    char *program = vt_strdup(path);
-    int status = 0;
+    char lines[2][SCRIPT_LINE + 1]; /* of a script, and of the one that its interpreter is */
+    const char *program = path;
     for (int level = 0; level <= SCRIPT_LEVELS; level++) {
-        char line[SCRIPT_LINE + 1];
-        int fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0)
-            break;
+        VT_SCOPED_FD fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         struct vt_run_elf elf;
+        if (fd < 0)
+            return 0;
         vt_run_elf_read(fd, &elf);
-        char *interpreter = NULL;
         if (elf.is_elf)
-            status = judge_elf(fd, program, &elf, simulated, message);
-        else
-            interpreter = read_interpreter(fd, line);
-        close(fd);
+            return judge_elf(fd, program, &elf, simulated, message);
+        const char *interpreter = read_interpreter(fd, lines[level % 2]);
+        int error = interpreter ? judge_file(interpreter) : 0;
+        if (error)
+            return refuse_interpreter(program, interpreter, error, message);
         if (!interpreter)
-            break;
-        int error = judge_file(interpreter);
-        if (error) {
-            vt_string_format(message,
-                             "%s: cannot be executed: its first line names %s, which is %s",
-                             program, interpreter,
-                             error == ENOENT || error == ENOTDIR ? "not there"
-                             : error == EISDIR                   ? "a folder"
-                                                                 : "not executable");
-            status = VT_STATUS_NOT_EXECUTABLE;
-            break;
-        }
-        free(program);
-        program = vt_strdup(interpreter);
+            return 0;
+        program = interpreter;
     }
-    free(program);
-    return status;
+    return 0;
 }
