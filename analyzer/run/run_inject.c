@@ -52,7 +52,7 @@ typedef void visit(struct sweep *sweep, uint64_t id, uint64_t ordinal, bool inje
 /* Calls `each` for every call that VRAMTRACE_INJECT counts, in order. */
 static int walk(struct sweep *sweep, const char *path, visit *each) {
     struct vt_log log;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     struct vt_batch batch;
     uint64_t ordinal = 0;
     if (vt_error_status(vt_log_open(path, &log, &message), &message))
@@ -139,26 +139,26 @@ static void restore(const int saved[2]) {
 
 /* `ordinal` 0: without a failure. Returns 0, or an exit status if it could not be started. */
 static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, struct outcome *o) {
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     int saved[2];
     *o = (struct outcome){0};
-    char *list = vt_run_logs_make_list();
+    VT_SCOPED char *list = vt_run_logs_make_list();
     if (!list) {
         vt_error("cannot make a temporary file: %s", strerror(errno));
         return VT_STATUS_CANNOT_TRACE;
     }
-    char *folder = vt_formatted("%s/%llu/", s->folder, (unsigned long long)ordinal);
-    char *output = vt_formatted("%s/%llu.txt", s->folder, (unsigned long long)ordinal);
-    char *number = vt_formatted("%llu", (unsigned long long)ordinal);
+    VT_SCOPED char *number = vt_formatted("%llu", (unsigned long long)ordinal);
+    VT_SCOPED char *folder = vt_formatted("%s/%s/", s->folder, number);
     setenv("VRAMTRACE_OUTPUT", folder, 1);
     setenv("VRAMTRACE_RUN_LIST", list, 1);
-    if (ordinal)
-        setenv("VRAMTRACE_INJECT", number, 1);
-    else
-        unsetenv("VRAMTRACE_INJECT");
     uint64_t start = vt_now_ns();
-    if (ordinal)
-        redirect(output, saved);
+    if (ordinal) {
+        setenv("VRAMTRACE_INJECT", number, 1);
+        o->output = vt_formatted("%s/%s.txt", s->folder, number);
+        redirect(o->output, saved);
+    } else {
+        unsetenv("VRAMTRACE_INJECT");
+    }
     o->child.timeout_ms = timeout_ms;
     int status = vt_run_child_run(s->plan, &o->child, &message);
     if (ordinal)
@@ -169,12 +169,6 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     unlink(list);
     if (status)
         vt_error("%s", message.text);
-    o->output = ordinal ? vt_strdup(output) : NULL;
-    free(folder);
-    free(output);
-    free(number);
-    vt_string_free(&message);
-    free(list);
     return status;
 }
 
@@ -197,9 +191,8 @@ static void add_callers(const struct vt_process *p, const struct vt_stack *stack
     for (uint32_t i = 0; i < stack->count && shown < 2; i++) {
         if (!vt_stack_frame(stack, i)->user_code && (shown || i != vt_stack_main(stack)))
             continue;
-        char *frame_text = vt_frame_text(p, vt_stack_frame(stack, i), 60);
+        VT_SCOPED char *frame_text = vt_frame_text(p, vt_stack_frame(stack, i), 60);
         vt_string_format(text, "%s%s", shown++ ? ", called by " : " at ", frame_text);
-        free(frame_text);
     }
 }
 
@@ -236,11 +229,10 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
     vt_gate_judge(model, &options, &gate);
     for (uint32_t i = 0; i < gate.failures; i++) {
         const struct vt_gate_finding *f = &gate.findings[i];
-        char *frame_text =
+        VT_SCOPED char *frame_text =
             vt_frame_text(&model->processes[f->process], vt_stack_main_frame(f->site->stack), 50);
         vt_string_format(text, "\n         %s (%s) allocated at %s", VT_BYTES(f->bytes),
                          vt_gate_kind(f), frame_text);
-        free(frame_text);
         leaks++;
     }
     vt_gate_free(&gate);

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool read_number(const char *text, unsigned long long least, unsigned long long most) {
     char *end;
@@ -104,9 +103,8 @@ static const char *check_timeout(const char *value) {
 /* "24G", "24G,2" */
 static const char *check_sim(const char *value) {
     const char *comma = strchr(value, ',');
-    char *size = vt_strndup(value, comma ? (size_t)(comma - value) : strlen(value));
+    VT_SCOPED char *size = vt_strndup(value, strcspn(value, ","));
     bool good = is_size(size) && (!comma || read_number(comma + 1, 1, 64));
-    free(size);
     return good ? NULL : "SIZE or SIZE,N: the memory of each simulated GPU, and 1 to 64 of them";
 }
 
@@ -273,21 +271,16 @@ static char *variable_of(const struct vt_option *option) {
 }
 
 int vt_run_options_check_known(const struct vt_run_options *options, const char *tracer) {
-    int fd = open(tracer, O_RDONLY | O_CLOEXEC), status = 0;
-    for (const struct vt_option *row = rows; fd >= 0 && row->name && !status; row++) {
-        if (!value_for_tracer(options, row))
+    VT_SCOPED_FD fd = open(tracer, O_RDONLY | O_CLOEXEC);
+    for (const struct vt_option *row = rows; fd >= 0 && row->name; row++) {
+        VT_SCOPED char *variable = variable_of(row);
+        if (!value_for_tracer(options, row) ||
+            vt_run_elf_contains(fd, variable, strlen(variable) + 1))
             continue;
-        char *variable = variable_of(row);
-        if (!vt_run_elf_contains(fd, variable, strlen(variable) + 1)) {
-            vt_error("--%s: this version of the tracer (%s) does not support it", row->name,
-                     tracer);
-            status = VT_STATUS_USAGE;
-        }
-        free(variable);
+        vt_error("--%s: this version of the tracer (%s) does not support it", row->name, tracer);
+        return VT_STATUS_USAGE;
     }
-    if (fd >= 0)
-        close(fd);
-    return status;
+    return 0;
 }
 
 /* "runs" is meant as a folder for all processes' logs, unless there is something else of that name; a
@@ -297,10 +290,9 @@ static void set_output(const char *path) {
     const char *name = vt_basename(path);
     bool folder =
         *name && !strchr(path, '%') && !strchr(name, '.') && lstat(path, &st) && errno == ENOENT;
-    char *output = vt_formatted("%s%s", path, folder ? "/" : "");
+    VT_SCOPED char *output = vt_formatted("%s%s", path, folder ? "/" : "");
     setenv("VRAMTRACE_OUTPUT", output, 1);
     setenv("VRAMTRACE_OUTPUT_OPTION", "1", 1); /* who gave -o is told of -o where it fails */
-    free(output);
 }
 
 void vt_run_options_set(const struct vt_run_options *options) {
@@ -308,20 +300,18 @@ void vt_run_options_set(const struct vt_run_options *options) {
         const char *value = value_for_tracer(options, row);
         if (!value || (value == options->inject && vt_run_options_each(options)))
             continue;
-        char *variable = variable_of(row);
+        VT_SCOPED char *variable = variable_of(row);
         setenv(variable, value, 1);
-        free(variable);
     }
     unsetenv("VRAMTRACE_OUTPUT_OPTION");
     if (options->output)
         set_output(options->output);
     if (options->sim) {
         const char *comma = strchr(options->sim, ',');
-        char *size = vt_strndup(options->sim, strcspn(options->sim, ","));
+        VT_SCOPED char *size = vt_strndup(options->sim, strcspn(options->sim, ","));
         setenv("VRAMTRACE_SIM_MEMORY", size, 1);
         if (comma)
             setenv("VRAMTRACE_SIM_DEVICES", comma + 1, 1);
-        free(size);
     }
     for (size_t i = 0; i < COUNT(switches) && options->uncached; i++)
         setenv(switches[i].variable, switches[i].value, 0);

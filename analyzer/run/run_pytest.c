@@ -51,10 +51,8 @@ bool vt_run_pytest_is_isolated(const char *program, char *const *argv) {
             for (char *const *word = argv + 1; *word && (*word)[0] == '-' && strcmp(*word, "-m");
                  word++)
                 isolated |= isolates(*word);
-    int fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    VT_SCOPED_FD fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : pread(fd, line, sizeof line - 1, 0);
-    if (fd >= 0)
-        close(fd);
     if (got < 2 || strncmp(line, "#!", 2) != 0)
         return isolated;
     line[got] = 0;
@@ -67,31 +65,25 @@ bool vt_run_pytest_is_isolated(const char *program, char *const *argv) {
 /* Adds a part to a variable, behind what the user has there. */
 static void append(const char *variable, char separator, const char *part) {
     const char *before = getenv(variable);
-    struct vt_string value = {0};
+    VT_SCOPED_STRING value = {0};
     if (before && *before)
         vt_string_format(&value, "%s%c", before, separator);
     vt_string_add(&value, part);
     setenv(variable, value.text, 1);
-    vt_string_free(&value);
 }
 
 bool vt_run_pytest_set(const struct vt_check *check, const char *tracer) {
     char own[PATH_MAX];
     ssize_t got = readlink("/proc/self/exe", own, sizeof own - 1);
     own[got > 0 ? got : 0] = 0;
-    struct vt_string tried = {0};
-    char *plugin = vt_run_places_private("python/" PLUGIN ".py", tracer, &tried);
-    char *folder = plugin ? vt_run_places_folder(plugin) : NULL;
-    vt_string_free(&tried);
-    free(plugin);
-    if (!folder || strchr(folder, ':')) {
-        free(folder);
+    VT_SCOPED_STRING tried = {0};
+    VT_SCOPED char *plugin = vt_run_places_private("python/" PLUGIN ".py", tracer, &tried);
+    VT_SCOPED char *folder = plugin ? vt_run_places_folder(plugin) : NULL;
+    if (!folder || strchr(folder, ':'))
         return false;
-    }
     append("PYTHONPATH", ':', folder);
     append("PYTEST_PLUGINS", ',', PLUGIN);
     setenv("VRAMTRACE_COMMAND", own, 0);
     setenv("VRAMTRACE_CHECK", check->words.length ? check->words.text : "", 1);
-    free(folder);
     return true;
 }
