@@ -5,6 +5,7 @@
  */
 #include "commands.h"
 #include "build.h"
+#include "cmd_input.h"
 #include "diff/diff.h"
 #include "log/log.h"
 #include "report/report.h"
@@ -400,11 +401,7 @@ static int compare(char *const *arguments, const struct options *o) {
         }
         vt_diff_free(&diff);
         vt_build_free(&after);
-        errno = 0;
-        if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-            vt_error("standard output: %s", strerror(errno ? errno : EIO));
-            status = VT_STATUS_INTERNAL;
-        }
+        status = vt_output_close(NULL, stdout, 0);
     }
     vt_build_free(&before);
     return status;

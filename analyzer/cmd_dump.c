@@ -5,6 +5,7 @@
  * and shows where that stops.
  */
 #include "commands.h"
+#include "cmd_input.h"
 #include "log/log.h"
 
 #include <errno.h>
@@ -272,17 +273,15 @@ static int dump(const char *path, FILE *out) {
     struct vt_log_header header;
     struct vt_string message = {0};
     uint64_t file_bytes;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         vt_error("%s: %s", path, strerror(errno));
         return VT_STATUS_USAGE;
     }
-    if (vt_log_read_header(fd, path, &header, &file_bytes, &message)) {
-        close(fd);
+    if (vt_log_read_header(fd, path, &header, &file_bytes, &message))
         return vt_error_status(1, &message);
-    }
     print_header(out, &header);
-    uint8_t *bytes = vt_alloc(VT_CHUNK_BYTES, 1);
+    VT_SCOPED uint8_t *bytes = vt_alloc(VT_CHUNK_BYTES, 1);
     int error = 0;
     for (uint64_t number = 1; number * VT_CHUNK_BYTES < file_bytes && !ferror(out); number++) {
         uint32_t have;
@@ -292,8 +291,6 @@ static int dump(const char *path, FILE *out) {
             break;
         print_chunk(out, number, bytes, have);
     }
-    free(bytes);
-    close(fd);
     if (!error)
         print_nvml(out, path, &header);
     return vt_error_status(error, &message);
@@ -305,18 +302,13 @@ static int dump_all(void *to, char *const *arguments, int count) {
     struct vt_string message = {0};
     int status = vt_error_status(vt_logs_find(arguments, count, run, &logs, &message), &message);
     for (uint32_t i = 0; !status && i < logs.count; i++) {
-        char *path = vt_printable(vt_strdup(logs.paths[i]));
+        VT_SCOPED char *path = vt_printable(vt_strdup(logs.paths[i]));
         if (logs.count > 1)
             printf("%s%s:\n", i ? "\n" : "", path);
-        free(path);
         status = dump(logs.paths[i], stdout);
     }
-    if (!status && fflush(stdout) && errno != EPIPE) {
-        vt_error("standard output: %s", strerror(errno));
-        status = VT_STATUS_INTERNAL;
-    }
     vt_logs_free(&logs);
-    return status;
+    return status ? status : vt_output_close(NULL, stdout, 0);
 }
 
 int vt_cmd_dump(int argc, char **argv) {

@@ -18,14 +18,13 @@ struct options {
 
 /* `text`: what the user gave; NULL: nothing. */
 static int no_format(const char *text) {
-    struct vt_string known = {0};
+    VT_SCOPED_STRING known = {0};
     for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
         vt_string_format(&known, "%s%s", known.length ? ", " : "", f->name);
     if (text)
         vt_usage("export", "--format %s: unknown; this vramtrace knows %s", text, known.text);
     else
         vt_usage("export", "--format is missing: one of %s", known.text);
-    vt_string_free(&known);
     return VT_STATUS_USAGE;
 }
 
@@ -90,8 +89,8 @@ static int export(void *to, char *const *arguments, int count) {
     if (o->writer->valued)
         say_empty(&model, o->export.value);
     status = check_timeline(o, logs.count);
-    FILE *out = status ? NULL : vt_input_open(&o->input);
-    status = out ? vt_input_close(&o->input, out, o->writer->write(&model, &o->export, out))
+    FILE *out = status ? NULL : vt_output_open(o->input.output);
+    status = out ? vt_output_close(o->input.output, out, o->writer->write(&model, &o->export, out))
                  : VT_STATUS_USAGE;
     vt_build_free(&model);
     vt_logs_free(&logs);

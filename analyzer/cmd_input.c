@@ -133,7 +133,7 @@ static int build(struct vt_input *input, const struct vt_logs *logs, struct vt_m
 
 int vt_input_build(struct vt_input *input, char *const *arguments, int count, struct vt_logs *logs,
                    struct vt_model *model) {
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     input->model.user_code = input->user_code.items;
     vt_progress_allow();
     int error = (input->ranks ? vt_logs_find_merged : vt_logs_find)(arguments, count, input->run,
@@ -164,16 +164,16 @@ int vt_input_check_output(const struct vt_input *input, const char *format) {
     return VT_STATUS_USAGE;
 }
 
-FILE *vt_input_open(const struct vt_input *input) {
-    if (!input->output || !strcmp(input->output, "-"))
+FILE *vt_output_open(const char *path) {
+    if (!path || !strcmp(path, "-"))
         return stdout;
-    FILE *out = fopen(input->output, "we");
+    FILE *out = fopen(path, "we");
     if (!out)
-        vt_error("%s: %s", input->output, strerror(errno));
+        vt_error("%s: %s", path, strerror(errno));
     return out;
 }
 
-int vt_input_close(const struct vt_input *input, FILE *out, int error) {
+int vt_output_close(const char *path, FILE *out, int error) {
     vt_progress_end(); /* of logs that are read once more, as they are written */
     if (fflush(out) || ferror(out))
         error = errno ? -errno : -EIO;
@@ -181,6 +181,6 @@ int vt_input_close(const struct vt_input *input, FILE *out, int error) {
         error = -errno;
     if (!error || error == -EPIPE)
         return VT_STATUS_OK;
-    vt_error("%s: %s", input->output ? input->output : "standard output", strerror(-error));
+    vt_error("%s: %s", path ? path : "standard output", strerror(-error));
     return VT_STATUS_INTERNAL;
 }

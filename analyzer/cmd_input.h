@@ -37,11 +37,11 @@ int vt_input_build(struct vt_input *input, char *const *arguments, int count, st
  * exit status after it printed an error. */
 int vt_input_check_output(const struct vt_input *input, const char *format);
 
-/* Opens the output. NULL: it printed an error; the status is VT_STATUS_USAGE. */
-FILE *vt_input_open(const struct vt_input *input);
+/* Opens an output: a file; "-" or NULL: stdout. NULL: it printed an error; the status is VT_STATUS_USAGE. */
+FILE *vt_output_open(const char *path);
 
 /* Closes it. `error`: of what wrote to it, as -errno. Returns an exit status after it printed an
  * error; that nobody reads a pipe any more is none. */
-int vt_input_close(const struct vt_input *input, FILE *out, int error);
+int vt_output_close(const char *path, FILE *out, int error);
 
 #endif

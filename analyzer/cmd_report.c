@@ -42,12 +42,11 @@ static int take_format(const struct vt_taken *taken) {
     }
     if (format)
         return 0;
-    struct vt_string known = {0};
+    VT_SCOPED_STRING known = {0};
     for (const struct vt_format *f = vt_formats; f->name; f++)
         vt_string_format(&known, "%s%s", known.length ? ", " : "", f->name);
-    vt_usage("report", "--format %s: unknown; this vramtrace knows %s", taken->value, known.text);
-    vt_string_free(&known);
-    return VT_STATUS_USAGE;
+    return vt_usage("report", "--format %s: unknown; this vramtrace knows %s", taken->value,
+                    known.text);
 }
 
 static int take_site(const struct vt_taken *taken) {
@@ -71,13 +70,6 @@ static int check_site(const struct vt_model *model, const char *prefix) {
     return VT_STATUS_USAGE;
 }
 
-static int write_report(const struct options *o, const struct vt_model *model) {
-    FILE *out = vt_input_open(&o->input);
-    if (!out)
-        return VT_STATUS_USAGE;
-    return vt_input_close(&o->input, out, o->writer->write(model, &o->format, out));
-}
-
 static int report(void *to, char *const *arguments, int count) {
     struct options *o = to;
     struct vt_logs logs;
@@ -99,8 +91,9 @@ static int report(void *to, char *const *arguments, int count) {
     o->format.map = o->input.model.device >= 0;
     if (o->format.site)
         status = check_site(&model, o->format.site);
-    if (!status)
-        status = write_report(o, &model);
+    FILE *out = status ? NULL : vt_output_open(o->input.output);
+    status = out ? vt_output_close(o->input.output, out, o->writer->write(&model, &o->format, out))
+                 : VT_STATUS_USAGE;
     vt_build_free(&model);
     vt_logs_free(&logs);
     return status;

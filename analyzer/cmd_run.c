@@ -50,24 +50,21 @@ static void set_environment(const struct vt_run_options *options,
                             const struct vt_run_libraries *libraries) {
     vt_run_options_set(options);
     setenv("VRAMTRACE_QUIET", "1", 1); /* this program prints the lines */
-    char *preload = vt_run_preload_value(libraries, getenv("LD_PRELOAD"));
+    VT_SCOPED char *preload = vt_run_preload_value(libraries, getenv("LD_PRELOAD"));
     setenv("LD_PRELOAD", preload, 1);
-    free(preload);
     /* AddressSanitizer's shared runtime refuses to start behind another library, unless told: works
      * behind ours. The user's own options come later, and win. */
     const char *asan = getenv("ASAN_OPTIONS");
-    char *unordered = vt_formatted("verify_asan_link_order=0:%s", asan ? asan : "");
+    VT_SCOPED char *unordered = vt_formatted("verify_asan_link_order=0:%s", asan ? asan : "");
     setenv("ASAN_OPTIONS", unordered, 1);
-    free(unordered);
     if (!libraries->sim_folder)
         return;
     /* The preloaded driver is found as "libcuda.so.1"; some programs load "libcuda.so", which needs
      * this path. */
     const char *folders = getenv("LD_LIBRARY_PATH");
-    char *path = vt_formatted("%s%s%s", libraries->sim_folder, folders && *folders ? ":" : "",
-                              folders ? folders : "");
+    VT_SCOPED char *path = vt_formatted("%s%s%s", libraries->sim_folder,
+                                        folders && *folders ? ":" : "", folders ? folders : "");
     setenv("LD_LIBRARY_PATH", path, 1);
-    free(path);
 }
 
 /* Has pytest load the plugin that judges each test. Without it the gate still judges the run. */
@@ -100,9 +97,8 @@ static int report(const struct vt_run_plan *plan, const struct vt_run_child *chi
     } else if (child->refused.length) {
         vt_error("%s", child->refused.text);
     } else if (!logs->count && !logs->failed && !plan->quiet) {
-        char *why = vt_run_logs_why_none(plan->options.simulated);
+        VT_SCOPED char *why = vt_run_logs_why_none(plan->options.simulated);
         vt_error("nothing was recorded: %s", why);
-        free(why);
     }
     if (!plan->quiet)
         vt_run_logs_say(logs, stderr);
@@ -180,10 +176,9 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
         vt_error("logs kept in %s", paths->folder);
     }
     if (paths->share) {
-        char *refused = vt_formatted("%s.refused", paths->share);
+        VT_SCOPED char *refused = vt_formatted("%s.refused", paths->share);
         unlink(paths->share);
         unlink(refused);
-        free(refused);
     }
     free(paths->share);
     free(paths->folder);
@@ -226,9 +221,8 @@ static int run(struct vt_run_plan *plan, struct vt_string *message) {
         if (paths.own_list)
             setenv("VRAMTRACE_RUN_LIST", paths.list, 1);
         if (paths.folder) {
-            char *folder = vt_formatted("%s/", paths.folder);
+            VT_SCOPED char *folder = vt_formatted("%s/", paths.folder);
             setenv("VRAMTRACE_OUTPUT", folder, 1);
-            free(folder);
         }
         if (plan->options.simulated)
             paths.share = vt_run_nvml_share();

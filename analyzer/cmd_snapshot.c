@@ -5,6 +5,7 @@
  */
 #include "commands.h"
 #include "build.h"
+#include "cmd_input.h"
 #include "log/log.h"
 #include "report/report.h"
 
@@ -21,7 +22,7 @@ struct options {
     struct vt_texts user_code;
 };
 
-static int print(const char *log, const struct options *o) {
+static int print_answer(const char *log, const struct options *o) {
     struct vt_model model;
     struct vt_string message = {0};
     struct vt_model_options options = {.device = -1, .user_code = o->user_code.items};
@@ -30,13 +31,8 @@ static int print(const char *log, const struct options *o) {
         return status;
     int error = o->json ? vt_fmt_json_write(&model, &o->format, stdout)
                         : vt_fmt_text_owners(&model, &o->format, stdout);
-    if (fflush(stdout) || ferror(stdout))
-        error = errno ? -errno : -EIO;
     vt_build_free(&model);
-    if (!error || error == -EPIPE)
-        return VT_STATUS_OK;
-    vt_error("standard output: %s", strerror(-error));
-    return VT_STATUS_INTERNAL;
+    return vt_output_close(NULL, stdout, error);
 }
 
 static int explain(unsigned pid, const char *log, enum vt_answer answer, const struct options *o) {
@@ -62,14 +58,13 @@ static int explain(unsigned pid, const char *log, enum vt_answer answer, const s
 static int ask(unsigned pid, const struct options *o) {
     struct vt_string message = {0};
     enum vt_answer answer = VT_ANSWER_NONE;
-    char *log = vt_request_log(pid, &message);
+    VT_SCOPED char *log = vt_request_log(pid, &message);
     int error =
         log ? vt_request_snapshot(pid, log, o->timeout_ms, NULL, &answer, &message) : -ESRCH;
     int status = vt_error_status(error, &message) ? VT_STATUS_INTERNAL : VT_STATUS_OK;
-    if (!status)
-        status = answer == VT_ANSWER_TAKEN ? print(log, o) : explain(pid, log, answer, o);
-    free(log);
-    return status;
+    if (status)
+        return status;
+    return answer == VT_ANSWER_TAKEN ? print_answer(log, o) : explain(pid, log, answer, o);
 }
 
 static int snapshot(void *to, char *const *arguments, int count) {
