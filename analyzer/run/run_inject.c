@@ -219,7 +219,6 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
                            struct vt_string *text) {
     struct vt_gate gate;
     struct vt_gate_options options = s->check->gate;
-    uint32_t leaks = 0;
     options.baseline = &s->before;
     options.max_peak = VT_UNKNOWN;
     if (ended_badly && !options.chosen) {
@@ -227,29 +226,28 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
         options.fails[VT_VERDICT_LOST] = options.fails[VT_VERDICT_GROWING] = true;
     }
     vt_gate_judge(model, &options, &gate);
-    for (uint32_t i = 0; i < gate.failures; i++) {
+    const uint32_t leaks = gate.failures;
+    for (uint32_t i = 0; i < leaks; i++) {
         const struct vt_gate_finding *f = &gate.findings[i];
         VT_SCOPED char *frame_text =
             vt_frame_text(&model->processes[f->process], vt_stack_main_frame(f->site->stack), 50);
         vt_string_format(text, "\n         %s (%s) allocated at %s", VT_BYTES(f->bytes),
                          vt_gate_kind(f), frame_text);
-        leaks++;
     }
     vt_gate_free(&gate);
     return leaks;
 }
 
-static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
+static void say_run(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
     struct vt_model_options options = {.device = -1, .user_code = s->check->user_code.items};
     struct vt_model model = {0};
-    struct vt_string message = {0}, leaks = {0};
+    VT_SCOPED_STRING message = {0}, leaks = {0};
     const char *word = "ok";
     char how[64];
     bool built = o->logs.count &&
                  !s->check->builder->build((const char *const *)o->logs.paths,
                                            (uint32_t)o->logs.count, &options, &model, &message);
-    char *where = built ? hit_text(&model) : NULL;
-    uint32_t count = 0;
+    VT_SCOPED char *where = built ? hit_text(&model) : NULL;
     if (o->child.timed_out) {
         word = "HANG";
         s->hangs++;
@@ -260,8 +258,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
         snprintf(how, sizeof how, "signal %d (%s)", o->child.signal, strsignal(o->child.signal));
     } else {
         snprintf(how, sizeof how, "exit status %d", o->child.status);
-        count = built ? find_leaks(s, &model, o->child.status != 0, &leaks) : 0;
-        if (count) {
+        if (built && find_leaks(s, &model, o->child.status != 0, &leaks)) {
             word = "LEAK";
             s->leaks++;
         } else {
@@ -273,13 +270,10 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
         fprintf(stderr, "%-6s %s (allocation %llu): %s%s\n", word,
                 where ? where : "a site that was not reached in this run",
                 (unsigned long long)ordinal, how, leaks.length ? leaks.text : "");
-    if (bad && o->output)
+    if (bad)
         fprintf(stderr, "         its output: %s\n", o->output);
-    if (!bad && o->output)
+    else
         unlink(o->output);
-    free(where);
-    vt_string_free(&message);
-    vt_string_free(&leaks);
     if (built)
         s->check->builder->free(&model);
 }
@@ -292,7 +286,7 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
     struct outcome o;
     struct vt_model model;
     struct vt_gate gate;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     const uint32_t given_ms = s->plan->options.timeout_s * 1000;
     int status = run_once(s, 0, given_ms, &o);
     const struct vt_string *why = o.child.untraced.length ? &o.child.untraced : &o.child.refused;
@@ -322,7 +316,6 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
         s->check->builder->free(&model);
     }
     *timeout_ms = given_ms ? given_ms : o.took_ms < 6000 ? 60000 : (uint32_t)o.took_ms * 10;
-    vt_string_free(&message);
     outcome_free(&o);
     return status;
 }
@@ -344,7 +337,7 @@ static int try_site(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
         for (size_t j = 0; !status && j < o.logs.count; j++)
             status = walk(s, o.logs.paths[j], note_hit);
         if (!status)
-            say(s, ordinal, &o);
+            say_run(s, ordinal, &o);
         outcome_free(&o);
         if (status)
             return status;
