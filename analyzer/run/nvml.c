@@ -80,9 +80,8 @@ static bool describe(void *handle, device_t device, struct vt_nvml_gpu *gpu) {
     FIND(mig, handle, "nvmlDeviceGetMigMode", NULL);
     if (mig && mig(device, &current, &pending) == SUCCESS && current == MIG_ON)
         return false;
-    if (uuid && uuid(device, text, sizeof text) == SUCCESS)
-        gpu->has_uuid = vt_nvml_parse_uuid(text, gpu->uuid);
-    memset(text, 0, sizeof text);
+    if (uuid && uuid(device, gpu->uuid_text, sizeof gpu->uuid_text) == SUCCESS)
+        gpu->has_uuid = vt_nvml_parse_uuid(gpu->uuid_text, gpu->uuid);
     if (name && name(device, text, sizeof text) == SUCCESS)
         memcpy(gpu->name, text, sizeof gpu->name - 1);
     return true;
@@ -211,12 +210,8 @@ void vt_nvml_close(struct vt_nvml *nvml) {
 static uint32_t gpu_named(const struct vt_nvml *nvml, const char *word, size_t length) {
     uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < nvml->count; i++) {
-        const uint8_t *u = nvml->gpus[i].uuid;
-        char text[64] = "GPU-";
-        for (size_t b = 0, at = 4; b < 16; b++)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x",
-                                   b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "", u[b]);
-        if (!nvml->gpus[i].has_uuid || length > strlen(text) || strncasecmp(text, word, length))
+        const struct vt_nvml_gpu *gpu = &nvml->gpus[i];
+        if (!gpu->has_uuid || strncasecmp(gpu->uuid_text, word, length) != 0)
             continue;
         if (found != UINT32_MAX)
             return UINT32_MAX;
@@ -232,6 +227,11 @@ static bool are_alike(const struct vt_nvml *nvml) {
     return true;
 }
 
+static void forget_ordinals(uint32_t ordinals[VT_NVML_GPUS]) {
+    for (uint32_t i = 0; i < VT_NVML_GPUS; i++)
+        ordinals[i] = UINT32_MAX;
+}
+
 void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_t length,
                       uint32_t ordinals[VT_NVML_GPUS]) {
     const char *list = vt_file_variable(environment, length, "CUDA_VISIBLE_DEVICES");
@@ -240,8 +240,7 @@ void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_
      * left out (MIG) have numbers too. */
     bool by_number = (order && !strcmp(order, "PCI_BUS_ID")) || are_alike(nvml);
     uint32_t next = 0, last = nvml->count ? nvml->gpus[nvml->count - 1].number : 0;
-    for (uint32_t i = 0; i < VT_NVML_GPUS; i++)
-        ordinals[i] = UINT32_MAX;
+    forget_ordinals(ordinals);
     for (uint32_t i = 0; !list && by_number && i < nvml->count; i++)
         ordinals[i] = nvml->gpus[i].number;
     while (list && *list) {
@@ -263,8 +262,7 @@ void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_
         }
         if (found != UINT32_MAX && ordinals[found] != UINT32_MAX) {
             /* with a duplicate the process sees no GPU */
-            for (uint32_t i = 0; i < nvml->count; i++)
-                ordinals[i] = UINT32_MAX;
+            forget_ordinals(ordinals);
             return;
         }
         if (found != UINT32_MAX)

@@ -22,6 +22,7 @@ struct vt_nvml_gpu {
     uint32_t number; /* NVML's index, by PCI bus order */
     bool has_uuid;
     uint8_t uuid[16];
+    char uuid_text[96]; /* "GPU-7673696d-0000-4000-8000-000000000001" */
     char name[64];
     uint64_t total_bytes;
     uint64_t used_bytes, free_bytes; /* of all processes */
