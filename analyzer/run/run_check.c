@@ -8,11 +8,10 @@
 #include "base/base.h"
 #include "run_places.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int make_folder(char *path) {
     /* the path goes into VRAMTRACE_OUTPUT, where % is special */
@@ -26,25 +25,17 @@ char *vt_run_check_folder(void) {
     return path;
 }
 
-static void remove_inside(const char *folder, int levels) {
-    DIR *dir = opendir(folder);
-    if (!dir)
-        return;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-            continue;
-        VT_SCOPED char *path = vt_formatted("%s/%s", folder, entry->d_name);
-        if (unlink(path) && levels > 1) {
-            remove_inside(path, levels - 1);
-            rmdir(path);
-        }
-    }
-    closedir(dir);
+/* nftw: logs lie in the folder itself, or one deeper. */
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at) {
+    (void)st;
+    (void)kind;
+    if (at->level <= 2)
+        remove(path);
+    return 0;
 }
 
 void vt_run_check_remove(const char *folder) {
-    remove_inside(folder, 2);
-    rmdir(folder);
+    nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Why there is nothing to judge; stays empty if there is. */
