@@ -127,8 +127,7 @@ int vt_cmd_export(int argc, char **argv) {
         .all = {{.rows = rows}, {.rows = vt_input_options, .at = offsetof(struct options, input)}},
         .run = export,
     };
-    struct options o = {.input = {.command = "export", .model = {.device = -1}},
-                        .export.value = VT_EXPORT_VALUES};
+    struct options o = {.input = {.model = {.device = -1}}, .export.value = VT_EXPORT_VALUES};
     int status = vt_options_run(&options, argc, argv, &o);
     free(o.input.user_code.items);
     return status;

@@ -12,7 +12,6 @@
 
 /* Start it as {.model = {.device = -1}}; free user_code.items. */
 struct vt_input {
-    const char *command; /* "report": its messages name it */
     struct vt_model_options model;
     const char *run;    /* --run */
     const char *by;     /* the option that asks for what merged files do not have; NULL */

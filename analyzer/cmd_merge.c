@@ -267,7 +267,7 @@ int vt_cmd_merge(int argc, char **argv) {
         .all = {{.rows = rows}},
         .run = merge,
     };
-    struct vt_input input = {.command = "merge", .model = {.device = -1}};
+    struct vt_input input = {.model = {.device = -1}};
     int status = vt_options_run(&options, argc, argv, &input);
     free(input.user_code.items);
     return status;

@@ -132,8 +132,7 @@ int vt_cmd_report(int argc, char **argv) {
         .all = {{.rows = rows}, {.rows = vt_input_options, .at = offsetof(struct options, input)}},
         .run = report,
     };
-    struct options o = {.input = {.command = "report", .ranks = true, .model = {.device = -1}},
-                        .writer = vt_formats};
+    struct options o = {.input = {.ranks = true, .model = {.device = -1}}, .writer = vt_formats};
     int status = vt_options_run(&options, argc, argv, &o);
     free(o.input.user_code.items);
     return status;
