@@ -312,15 +312,14 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
 }
 
 void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
-    struct summary *all = vt_alloc(logs->count + 1, sizeof *all);
-    size_t count = 0;
-    for (size_t i = 0; i < logs->count; i++) {
-        sum_up(logs->paths[i], &all[count]);
-        all[count++].number = i;
+    VT_SCOPED struct summary *all = vt_alloc(logs->count + 1, sizeof *all);
+    size_t count = logs->count, kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum_up(logs->paths[i], &all[i]);
+        all[i].number = i;
     }
     /* A log that ended by exec is the first part of a process. It gets a line only if it is the
      * only log or holds something. */
-    size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (all[i].replaced && !all[i].count && count > 1)
             free(all[i].program);
@@ -338,5 +337,4 @@ void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
         free(all[i].program);
         free(all[i].fault);
     }
-    free(all);
 }
