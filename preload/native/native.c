@@ -60,7 +60,7 @@ static bool take_targets(struct vt_owners *w, struct vt_scan *scan) {
     return true;
 }
 
-__attribute__((noinline)) void vt_owners_native_open(struct vt_owners *w) {
+__attribute__((noinline)) void vt_native_open(struct vt_owners *w) {
     const uintptr_t *frame = __builtin_frame_address(0);
     struct vt_scan *scan = vt_owners_map(w, sizeof *scan);
     if (!scan)
@@ -396,7 +396,7 @@ static void thread_locals(struct vt_native *n) {
 
 /* A thread's frames, the outermost first: what a function was given is its caller's. */
 static void stack(struct vt_native *n, struct vt_registers from, struct vt_stack_frame *frames) {
-    for (uint32_t i = vt_owners_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
+    for (uint32_t i = vt_native_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
         if (!frames[i].code->library)
             look_through(n, &(struct piece){.start = (frames[i].start + 7) & ~(uintptr_t)7,
                                             .end = frames[i].end,
@@ -434,7 +434,7 @@ static bool anything_to_search(const struct vt_scan *scan) {
 static void leave_out_own_frames(struct vt_native *n) {
     struct vt_scan *scan = n->scan;
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
-    uint32_t count = frames ? vt_owners_unwind(n->w, scan, n->w->here, frames, FRAMES) : 0;
+    uint32_t count = frames ? vt_native_unwind(n->w, scan, n->w->here, frames, FRAMES) : 0;
     uintptr_t inside = (uintptr_t)scan->frame, first = inside;
     for (uint32_t i = 0; i < count && vt_elf_is_ours(frames[i].pc); i++)
         first = frames[i].end + 8;
@@ -486,13 +486,13 @@ struct vt_native *vt_native_of(struct vt_owners *w) {
     return w->search && cut_memory(w->search) ? w->search : NULL;
 }
 
-void vt_owners_native(struct vt_owners *w) {
+void vt_native_walk(struct vt_owners *w) {
     uint32_t sought = count_sought(w, false), blocks = count_sought(w, true);
     if (!w->copy || !w->native || !(sought || blocks))
         return;
     w->search = open_search(w);
     if (w->search && blocks)
-        vt_owners_casts(w, w->native);
+        vt_torch_casts(w, w->native);
     if (!sought || (w->search && !anything_to_search(w->native)))
         return;
     struct vt_native *n = w->search ? vt_native_of(w) : NULL;

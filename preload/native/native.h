@@ -23,17 +23,17 @@
 
 /* native.c. The first before there is a copy, in a function whose frame stays; the second in
  * the copy. */
-void vt_owners_native_open(struct vt_owners *w);
-void vt_owners_native(struct vt_owners *w);
+void vt_native_open(struct vt_owners *w);
+void vt_native_walk(struct vt_owners *w);
 /* seen.c: what memory without an owner was last seen in. */
-void vt_owners_native_seen(struct vt_owners *w);
+void vt_native_seen_last(struct vt_owners *w);
 
 /* unwind.c: the frames from here outwards, as far as they are known for certain. */
 struct vt_stack_frame {
     uintptr_t start, end, pc; /* its words; where it is, or returns to */
     const struct vt_module_code *code;
 };
-uint32_t vt_owners_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
+uint32_t vt_native_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
                           struct vt_stack_frame *frames, uint32_t most);
 
 /* --- for each other --- */

@@ -355,7 +355,7 @@ static bool anything_without_owner(const struct vt_owners *w) {
     return false;
 }
 
-void vt_owners_native_seen(struct vt_owners *w) {
+void vt_native_seen_last(struct vt_owners *w) {
     bool sought = w->copy && w->native && anything_without_owner(w);
     struct vt_native *n = sought ? vt_native_of(w) : NULL;
     struct vt_native_seen *s = n ? vt_owners_map(w, sizeof *s) : NULL;

@@ -39,7 +39,7 @@ static void take_interrupted(struct vt_owners *w, struct vt_registers *here) {
                                   .rbp_known = true};
 }
 
-uint32_t vt_owners_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
+uint32_t vt_native_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
                           struct vt_stack_frame *frames, uint32_t most) {
     uint32_t count = 0, signals = 0;
     bool returns = false; /* `here.pc` is a return address */

@@ -141,7 +141,7 @@ uintptr_t vt_class_object(struct vt_owners *w, uintptr_t object) {
     return k && k->named ? k->vtable : 0;
 }
 
-uint64_t vt_owners_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_) {
+uint64_t vt_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_) {
     return class_ == VT_CLASS_NODE ? vt_owners_word(w, object) : 1;
 }
 
@@ -169,8 +169,8 @@ static uint32_t last_part(const char *mangled, char *to, uint32_t room) {
     return (uint32_t)bytes;
 }
 
-uint32_t vt_owners_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
-                              uint32_t room) {
+uint32_t vt_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
+                       uint32_t room) {
     static const char *const plain[VT_CLASSES] = {[VT_CLASS_TENSOR] = "Tensor",
                                                   [VT_CLASS_STORAGE] = "Storage",
                                                   [VT_CLASS_SCRIPT] = "ScriptObject"};

@@ -38,9 +38,8 @@ bool vt_class_is_shared(struct vt_owners *w, uintptr_t object);
 uintptr_t vt_class_object(struct vt_owners *w, uintptr_t object);
 
 /* What tells the classes of such objects apart, and the class's name by it; as
- * vt_owners_python_type_name. */
-uint64_t vt_owners_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_);
-uint32_t vt_owners_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
-                              uint32_t room);
+ * vt_py_type_name. */
+uint64_t vt_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_);
+uint32_t vt_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to, uint32_t room);
 
 #endif

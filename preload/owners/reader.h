@@ -130,7 +130,7 @@ struct vt_owners_type {
     /* For pyobjects/ alone, from here on; all 0 at first. */
     bool leaf;   /* its objects hold nothing, and are never visited: str, module, ... */
     bool opaque; /* a leaf of an extension's: visited if a word in it points to an allocation */
-    bool number; /* visited only if their vt_owners_python_number() is the start of an allocation */
+    bool number; /* visited only if their vt_py_number() is the start of an allocation */
     uint8_t reader;
     uint32_t flags;
     int64_t dict_offset;

@@ -64,7 +64,7 @@ struct vt_other {
 
 /* A step: see enum vt_step. Step 0 is none. */
 struct vt_path_step {
-    uint64_t type; /* a Python type's address, or vt_owners_class_key */
+    uint64_t type; /* a Python type's address, or vt_class_key */
     int64_t index;
     uint64_t address;
     uintptr_t word, last;     /* as in struct vt_root; word: VT_WORDS: several */

@@ -75,22 +75,20 @@ static void field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *dat
     uint64_t offset = place[0], bytes = place[1];
     if (bytes & 7 || bytes > s->bytes || offset > s->bytes - bytes || offset & 7)
         return;
-    uint32_t n = vt_owners_python_str(w, key, name, sizeof name);
+    uint32_t n = vt_py_str(w, key, name, sizeof name);
     for (uint64_t i = 0; i < bytes / 8 && i < MOST_ITEMS; i++)
         number(w, VT_STEP_ATTRIBUTE, (struct vt_owners_text){name, n},
                vt_owners_word(w, s->memory + offset + i * 8));
 }
 
-void vt_owners_python_ctypes(struct vt_owners *w, uintptr_t object,
-                             const struct vt_owners_type *type) {
+void vt_py_ctypes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     uint64_t head[VT_PYCDATA_OBJECTS / 8 + 1];
     if (!vt_owners_read(w, head, object, sizeof head))
         return;
     uintptr_t memory = head[VT_PYCDATA_POINTER / 8];
     uint64_t bytes = head[VT_PYCDATA_BYTES / 8], length = head[VT_PYCDATA_LENGTH / 8];
-    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("_b_base_"),
-                          head[VT_PYCDATA_BASE / 8]);
-    vt_owners_python_part(w, head[VT_PYCDATA_OBJECTS / 8]);
+    vt_py_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("_b_base_"), head[VT_PYCDATA_BASE / 8]);
+    vt_py_part(w, head[VT_PYCDATA_OBJECTS / 8]);
     if (!memory || bytes < 8 || bytes >> 40)
         return;
     if (is_a(w, type->address, "_ctypes._SimpleCData")) {
@@ -105,7 +103,7 @@ void vt_owners_python_ctypes(struct vt_owners *w, uintptr_t object,
         struct structure s = {memory, bytes};
         uintptr_t base = type->address;
         for (unsigned i = 0; base && i < MOST_BASES; i++) {
-            vt_owners_python_each(w, vt_owners_word(w, base + VT_PYTYPE_DICT), field, &s);
+            vt_py_each(w, vt_owners_word(w, base + VT_PYTYPE_DICT), field, &s);
             base = vt_owners_word(w, base + VT_PYTYPE_BASE);
         }
     }
@@ -129,7 +127,7 @@ static void elements(struct vt_owners *w, const uint64_t *shape, const uint64_t 
                                .indexed = true,
                                .index = (int64_t)n};
         if (objects)
-            vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)n, word);
+            vt_py_edge_at(w, VT_STEP_INDEX, (int64_t)n, word);
         else if (word && !vt_py_raw)
             vt_owners_edge(w, &edge);
         for (int i = nd - 1; i >= 0 && ++at[i] == shape[i]; i--)
@@ -137,13 +135,13 @@ static void elements(struct vt_owners *w, const uint64_t *shape, const uint64_t 
     }
 }
 
-void vt_owners_python_numpy(struct vt_owners *w, uintptr_t array) {
+void vt_py_numpy(struct vt_owners *w, uintptr_t array) {
     uint64_t shape[MOST_DEPTH], strides[MOST_DEPTH];
     char letter = 0;
     int32_t nd = vt_owners_int(w, array + VT_NUMPY_DIMENSIONS);
     uintptr_t description = vt_owners_word(w, array + VT_NUMPY_DESCRIPTION);
-    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("base"),
-                          vt_owners_word(w, array + VT_NUMPY_BASE));
+    vt_py_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("base"),
+               vt_owners_word(w, array + VT_NUMPY_BASE));
     if (nd < 0 || nd > MOST_DEPTH ||
         !vt_owners_read(w, &letter, description + VT_NUMPY_DESCRIPTION_CHAR, 1) ||
         (letter != 'O' && letter != 'L' && letter != 'Q') ||
@@ -155,7 +153,7 @@ void vt_owners_python_numpy(struct vt_owners *w, uintptr_t array) {
     elements(w, shape, strides, nd, vt_owners_word(w, array + VT_NUMPY_DATA), letter == 'O');
 }
 
-void vt_owners_python_array(struct vt_owners *w, uintptr_t array) {
+void vt_py_array(struct vt_owners *w, uintptr_t array) {
     char letter = 0;
     uint64_t count = vt_owners_word(w, array + VT_PY_SIZE);
     uintptr_t description = vt_owners_word(w, array + VT_PYARRAY_DESCRIPTION);

@@ -113,7 +113,7 @@ static bool make_table(struct vt_owners *w) {
     return true;
 }
 
-void vt_owners_python_forget_cycles(void) {
+void vt_py_forget_cycles(void) {
     memset(&cycles, 0, sizeof cycles);
     vt_py_raw = NULL;
 }
@@ -124,7 +124,7 @@ static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
     if (!type || type->leaf)
         return;
     vt_py_raw = visit;
-    vt_owners_python(w, object, type);
+    vt_py_read(w, object, type);
     vt_py_raw = NULL;
 }
 
@@ -181,10 +181,10 @@ static void name_some_cycles(struct vt_owners *w, bool of_classes) {
         struct vt_root root = {
             .level = VT_LEVEL_CYCLE,
             .kind = VT_STEP_CYCLE,
-            .name = vt_owners_python_class(w, type->address, name, sizeof name),
+            .name = vt_py_class(w, type->address, name, sizeof name),
         };
         if (vt_owners_root(w, &root))
-            vt_owners_python_part(w, s->object);
+            vt_py_part(w, s->object);
     }
 }
 
@@ -239,13 +239,13 @@ static void name_unreached(struct vt_owners *w) {
         struct vt_root root = {
             .level = VT_LEVEL_UNREACHED,
             .kind = VT_STEP_UNREACHED,
-            .name = vt_owners_python_class(w, type->address, name, sizeof name),
+            .name = vt_py_class(w, type->address, name, sizeof name),
             .line = many ? 0 : items_of(w, s, type->reader),
             .address = many ? 0 : s->object,
             .many = many,
         };
         if (vt_owners_root(w, &root))
-            vt_owners_python_part(w, s->object);
+            vt_py_part(w, s->object);
     }
 }
 
@@ -270,7 +270,7 @@ static void find_suspects(struct vt_owners *w, uintptr_t interpreter) {
         cycles.interpreter = interpreter;
 }
 
-void vt_owners_python_cycles(struct vt_owners *w, uintptr_t interpreter) {
+void vt_py_cycles(struct vt_owners *w, uintptr_t interpreter) {
     bool is_last = vt_owners_level(w) == VT_LEVEL_UNREACHED;
     if (!vt_py->generations)
         return;

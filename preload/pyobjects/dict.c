@@ -67,8 +67,7 @@ static void each_entry(struct vt_owners *w, const struct keys *keys, uintptr_t v
             vt_owners_in_doubt(w);
             return;
         }
-        vt_owners_python_expect(values ? apart : entries + keys->value, n,
-                                values ? 1 : keys->entry_words);
+        vt_py_expect(values ? apart : entries + keys->value, n, values ? 1 : keys->entry_words);
         for (uint64_t k = 0; k < n; k++) {
             const uint64_t *entry = entries + k * keys->entry_words;
             uintptr_t key = entry[keys->key], value = values ? apart[k] : entry[keys->value];
@@ -85,7 +84,7 @@ static bool read_dict(struct vt_owners *w, uintptr_t dict, uint64_t *words) {
            vt_owners_read(w, words, dict, VT_PYDICT_VALUES + 8);
 }
 
-void vt_owners_python_each(struct vt_owners *w, uintptr_t dict, vt_pyvisit *visit, void *data) {
+void vt_py_each(struct vt_owners *w, uintptr_t dict, vt_pyvisit *visit, void *data) {
     uint64_t words[VT_PYDICT_VALUES / 8 + 1];
     struct keys keys;
     if (!read_dict(w, dict, words) || !words[VT_PYDICT_USED / 8] ||
@@ -102,34 +101,34 @@ struct look_up {
 
 static void compare(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     struct look_up *l = data;
-    if (!l->value && vt_owners_python_is(w, key, l->key))
+    if (!l->value && vt_py_is(w, key, l->key))
         l->value = value;
 }
 
-uintptr_t vt_owners_python_look_up(struct vt_owners *w, uintptr_t dict, const char *key) {
+uintptr_t vt_py_look_up(struct vt_owners *w, uintptr_t dict, const char *key) {
     struct look_up l = {.key = key};
-    vt_owners_python_each(w, dict, compare, &l);
+    vt_py_each(w, dict, compare, &l);
     return l.value;
 }
 
 static void name_entry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
-    vt_owners_python_edge_str(w, *(const enum vt_step *)data, key, value);
+    vt_py_edge_str(w, *(const enum vt_step *)data, key, value);
 }
 
-void vt_owners_python_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind) {
-    vt_owners_python_each(w, dict, name_entry, &kind);
+void vt_py_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind) {
+    vt_py_each(w, dict, name_entry, &kind);
 }
 
 static void key_entry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
-    vt_owners_python_edge_key(w, data ? 0 : key, value);
+    vt_py_edge_key(w, data ? 0 : key, value);
     /* A key may hold something too; it has no name of its own. */
-    vt_owners_python_edge_apart(w, key);
+    vt_py_edge_apart(w, key);
 }
 
-void vt_owners_python_keys(struct vt_owners *w, uintptr_t dict) {
+void vt_py_keys(struct vt_owners *w, uintptr_t dict) {
     uint64_t used = vt_owners_word(w, dict + VT_PYDICT_USED);
     vt_owners_keys(w, used);
-    vt_owners_python_each(w, dict, key_entry, used > VT_OWNERS_KEYS ? w : NULL);
+    vt_py_each(w, dict, key_entry, used > VT_OWNERS_KEYS ? w : NULL);
 }
 
 /* --- attributes of instances --- */
@@ -181,11 +180,11 @@ static void each_in_dict(struct vt_owners *w, uintptr_t object, const struct vt_
     uintptr_t values, dict = dict_of(w, object, type, &values);
     struct keys keys;
     if (dict && vt_py_raw) {
-        vt_owners_python_part(w, dict);
+        vt_py_part(w, dict);
         return;
     }
     if (dict) {
-        vt_owners_python_each(w, dict, visit, data);
+        vt_py_each(w, dict, visit, data);
         return;
     }
     if (!values || !read_keys(w, vt_owners_word(w, type->address + vt_py->cached_keys), &keys))
@@ -257,7 +256,7 @@ static bool found_member(struct vt_owners *w, const char *name, int64_t offset, 
     return false;
 }
 
-bool vt_owners_python_has_members(struct vt_owners *w, uintptr_t type) {
+bool vt_py_has_members(struct vt_owners *w, uintptr_t type) {
     bool found = false;
     each_member(w, type, found_member, &found);
     return found;
@@ -265,9 +264,8 @@ bool vt_owners_python_has_members(struct vt_owners *w, uintptr_t type) {
 
 static bool name_member(struct vt_owners *w, const char *name, int64_t offset, void *data) {
     uintptr_t object = *(const uintptr_t *)data;
-    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE,
-                          (struct vt_owners_text){name, (uint32_t)strlen(name)},
-                          vt_owners_word(w, object + (uintptr_t)offset));
+    vt_py_edge(w, VT_STEP_ATTRIBUTE, (struct vt_owners_text){name, (uint32_t)strlen(name)},
+               vt_owners_word(w, object + (uintptr_t)offset));
     return true;
 }
 
@@ -276,8 +274,7 @@ static uintptr_t behind_proxy(struct vt_owners *w, uintptr_t object) {
     enum { REFERENT = 16 }; /* PyWeakReference.wr_object, since Python 3.8 */
     static const char *const proxies[] = {"weakproxy", "weakref.ProxyType"};
     char name[32] = "";
-    uint32_t n = vt_owners_python_type_name(w, vt_owners_word(w, object + VT_PY_TYPE), name,
-                                            sizeof name - 1);
+    uint32_t n = vt_py_type_name(w, vt_owners_word(w, object + VT_PY_TYPE), name, sizeof name - 1);
     for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
         if (n == strlen(proxies[i]) && memcmp(name, proxies[i], n) == 0)
             return vt_owners_word(w, object + REFERENT);
@@ -289,20 +286,20 @@ static struct {
     unsigned count;
 } books; /* one snapshot is taken at a time */
 
-bool vt_owners_python_is_left_out(uintptr_t object) {
+bool vt_py_is_left_out(uintptr_t object) {
     for (unsigned i = 0; i < books.count; i++)
         if (books.objects[i] == object)
             return true;
     return false;
 }
 
-void vt_owners_python_leave_out(uintptr_t book) {
+void vt_py_leave_out(uintptr_t book) {
     if (book && books.count < sizeof books.objects / sizeof *books.objects &&
-        !vt_owners_python_is_left_out(book))
+        !vt_py_is_left_out(book))
         books.objects[books.count++] = book;
 }
 
-void vt_owners_python_forget_books(void) {
+void vt_py_forget_books(void) {
     books.count = 0;
 }
 
@@ -310,16 +307,14 @@ void vt_owners_python_forget_books(void) {
  * the strong reference is in the book that is left out. */
 static void name_unless_books(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
-    if (vt_owners_python_is(w, key, "allocations") || vt_owners_python_is(w, key, "deallocations"))
-        vt_owners_python_leave_out(value);
+    if (vt_py_is(w, key, "allocations") || vt_py_is(w, key, "deallocations"))
+        vt_py_leave_out(value);
     else
-        vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key,
-                                  vt_owners_python_is(w, key, "_mem") ? behind_proxy(w, value)
-                                                                      : value);
+        vt_py_edge_str(w, VT_STEP_ATTRIBUTE, key,
+                       vt_py_is(w, key, "_mem") ? behind_proxy(w, value) : value);
 }
 
-void vt_owners_python_attributes(struct vt_owners *w, uintptr_t object,
-                                 const struct vt_owners_type *type) {
+void vt_py_attributes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     enum vt_step kind = VT_STEP_ATTRIBUTE;
     if (type->spare[VT_PYSPARE_BOOKS])
         each_in_dict(w, object, type, name_unless_books, NULL);

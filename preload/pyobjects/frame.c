@@ -122,36 +122,33 @@ static uint32_t line_of(struct vt_owners *w, uintptr_t frame, uintptr_t code) {
     return vt_python_line(table, n, first, (uint32_t)lasti);
 }
 
-bool vt_owners_python_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place) {
+bool vt_py_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     struct code code;
     if (!read_code(w, code_of(w, frame), &code))
         return false;
     place->code = code.at;
     place->line = line_of(w, frame, code.at);
-    uint32_t n = vt_owners_python_str(
-        w, vt_owners_word(w, code.at + (at->qualname ? at->qualname : at->name)), place->name,
-        sizeof place->name - 1);
+    uint32_t n = vt_py_str(w, vt_owners_word(w, code.at + (at->qualname ? at->qualname : at->name)),
+                           place->name, sizeof place->name - 1);
     place->name[n] = 0;
-    n = vt_owners_python_str(w, vt_owners_word(w, code.at + at->file), place->file,
-                             sizeof place->file - 1);
+    n = vt_py_str(w, vt_owners_word(w, code.at + at->file), place->file, sizeof place->file - 1);
     place->file[n] = 0;
     return true;
 }
 
-void vt_owners_python_frame_stack(struct vt_owners *w, uintptr_t frame) {
+void vt_py_frame_stack(struct vt_owners *w, uintptr_t frame) {
     struct code code;
     if (!read_code(w, code_of(w, frame), &code))
         return;
     uintptr_t slots = frame + vt_py->frame_slots;
     int64_t depth = stack_depth(w, frame, slots, code.slots);
     for (int64_t i = 0; i < depth; i++)
-        vt_owners_python_edge(
-            w, VT_STEP_ITEM, (struct vt_owners_text){0},
-            slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)));
+        vt_py_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0},
+                   slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)));
 }
 
-void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame) {
+void vt_py_frame_names(struct vt_owners *w, uintptr_t frame) {
     struct code code;
     if (!read_code(w, code_of(w, frame), &code))
         return;
@@ -159,43 +156,42 @@ void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame) {
     for (uint32_t i = 0; i < code.slots; i++) {
         uintptr_t value = slot_value(w, vt_owners_word(w, slots + i * 8ul));
         if (value)
-            vt_owners_python_edge_str(w, VT_STEP_NAME, slot_name(w, &code, i), value);
+            vt_py_edge_str(w, VT_STEP_NAME, slot_name(w, &code, i), value);
     }
     /* A class's body and exec() have their variables in a dict. A module's are its globals. */
     uintptr_t locals = vt_owners_word(w, frame + vt_py->frame_locals);
     if (vt_py_raw) {
-        vt_owners_python_part(w, locals);
+        vt_py_part(w, locals);
         return;
     }
     uintptr_t globals = vt_owners_word(w, frame + vt_py->frame_locals -
                                               (vt_py->chain == VT_CHAIN_OBJECTS ? 8 : 16));
     if (locals && locals != globals)
-        vt_owners_python_names(w, locals, VT_STEP_NAME);
+        vt_py_names(w, locals, VT_STEP_NAME);
 }
 
-void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
-    vt_owners_python_frame_names(w, frame);
-    vt_owners_python_frame_stack(w, frame);
+void vt_py_frame(struct vt_owners *w, uintptr_t frame) {
+    vt_py_frame_names(w, frame);
+    vt_py_frame_stack(w, frame);
 }
 
-uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object) {
+uintptr_t vt_py_frame_in(struct vt_owners *w, uintptr_t object) {
     return vt_py->chain == VT_CHAIN_OBJECTS ? object
                                             : vt_owners_word(w, object + vt_py->frame_of_object);
 }
 
-void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback) {
+void vt_py_traceback(struct vt_owners *w, uintptr_t traceback) {
     struct vt_pyplace place;
     uintptr_t object = vt_owners_word(w, traceback + VT_PYTRACEBACK_FRAME);
-    uintptr_t frame = object ? vt_owners_python_frame_in(w, object) : 0;
-    if (frame && vt_owners_python_place(w, frame, &place))
-        vt_owners_python_edge(w, VT_STEP_FRAME,
-                              (struct vt_owners_text){place.name, (uint32_t)strlen(place.name)},
-                              object);
+    uintptr_t frame = object ? vt_py_frame_in(w, object) : 0;
+    if (frame && vt_py_place(w, frame, &place))
+        vt_py_edge(w, VT_STEP_FRAME,
+                   (struct vt_owners_text){place.name, (uint32_t)strlen(place.name)}, object);
     /* The next one is a part of it: how deep the frame was does not matter. */
-    vt_owners_python_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
+    vt_py_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
 }
 
-void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator) {
+void vt_py_generator(struct vt_owners *w, uintptr_t generator) {
     const struct vt_pylayout *py = vt_py;
     int8_t state;
     uintptr_t frame = generator + py->generator_frame;
@@ -207,29 +203,28 @@ void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator) {
     if (!frame)
         return;
     if (py->chain == VT_CHAIN_OBJECTS && vt_py_raw) {
-        vt_owners_python_part(w, frame);
+        vt_py_part(w, frame);
         return;
     }
-    vt_owners_python_frame(w, frame);
+    vt_py_frame(w, frame);
     /* An exception that it handles while it is suspended. */
-    vt_owners_python_edge(
-        w, VT_STEP_ITEM, (struct vt_owners_text){0},
-        vt_owners_word(w, generator + py->generator_exception + py->exception_value));
+    vt_py_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0},
+               vt_owners_word(w, generator + py->generator_exception + py->exception_value));
 }
 
 static void default_of(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
-    vt_owners_python_edge_str(w, VT_STEP_DEFAULT, key, value);
+    vt_py_edge_str(w, VT_STEP_DEFAULT, key, value);
 }
 
-void vt_owners_python_function(struct vt_owners *w, uintptr_t function) {
+void vt_py_function(struct vt_owners *w, uintptr_t function) {
     const struct vt_pylayout *py = vt_py;
     struct code code;
     if (vt_py_raw) {
         const uint16_t direct[] = {py->closure, py->defaults, py->keyword_defaults,
                                    py->function_dict};
         for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
-            vt_owners_python_part(w, vt_owners_word(w, function + direct[i]));
+            vt_py_part(w, vt_owners_word(w, function + direct[i]));
         return;
     }
     if (!read_code(w, vt_owners_word(w, function + py->function_code), &code))
@@ -237,15 +232,14 @@ void vt_owners_python_function(struct vt_owners *w, uintptr_t function) {
     uintptr_t closure = vt_owners_word(w, function + py->closure);
     uint32_t frees = tuple_size(w, closure);
     for (uint32_t i = 0; i < frees && frees <= code.slots; i++)
-        vt_owners_python_edge_str(w, VT_STEP_CLOSURE, slot_name(w, &code, code.slots - frees + i),
-                                  slot_value(w, tuple_item(w, closure, i)));
+        vt_py_edge_str(w, VT_STEP_CLOSURE, slot_name(w, &code, code.slots - frees + i),
+                       slot_value(w, tuple_item(w, closure, i)));
     uintptr_t defaults = vt_owners_word(w, function + py->defaults);
     uint32_t n = tuple_size(w, defaults);
     int32_t arguments = vt_owners_int(w, code.at + py->arguments);
     for (uint32_t i = 0; i < n && (int64_t)n <= arguments; i++)
-        vt_owners_python_edge_str(w, VT_STEP_DEFAULT,
-                                  slot_name(w, &code, (uint32_t)arguments - n + i),
-                                  tuple_item(w, defaults, i));
-    vt_owners_python_each(w, vt_owners_word(w, function + py->keyword_defaults), default_of, NULL);
-    vt_owners_python_names(w, vt_owners_word(w, function + py->function_dict), VT_STEP_ATTRIBUTE);
+        vt_py_edge_str(w, VT_STEP_DEFAULT, slot_name(w, &code, (uint32_t)arguments - n + i),
+                       tuple_item(w, defaults, i));
+    vt_py_each(w, vt_owners_word(w, function + py->keyword_defaults), default_of, NULL);
+    vt_py_names(w, vt_owners_word(w, function + py->function_dict), VT_STEP_ATTRIBUTE);
 }

@@ -122,7 +122,7 @@ static uint8_t reader_by_flags(uint64_t flags) {
 static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
     char name[128] = "";
     static const char numba[] = "numba.cuda.cudadrv.driver.";
-    uint32_t n = vt_owners_python_type_name(w, type, name, sizeof name - 1);
+    uint32_t n = vt_py_type_name(w, type, name, sizeof name - 1);
     name[n] = 0;
     return is_type ? strcmp(name, "weakref.finalize") == 0
                    : strncmp(name, numba, sizeof numba - 1) == 0;
@@ -133,12 +133,12 @@ static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
 /* Whether its objects have words of an extension's own: builtin types' names have no module. */
 static bool is_of_extension(struct vt_owners *w, const struct vt_owners_type *type) {
     char name[128] = "";
-    uint32_t n = vt_owners_python_type_name(w, type->address, name, sizeof name - 1);
+    uint32_t n = vt_py_type_name(w, type->address, name, sizeof name - 1);
     name[n] = 0;
     return type->basic_size > OBJECT_BYTES && (strchr(name, '.') || strcmp(name, "PyCapsule") == 0);
 }
 
-void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
+void vt_py_type(struct vt_owners *w, struct vt_owners_type *type) {
     struct fields f;
     type->leaf = true;
     type->reader = VT_PYREAD_NOTHING;
@@ -150,7 +150,7 @@ void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
     type->item_size = f.item_size;
     type->reader = reader_by_flags(f.flags);
     bool attributes = f.dict_offset || f.flags & VT_PYFLAG_MANAGED;
-    type->spare[VT_PYSPARE_MEMBERS] = vt_owners_python_has_members(w, type->address);
+    type->spare[VT_PYSPARE_MEMBERS] = vt_py_has_members(w, type->address);
     struct fields base = f;
     for (unsigned i = 0; i < MOST_BASES && !is_known(&base, &type->reader); i++)
         if (!read_fields(w, base.base, &base))
@@ -167,8 +167,7 @@ void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
 /* --- containers --- */
 
 static void number(struct vt_owners *w, uintptr_t object) {
-    struct vt_edge edge = {
-        .kind = VT_STEP_NONE, .as = VT_AS_NUMBER, .to = vt_owners_python_number(w, object)};
+    struct vt_edge edge = {.kind = VT_STEP_NONE, .as = VT_AS_NUMBER, .to = vt_py_number(w, object)};
     if (!vt_py_raw)
         vt_owners_edge(w, &edge);
 }
@@ -180,9 +179,9 @@ static void items(struct vt_owners *w, uintptr_t at, uint64_t count) {
             vt_owners_in_doubt(w);
             return;
         }
-        vt_owners_python_expect(words, n, 1);
+        vt_py_expect(words, n, 1);
         for (uint64_t k = 0; k < n; k++)
-            vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)(i + k), words[k]);
+            vt_py_edge_at(w, VT_STEP_INDEX, (int64_t)(i + k), words[k]);
     }
 }
 
@@ -198,7 +197,7 @@ static void set(struct vt_owners *w, uintptr_t object) {
             vt_owners_in_doubt(w);
             return;
         }
-        vt_owners_python_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0}, entry[0]);
+        vt_py_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0}, entry[0]);
     }
 }
 
@@ -214,15 +213,13 @@ static void deque(struct vt_owners *w, uintptr_t object) {
         }
         if (!block || place > VT_PYDEQUE_BLOCK)
             return;
-        vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)i,
-                                 vt_owners_word(w, block + 8 + place++ * 8));
+        vt_py_edge_at(w, VT_STEP_INDEX, (int64_t)i, vt_owners_word(w, block + 8 + place++ * 8));
     }
 }
 
 static void attribute(struct vt_owners *w, const char *name, uintptr_t from) {
-    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE,
-                          (struct vt_owners_text){name, (uint32_t)strlen(name)},
-                          vt_owners_word(w, from));
+    vt_py_edge(w, VT_STEP_ATTRIBUTE, (struct vt_owners_text){name, (uint32_t)strlen(name)},
+               vt_owners_word(w, from));
 }
 
 static void exception(struct vt_owners *w, uintptr_t object) {
@@ -237,9 +234,9 @@ static void exception(struct vt_owners *w, uintptr_t object) {
 }
 
 static void frame(struct vt_owners *w, uintptr_t object) {
-    uintptr_t inner = vt_owners_python_frame_in(w, object);
+    uintptr_t inner = vt_py_frame_in(w, object);
     if (inner)
-        vt_owners_python_frame(w, inner);
+        vt_py_frame(w, inner);
     attribute(w, "f_back", object + (vt_py->chain == VT_CHAIN_OBJECTS ? 24 : 16));
 }
 
@@ -247,18 +244,16 @@ static void frame(struct vt_owners *w, uintptr_t object) {
 static void local_of_thread(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)key, (void)data;
     if (!vt_py_raw)
-        vt_owners_python_names(w, value, VT_STEP_ATTRIBUTE);
+        vt_py_names(w, value, VT_STEP_ATTRIBUTE);
 }
 
 /* An enumeration has its members under their own names too. */
 static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
-    if (!vt_owners_python_is(w, key, "_value2member_map_") &&
-        !vt_owners_python_is(w, key, "_member_map_") &&
-        !vt_owners_python_is(w, key, "_hashable_values_") &&
-        !vt_owners_python_is(w, key, "_unhashable_values_") &&
-        !vt_owners_python_is(w, key, "_unhashable_values_map_"))
-        vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key, value);
+    if (!vt_py_is(w, key, "_value2member_map_") && !vt_py_is(w, key, "_member_map_") &&
+        !vt_py_is(w, key, "_hashable_values_") && !vt_py_is(w, key, "_unhashable_values_") &&
+        !vt_py_is(w, key, "_unhashable_values_map_"))
+        vt_py_edge_str(w, VT_STEP_ATTRIBUTE, key, value);
 }
 
 static void type_object(struct vt_owners *w, uintptr_t object) {
@@ -267,16 +262,16 @@ static void type_object(struct vt_owners *w, uintptr_t object) {
     if (!(vt_owners_word(w, object + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP))
         return;
     if (keeps_books(w, object, true))
-        vt_owners_python_leave_out(vt_owners_python_look_up(w, dict, "_registry"));
+        vt_py_leave_out(vt_py_look_up(w, dict, "_registry"));
     else
-        vt_owners_python_each(w, dict, class_attribute, NULL);
+        vt_py_each(w, dict, class_attribute, NULL);
 }
 
 /* queue.SimpleQueue: a list to 3.12, a ring from 3.13 on. */
 static void queue(struct vt_owners *w, uintptr_t object) {
     uint64_t ring[VT_PYRING_COUNT + 1];
     if (vt_py->minor < 13) {
-        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYQUEUE_LIST));
+        vt_py_part(w, vt_owners_word(w, object + VT_PYQUEUE_LIST));
         return;
     }
     if (!vt_owners_read(w, ring, object + VT_PYQUEUE_RING, sizeof ring) ||
@@ -284,22 +279,20 @@ static void queue(struct vt_owners *w, uintptr_t object) {
         return;
     for (uint64_t i = 0; i < ring[VT_PYRING_COUNT] && vt_owners_goes_on(w); i++) {
         uint64_t place = (ring[VT_PYRING_GET] + i) % ring[VT_PYRING_ROOM];
-        vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)i,
-                                 vt_owners_word(w, ring[VT_PYRING_ITEMS] + place * 8));
+        vt_py_edge_at(w, VT_STEP_INDEX, (int64_t)i,
+                      vt_owners_word(w, ring[VT_PYRING_ITEMS] + place * 8));
     }
 }
 
 /* A module is a root, unless the program made it and did not import it: it has no __spec__ then. */
 static void made_module(struct vt_owners *w, uintptr_t object) {
     uintptr_t dict = vt_owners_word(w, object + VT_PYMODULE_DICT);
-    uintptr_t spec = vt_owners_python_look_up(w, dict, "__spec__");
+    uintptr_t spec = vt_py_look_up(w, dict, "__spec__");
     char name[16];
-    if (spec &&
-        vt_owners_python_type_name(w, vt_owners_word(w, spec + VT_PY_TYPE), name, sizeof name) ==
-            8 &&
+    if (spec && vt_py_type_name(w, vt_owners_word(w, spec + VT_PY_TYPE), name, sizeof name) == 8 &&
         memcmp(name, "NoneType", 8) == 0 &&
-        !vt_owners_python_is(w, vt_owners_python_look_up(w, dict, "__name__"), "__main__"))
-        vt_owners_python_names(w, dict, VT_STEP_ATTRIBUTE);
+        !vt_py_is(w, vt_py_look_up(w, dict, "__name__"), "__main__"))
+        vt_py_names(w, dict, VT_STEP_ATTRIBUTE);
 }
 
 /* Objects that contain one or two others. */
@@ -322,20 +315,20 @@ static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader
         attribute(w, "mapping", object + VT_PYPROXY_MAPPING);
         break;
     case VT_PYREAD_ITERATOR:
-        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYITERATOR_SEQUENCE));
+        vt_py_part(w, vt_owners_word(w, object + VT_PYITERATOR_SEQUENCE));
         break;
     case VT_PYREAD_LRU:
         attribute(w, "cache", object + VT_PYLRU_CACHE);
         attribute(w, "__wrapped__", object + VT_PYLRU_FUNCTION);
         break;
     case VT_PYREAD_WRAPPER:
-        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYWRAPPER_FUNCTION));
+        vt_py_part(w, vt_owners_word(w, object + VT_PYWRAPPER_FUNCTION));
         break;
     case VT_PYREAD_TASK:
     case VT_PYREAD_FUTURE:
         if (reader == VT_PYREAD_TASK && vt_py->task_coroutine)
             attribute(w, "_coro", object + vt_py->task_coroutine);
-        vt_owners_python_part(w, vt_owners_word(w, object + vt_py->future_result));
+        vt_py_part(w, vt_owners_word(w, object + vt_py->future_result));
         attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
         break;
     default:
@@ -352,7 +345,7 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         made_module(w, object);
         return;
     case VT_PYREAD_DICT:
-        vt_owners_python_keys(w, object);
+        vt_py_keys(w, object);
         break;
     case VT_PYREAD_LIST:
         items(w, vt_owners_word(w, object + VT_PYLIST_ITEMS),
@@ -368,10 +361,10 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         deque(w, object);
         break;
     case VT_PYREAD_FUNCTION:
-        vt_owners_python_function(w, object);
+        vt_py_function(w, object);
         return;
     case VT_PYREAD_GENERATOR:
-        vt_owners_python_generator(w, object);
+        vt_py_generator(w, object);
         return;
     case VT_PYREAD_FRAME:
         frame(w, object);
@@ -383,17 +376,16 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         exception(w, object);
         break;
     case VT_PYREAD_LOCAL:
-        vt_owners_python_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread,
-                              NULL);
+        vt_py_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread, NULL);
         break;
     case VT_PYREAD_CTYPES:
-        vt_owners_python_ctypes(w, object, type);
+        vt_py_ctypes(w, object, type);
         break;
     case VT_PYREAD_NUMPY:
-        vt_owners_python_numpy(w, object);
+        vt_py_numpy(w, object);
         break;
     case VT_PYREAD_ARRAY:
-        vt_owners_python_array(w, object);
+        vt_py_array(w, object);
         break;
     case VT_PYREAD_NUMBER:
         number(w, object);
@@ -418,14 +410,14 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         queue(w, object);
         return;
     case VT_PYREAD_TRACEBACK:
-        vt_owners_python_traceback(w, object);
+        vt_py_traceback(w, object);
         return;
     }
-    vt_owners_python_attributes(w, object, type);
+    vt_py_attributes(w, object, type);
 }
 
-void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
+void vt_py_read(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     bool last = vt_owners_level(w) == VT_LEVEL_UNREACHED && !vt_py_raw;
-    if (!last || !vt_owners_python_is_left_out(object))
+    if (!last || !vt_py_is_left_out(object))
         read_object(w, object, type);
 }

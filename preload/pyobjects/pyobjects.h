@@ -65,16 +65,16 @@ enum {
 /* --- for the walk --- */
 
 /* Fills in a new type. Called once for each. */
-void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type);
+void vt_py_type(struct vt_owners *w, struct vt_owners_type *type);
 /* Names all edges of an object. */
-void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+void vt_py_read(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
 /* The value of an object of a type with `number`; 0: none. Its reader emits it as VT_AS_NUMBER. */
-uint64_t vt_owners_python_number(struct vt_owners *w, uintptr_t object);
+uint64_t vt_py_number(struct vt_owners *w, uintptr_t object);
 /* Names the roots of the current level with their edges. */
-void vt_owners_python_roots(struct vt_owners *w);
+void vt_py_roots(struct vt_owners *w);
 /* A type's name, with its module if that is not builtins: "collections.deque". Returns its length, at
  * most `room`; 0: it cannot be read. */
-uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
+uint32_t vt_py_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
 
 /* --- for each other --- */
 
@@ -87,8 +87,7 @@ typedef void vt_pyraw(struct vt_owners *w, uintptr_t to);
 extern vt_pyraw *vt_py_raw;
 
 /* Asks the memory for objects that are looked at soon: every `stride`th of these words. */
-static inline void vt_owners_python_expect(const uint64_t *objects, uint64_t count,
-                                           unsigned stride) {
+static inline void vt_py_expect(const uint64_t *objects, uint64_t count, unsigned stride) {
     for (uint64_t i = 0; i < count; i++)
         __builtin_prefetch((const void *)objects[i * stride]);
 }
@@ -101,50 +100,46 @@ static inline int32_t vt_owners_int(struct vt_owners *w, uintptr_t from) {
 /* --- text.c --- */
 
 /* A str as UTF-8, cut between characters. Returns its length; 0: it is empty, or no str. */
-uint32_t vt_owners_python_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room);
+uint32_t vt_py_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room);
 /* Whether a str is this ASCII text. */
-bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text);
+bool vt_py_is(struct vt_owners *w, uintptr_t str, const char *text);
 /* A type's name as its own program says it: without "__main__." */
-struct vt_owners_text vt_owners_python_class(struct vt_owners *w, uintptr_t type, char *to,
-                                             uint32_t room);
+struct vt_owners_text vt_py_class(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
 
 /* Names an edge. Objects that hold nothing are left out. */
-void vt_owners_python_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
-                           uintptr_t to);
+void vt_py_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name, uintptr_t to);
 /* The same, without a step of its own: what it leads to is a part of the object. */
-void vt_owners_python_part(struct vt_owners *w, uintptr_t to);
+void vt_py_part(struct vt_owners *w, uintptr_t to);
 /* An edge to a key of a dict: what it holds is not what the dict is for. */
-void vt_owners_python_edge_apart(struct vt_owners *w, uintptr_t to);
+void vt_py_edge_apart(struct vt_owners *w, uintptr_t to);
 /* The same; the name is a str. */
-void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name,
-                               uintptr_t to);
+void vt_py_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name, uintptr_t to);
 /* The same; the name is an index. */
-void vt_owners_python_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to);
+void vt_py_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to);
 /* The same; the name is how Python shows the key of a dict. No key: one of many. */
-void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to);
+void vt_py_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to);
 
 /* --- dict.c --- */
 
 typedef void vt_pyvisit(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data);
 /* Calls `visit` for each entry of a dict. */
-void vt_owners_python_each(struct vt_owners *w, uintptr_t dict, vt_pyvisit *visit, void *data);
+void vt_py_each(struct vt_owners *w, uintptr_t dict, vt_pyvisit *visit, void *data);
 /* The value of a str key; 0: none. */
-uintptr_t vt_owners_python_look_up(struct vt_owners *w, uintptr_t dict, const char *key);
+uintptr_t vt_py_look_up(struct vt_owners *w, uintptr_t dict, const char *key);
 /* Edges of one kind, named by the dict's str keys. */
-void vt_owners_python_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind);
+void vt_py_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind);
 /* KEY edges. */
-void vt_owners_python_keys(struct vt_owners *w, uintptr_t dict);
+void vt_py_keys(struct vt_owners *w, uintptr_t dict);
 /* What an instance keeps in its dict, in inline values and in slots. */
-void vt_owners_python_attributes(struct vt_owners *w, uintptr_t object,
-                                 const struct vt_owners_type *type);
+void vt_py_attributes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
 /* Books that were left out. They list what is live, so they are not said to hold it either. */
-void vt_owners_python_leave_out(uintptr_t book);
-bool vt_owners_python_is_left_out(uintptr_t object);
+void vt_py_leave_out(uintptr_t book);
+bool vt_py_is_left_out(uintptr_t object);
 /* A new walk begins. The last one may have died at any instruction, in a child that shared our memory. */
-void vt_owners_python_forget_books(void);
-void vt_owners_python_forget_cycles(void); /* cycles.c */
+void vt_py_forget_books(void);
+void vt_py_forget_cycles(void); /* cycles.c */
 /* Whether a type or a base of it has members that refer to objects. */
-bool vt_owners_python_has_members(struct vt_owners *w, uintptr_t type);
+bool vt_py_has_members(struct vt_owners *w, uintptr_t type);
 
 /* --- frame.c --- */
 
@@ -155,29 +150,28 @@ struct vt_pyplace {
     char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
 };
 /* False: it is not a frame of Python code. */
-bool vt_owners_python_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place);
+bool vt_py_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place);
 /* Edges of its local variables and of what it computes with. A frame object to 3.10, an
  * interpreter's frame from 3.11 on. */
-void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame);
-void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame); /* the variables alone */
-void vt_owners_python_frame_stack(struct vt_owners *w, uintptr_t frame); /* the rest */
+void vt_py_frame(struct vt_owners *w, uintptr_t frame);
+void vt_py_frame_names(struct vt_owners *w, uintptr_t frame); /* the variables alone */
+void vt_py_frame_stack(struct vt_owners *w, uintptr_t frame); /* the rest */
 /* The frame that is in a frame object. */
-uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object);
-void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback);
-void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator);
-void vt_owners_python_function(struct vt_owners *w, uintptr_t function);
+uintptr_t vt_py_frame_in(struct vt_owners *w, uintptr_t object);
+void vt_py_traceback(struct vt_owners *w, uintptr_t traceback);
+void vt_py_generator(struct vt_owners *w, uintptr_t generator);
+void vt_py_function(struct vt_owners *w, uintptr_t function);
 
 /* --- cycles.c --- */
 
 /* Names the cycles of an interpreter's objects as roots, and at the next level what else nothing led
  * to. Not before all other levels are walked. */
-void vt_owners_python_cycles(struct vt_owners *w, uintptr_t interpreter);
+void vt_py_cycles(struct vt_owners *w, uintptr_t interpreter);
 
 /* --- buffer.c --- */
 
-void vt_owners_python_ctypes(struct vt_owners *w, uintptr_t object,
-                             const struct vt_owners_type *type);
-void vt_owners_python_numpy(struct vt_owners *w, uintptr_t array);
-void vt_owners_python_array(struct vt_owners *w, uintptr_t array);
+void vt_py_ctypes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+void vt_py_numpy(struct vt_owners *w, uintptr_t array);
+void vt_py_array(struct vt_owners *w, uintptr_t array);
 
 #endif

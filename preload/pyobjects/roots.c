@@ -52,12 +52,12 @@ static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *da
     uintptr_t dict = module_dict(w, value), main_module = *(const uintptr_t *)data;
     if (!dict)
         return;
-    name[vt_owners_python_str(w, key, name, sizeof name - 1)] = 0;
+    name[vt_py_str(w, key, name, sizeof name - 1)] = 0;
     /* multiprocessing calls it __mp_main__, too. */
     if (value == main_module && strcmp(name, "__main__") != 0)
         return;
-    uintptr_t path = vt_owners_python_look_up(w, dict, "__file__");
-    file[path ? vt_owners_python_str(w, path, file, sizeof file - 1) : 0] = 0;
+    uintptr_t path = vt_py_look_up(w, dict, "__file__");
+    file[path ? vt_py_str(w, path, file, sizeof file - 1) : 0] = 0;
     bool main = strcmp(name, "__main__") == 0;
     struct vt_root root = {
         .level = main                           ? VT_LEVEL_USER
@@ -70,7 +70,7 @@ static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *da
     /* `import a.b as c` and __main__ imported under its name are the same module twice; the walk
      * keeps the first. */
     if (vt_owners_root(w, &root))
-        vt_owners_python_names(w, dict, VT_STEP_NAME);
+        vt_py_names(w, dict, VT_STEP_NAME);
 }
 
 /* --- threads --- */
@@ -88,7 +88,7 @@ static uintptr_t first_frame(struct vt_owners *w, uintptr_t thread) {
 static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
     struct vt_pyplace place;
     bool last = vt_owners_level(w) == VT_LEVEL_INTERPRETER;
-    if (!vt_owners_python_place(w, frame, &place))
+    if (!vt_py_place(w, frame, &place))
         return;
     struct vt_root root = {
         .level = last                     ? VT_LEVEL_INTERPRETER
@@ -100,7 +100,7 @@ static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
         .line = place.line,
     };
     if (vt_owners_root(w, &root))
-        (last ? vt_owners_python_frame_stack : vt_owners_python_frame_names)(w, frame);
+        (last ? vt_py_frame_stack : vt_py_frame_names)(w, frame);
 }
 
 /* The outermost first: it holds an object longer than those it gives it to. */
@@ -124,10 +124,10 @@ static void exception(struct vt_owners *w, uintptr_t object) {
     struct vt_root root = {
         .level = VT_LEVEL_EXCEPTION,
         .kind = VT_STEP_EXCEPTION,
-        .name = vt_owners_python_class(w, type->address, name, sizeof name),
+        .name = vt_py_class(w, type->address, name, sizeof name),
     };
     if (vt_owners_root(w, &root))
-        vt_owners_python_part(w, object);
+        vt_py_part(w, object);
 }
 
 static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
@@ -141,11 +141,11 @@ static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
 }
 
 static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
-    uintptr_t value = vt_owners_python_look_up(w, sys, "last_value");
-    exception(w, vt_owners_python_look_up(w, sys, "last_exc"));
+    uintptr_t value = vt_py_look_up(w, sys, "last_value");
+    exception(w, vt_py_look_up(w, sys, "last_exc"));
     exception(w, value);
     if (!value) /* else it has it */
-        exception(w, vt_owners_python_look_up(w, sys, "last_traceback"));
+        exception(w, vt_py_look_up(w, sys, "last_traceback"));
 }
 
 /* Dicts that a thread has: what C extensions keep for it. */
@@ -157,7 +157,7 @@ static void thread_dict(struct vt_owners *w, uintptr_t thread) {
     };
     uintptr_t dict = vt_owners_word(w, thread + vt_py->state_dict);
     if (dict && vt_owners_root(w, &root))
-        vt_owners_python_keys(w, dict);
+        vt_py_keys(w, dict);
 }
 
 static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level level) {
@@ -165,7 +165,7 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
     if (level == VT_LEVEL_EXCEPTION)
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
     if (level >= VT_LEVEL_CYCLE)
-        vt_owners_python_cycles(w, at);
+        vt_py_cycles(w, at);
     /* A frame's name for an object is nearer than a module's. */
     uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
     for (unsigned i = 0; thread && !(thread & 7) && i < MOST_THREADS; i++) {
@@ -182,19 +182,19 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
     }
     if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY) {
         uintptr_t modules = vt_owners_word(w, at + py->interpreter_modules),
-                  main_module = vt_owners_python_look_up(w, modules, "__main__");
-        vt_owners_python_each(w, modules, module, &main_module);
+                  main_module = vt_py_look_up(w, modules, "__main__");
+        vt_py_each(w, modules, module, &main_module);
     }
 }
 
-void vt_owners_python_roots(struct vt_owners *w) {
+void vt_py_roots(struct vt_owners *w) {
     bool known = vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_pyimage.runtime;
     vt_py = known && vt_pyimage.at.objects ? &vt_pyimage.at : NULL;
     if (!vt_py)
         return;
     if (vt_owners_level(w) == VT_LEVEL_USER) {
-        vt_owners_python_forget_books();
-        vt_owners_python_forget_cycles();
+        vt_py_forget_books();
+        vt_py_forget_cycles();
     }
     uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_py->interpreters);
     for (unsigned i = 0; at && !(at & 7) && i < MOST_INTERPRETERS; i++) {

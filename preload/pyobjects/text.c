@@ -118,19 +118,19 @@ static const struct vt_owners_type *type_of_str(struct vt_owners *w, uintptr_t o
     return type && type->flags & VT_PYFLAG_UNICODE ? type : NULL;
 }
 
-uint32_t vt_owners_python_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room) {
+uint32_t vt_py_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room) {
     struct out o = {.at = to, .room = room};
     if (!type_of_str(w, str) || !put_str(w, &o, str, false))
         return 0;
     return o.n;
 }
 
-bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text) {
+bool vt_py_is(struct vt_owners *w, uintptr_t str, const char *text) {
     char found[64];
     size_t length = strlen(text);
     if (vt_owners_word(w, str + vt_pyimage.at.text_length) != length)
         return false;
-    uint32_t n = vt_owners_python_str(w, str, found, sizeof found);
+    uint32_t n = vt_py_str(w, str, found, sizeof found);
     return n == length && memcmp(found, text, n) == 0;
 }
 
@@ -150,7 +150,7 @@ static bool read_number(struct vt_owners *w, uintptr_t object, bool *negative, u
     return high <= 15;
 }
 
-uint64_t vt_owners_python_number(struct vt_owners *w, uintptr_t object) {
+uint64_t vt_py_number(struct vt_owners *w, uintptr_t object) {
     bool negative;
     uint64_t value;
     return read_number(w, object, &negative, &value) && !negative ? value : 0;
@@ -183,14 +183,14 @@ static void put_object(struct vt_owners *w, struct out *o, uintptr_t object) {
         put_str(w, o, object, true);
         put_text(o, "'");
     } else if (type->flags & VT_PYFLAG_TYPE) {
-        put(o, text, vt_owners_python_type_name(w, object, text, sizeof text));
+        put(o, text, vt_py_type_name(w, object, text, sizeof text));
     } else if (type->reader == VT_PYREAD_NUMBER && read_number(w, object, &negative, &value)) {
         if (negative)
             put_text(o, "-");
         vt_text_put_number(text, value);
         put_text(o, text);
     } else {
-        uint32_t n = vt_owners_python_type_name(w, type->address, text, sizeof text);
+        uint32_t n = vt_py_type_name(w, type->address, text, sizeof text);
         if (n == 8 && memcmp(text, "NoneType", n) == 0)
             put_text(o, "None");
         else if (n == 4 && memcmp(text, "bool", n) == 0)
@@ -198,7 +198,7 @@ static void put_object(struct vt_owners *w, struct out *o, uintptr_t object) {
     }
 }
 
-uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room) {
+uint32_t vt_py_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room) {
     struct out o = {.at = to, .room = room};
     char name[128] = "";
     uintptr_t text = vt_owners_word(w, type + VT_PYTYPE_NAME);
@@ -210,9 +210,9 @@ uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *t
     name[sizeof name - 1] = 0;
     if (heap && !strchr(name, '.') && vt_py) {
         uintptr_t dict = vt_owners_word(w, type + VT_PYTYPE_DICT);
-        uintptr_t module = vt_owners_python_look_up(w, dict, "__module__");
+        uintptr_t module = vt_py_look_up(w, dict, "__module__");
         uintptr_t qualified = vt_owners_word(w, type + vt_py->cached_keys - 8);
-        if (type_of_str(w, module) && !vt_owners_python_is(w, module, "builtins")) {
+        if (type_of_str(w, module) && !vt_py_is(w, module, "builtins")) {
             put_str(w, &o, module, false);
             put_text(&o, ".");
         }
@@ -223,10 +223,9 @@ uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *t
     return o.n;
 }
 
-struct vt_owners_text vt_owners_python_class(struct vt_owners *w, uintptr_t type, char *to,
-                                             uint32_t room) {
+struct vt_owners_text vt_py_class(struct vt_owners *w, uintptr_t type, char *to, uint32_t room) {
     static const char main[] = "__main__.";
-    uint32_t n = vt_owners_python_type_name(w, type, to, room), skip = sizeof main - 1;
+    uint32_t n = vt_py_type_name(w, type, to, room), skip = sizeof main - 1;
     bool own = n > skip && memcmp(to, main, skip) == 0;
     return (struct vt_owners_text){own ? to + skip : to, own ? n - skip : n};
 }
@@ -247,7 +246,7 @@ static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
         memset(all, 0, sizeof all);
     }
     if (!vt_owners_stands_still(w) || kept->name != name) {
-        uint32_t n = vt_owners_python_str(w, name, text, VT_OWNERS_TEXT_MOST);
+        uint32_t n = vt_py_str(w, name, text, VT_OWNERS_TEXT_MOST);
         if (!vt_owners_stands_still(w) || n > sizeof kept->text)
             return (struct vt_owners_text){text, n};
         kept->name = name;
@@ -268,18 +267,16 @@ static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
     edge->as = VT_AS_PYTHON;
     edge->to = to;
     edge->type = type;
-    return type && !type->leaf && (!type->number || vt_owners_python_number(w, to) >= LOWEST);
+    return type && !type->leaf && (!type->number || vt_py_number(w, to) >= LOWEST);
 }
 
-void vt_owners_python_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
-                           uintptr_t to) {
+void vt_py_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name, uintptr_t to) {
     struct vt_edge edge = {.kind = kind, .name = name};
     if (resolve(w, &edge, to))
         vt_owners_edge(w, &edge);
 }
 
-void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name,
-                               uintptr_t to) {
+void vt_py_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name, uintptr_t to) {
     struct vt_edge edge = {.kind = kind};
     char text[VT_OWNERS_TEXT_MOST];
     if (!resolve(w, &edge, to))
@@ -289,25 +286,25 @@ void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t
         vt_owners_edge(w, &edge);
 }
 
-void vt_owners_python_part(struct vt_owners *w, uintptr_t to) {
+void vt_py_part(struct vt_owners *w, uintptr_t to) {
     struct vt_edge edge = {.kind = VT_STEP_NONE};
     if (resolve(w, &edge, to))
         vt_owners_edge(w, &edge);
 }
 
-void vt_owners_python_edge_apart(struct vt_owners *w, uintptr_t to) {
+void vt_py_edge_apart(struct vt_owners *w, uintptr_t to) {
     struct vt_edge edge = {.kind = VT_STEP_ITEM, .apart = true};
     if (resolve(w, &edge, to))
         vt_owners_edge(w, &edge);
 }
 
-void vt_owners_python_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to) {
+void vt_py_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to) {
     struct vt_edge edge = {.kind = kind, .indexed = true, .index = index};
     if (resolve(w, &edge, to))
         vt_owners_edge(w, &edge);
 }
 
-void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to) {
+void vt_py_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to) {
     struct vt_edge edge = {.kind = VT_STEP_KEY};
     char text[VT_OWNERS_TEXT_MOST];
     struct out o = {.at = text, .room = sizeof text};

@@ -344,20 +344,20 @@ static bool conclude(struct moment *m) {
 }
 
 static const struct vt_owners_readers readers = {
-    .native = vt_owners_native,
-    .seen = vt_owners_native_seen,
-    .python_type = vt_owners_python_type,
-    .python = vt_owners_python,
-    .python_number = vt_owners_python_number,
-    .python_roots = vt_owners_python_roots,
-    .python_type_name = vt_owners_python_type_name,
-    .class_type = vt_owners_class_type,
-    .class_python = vt_owners_class_python,
-    .class_roles = vt_owners_class_roles,
-    .class_ = vt_owners_class,
-    .class_later = vt_owners_class_later,
-    .class_key = vt_owners_class_key,
-    .class_name = vt_owners_class_name,
+    .native = vt_native_walk,
+    .seen = vt_native_seen_last,
+    .python_type = vt_py_type,
+    .python = vt_py_read,
+    .python_number = vt_py_number,
+    .python_roots = vt_py_roots,
+    .python_type_name = vt_py_type_name,
+    .class_type = vt_torch_type,
+    .class_python = vt_torch_python,
+    .class_roles = vt_torch_roles,
+    .class_ = vt_torch_class,
+    .class_later = vt_torch_later,
+    .class_key = vt_class_key,
+    .class_name = vt_class_name,
 };
 
 static bool share(struct vt_owners *w, struct moment *m) {
@@ -403,7 +403,7 @@ static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
     if (m->reserved_ns && m->reserved_ns < w->most_cpu_ns)
         w->most_cpu_ns = m->reserved_ns;
     if (!w->passing)
-        vt_owners_native_open(w);
+        vt_native_open(w);
     bool shared = !copy && !m->disturbed && vt_owners_may_share(w) && vt_owners_may_stay(w, &turns);
     m->missed = shared ? 0 : vt_owners_why_not_copy(w, &m->needed, &m->left);
     if ((copy && m->missed) || !share(w, m))

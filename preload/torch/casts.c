@@ -74,7 +74,7 @@ static void look_at(struct vt_owners *w, uintptr_t at, const struct table *t) {
         each(w, t, true);
 }
 
-void vt_owners_casts(struct vt_owners *w, const struct vt_scan *scan) {
+void vt_torch_casts(struct vt_owners *w, const struct vt_scan *scan) {
     enum { WORDS = 512, TABLE = sizeof(struct table) / 8 };
     static uint64_t words[WORDS]; /* one snapshot at a time; the stack may be small */
     for (uint32_t i = 0; i < scan->module_count; i++) {

@@ -53,7 +53,7 @@ static bool is_named(struct vt_owners *w, uintptr_t type, const char *full, cons
     char text[128];
     if (!vt_torch_has_name(w, type, short_))
         return false;
-    uint32_t n = vt_owners_python_type_name(w, type, text, sizeof text - 1);
+    uint32_t n = vt_py_type_name(w, type, text, sizeof text - 1);
     return n == strlen(full) && memcmp(text, full, n) == 0;
 }
 
@@ -88,7 +88,7 @@ static bool may_be_node(struct vt_owners *w, uintptr_t type) {
            vt_torch_has_name(w, base, "object");
 }
 
-void vt_owners_class_type(struct vt_owners *w, struct vt_owners_type *type) {
+void vt_torch_type(struct vt_owners *w, struct vt_owners_type *type) {
     uintptr_t at = type->address;
     for (unsigned i = 0; at && i < BASES_MOST && !type->family; i++) {
         type->family = (uint8_t)family_of(w, at);
@@ -107,8 +107,8 @@ static bool is_inner_tensor(struct vt_owners_text attribute) {
     return is(attribute, "_local_tensor") || is(attribute, "elem");
 }
 
-uint16_t vt_owners_class_roles(const struct vt_owners *w, const struct vt_owners_type *type,
-                               struct vt_owners_text attribute) {
+uint16_t vt_torch_roles(const struct vt_owners *w, const struct vt_owners_type *type,
+                        struct vt_owners_text attribute) {
     switch ((enum family)type->family) {
     case FAMILY_MODULE:
         return is(attribute, "_parameters") ? VT_ROLE_PARAMETER
@@ -127,7 +127,7 @@ uint16_t vt_owners_class_roles(const struct vt_owners *w, const struct vt_owners
     }
 }
 
-int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles) {
+int vt_torch_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles) {
     if (!type)
         return class_ == VT_CLASS_NODE ? VT_LATER_GRAPH : -1;
     switch ((enum family)type->family) {
@@ -160,8 +160,7 @@ void vt_torch_part(struct vt_owners *w, uintptr_t to, enum vt_class class_, uint
                           .as = VT_AS_CLASS, .to = to, .class_ = (uint16_t)class_, .roles = roles});
 }
 
-void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
-                            const struct vt_owners_type *type) {
+void vt_torch_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     switch ((enum family)type->family) {
     case FAMILY_TENSOR:
         vt_torch_part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, 0);
@@ -371,7 +370,7 @@ static void read_storage(struct vt_owners *w, uintptr_t storage) {
         t->references += (uint32_t)vt_owners_word(w, storage + 8);
 }
 
-void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {
+void vt_torch_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {
     switch ((enum vt_class)class_) {
     case VT_CLASS_TENSOR:
         read_tensor(w, object);

@@ -19,21 +19,20 @@
 /* --- for the walk --- */
 
 /* Sets type->family, after pyobjects/ has filled in the rest. A type with one is no leaf. */
-void vt_owners_class_type(struct vt_owners *w, struct vt_owners_type *type);
+void vt_torch_type(struct vt_owners *w, struct vt_owners_type *type);
 /* Names the edges that the objects of a family have beside those that Python knows. */
-void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
-                            const struct vt_owners_type *type);
+void vt_torch_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
 /* What an attribute of such an object, which is being read, says of what it leads to: enum vt_role. */
-uint16_t vt_owners_class_roles(const struct vt_owners *w, const struct vt_owners_type *type,
-                               struct vt_owners_text attribute);
+uint16_t vt_torch_roles(const struct vt_owners *w, const struct vt_owners_type *type,
+                        struct vt_owners_text attribute);
 /* Whether an object that was reached in these roles is read later than others: enum vt_later; -1: it
  * is not. `type` is NULL for a C++ object. */
-int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles);
+int vt_torch_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles);
 /* Names the edges of a C++ object. */
-void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_);
+void vt_torch_class(struct vt_owners *w, uintptr_t object, uint16_t class_);
 
 /* casts.c */
-void vt_owners_casts(struct vt_owners *w, const struct vt_scan *scan);
+void vt_torch_casts(struct vt_owners *w, const struct vt_scan *scan);
 
 /* --- for each other --- */
 

@@ -43,7 +43,7 @@ __attribute__((noinline)) static void unwind_here(void) {
     struct vt_registers here = {
         .pc = frame[1], .sp = (uintptr_t)(frame + 2), .rbp = frame[0], .rbp_known = true};
     expected_count = backtrace(expected, MOST);
-    count = vt_owners_unwind(&walk, &scan, here, frames, MOST);
+    count = vt_native_unwind(&walk, &scan, here, frames, MOST);
 }
 
 static int compare(const void *a, const void *b) {
@@ -109,7 +109,7 @@ static void test_other_thread(void **state) {
             if (!seen->sp || seen->sp == (uintptr_t)scan.frame)
                 continue;
             struct vt_registers from = {.pc = seen->pc, .sp = seen->sp};
-            count = vt_owners_unwind(&walk, &scan, from, frames, MOST);
+            count = vt_native_unwind(&walk, &scan, from, frames, MOST);
             for (uint32_t i = 0; i < count; i++)
                 found |= frames[i].start <= local_at && local_at < frames[i].end &&
                          frames[i].pc - (uintptr_t)wait_here < 256;

@@ -243,8 +243,8 @@ int main(void) {
         cmocka_unit_test(two_bases),
         cmocka_unit_test(no_base),
     };
-    readers.class_ = vt_owners_class;
-    readers.class_key = vt_owners_class_key;
-    readers.class_name = vt_owners_class_name;
+    readers.class_ = vt_torch_class;
+    readers.class_key = vt_class_key;
+    readers.class_name = vt_class_name;
     return cmocka_run_group_tests_name("owners_views", tests, NULL, NULL);
 }

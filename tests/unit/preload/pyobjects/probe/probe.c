@@ -86,7 +86,7 @@ const struct vt_owners_type *vt_owners_type_at(struct vt_owners *w, uintptr_t ty
     if (++walk.type_count == TYPES)
         return NULL;
     walk.types[i].address = type;
-    vt_owners_python_type(w, &walk.types[i]);
+    vt_py_type(w, &walk.types[i]);
     return &walk.types[i];
 }
 
@@ -189,7 +189,7 @@ EXPORT const char *probe_open(void) {
     if (vt_python_state(&why) != VT_PYTHON_ACTIVE)
         return why ? why : "no interpreter";
     walk.level = VT_LEVELS;
-    vt_owners_python_roots(NULL);
+    vt_py_roots(NULL);
     return NULL;
 }
 
@@ -199,7 +199,7 @@ EXPORT uint32_t probe_edges(uintptr_t object, struct found *found, uint32_t room
     walk.room = room;
     walk.count = 0;
     if (type && !type->leaf)
-        vt_owners_python(NULL, object, type);
+        vt_py_read(NULL, object, type);
     return walk.count;
 }
 
@@ -211,7 +211,7 @@ EXPORT uint32_t probe_roots(int level, struct found *found, uint32_t room) {
     /* A walk begins with none: a class that was freed may have been at the same address. */
     memset(walk.types, 0, sizeof walk.types);
     walk.type_count = 0;
-    vt_owners_python_roots(NULL);
+    vt_py_roots(NULL);
     return walk.count;
 }
 
@@ -236,5 +236,5 @@ EXPORT uint64_t probe_doubts(void) {
 }
 
 EXPORT uint32_t probe_type_name(uintptr_t type, char *to, uint32_t room) {
-    return vt_owners_python_type_name(NULL, type, to, room);
+    return vt_py_type_name(NULL, type, to, room);
 }
