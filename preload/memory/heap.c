@@ -350,24 +350,17 @@ bool vt_scan_cells_present(const struct vt_span *s, uintptr_t start, uintptr_t e
 #define POOL_HEADER 48u
 #define POOL_BLOCKS (16384 / 16)
 
-struct pool {
-    uint64_t count_and_padding, free_block, next, previous;
-    uint32_t arena, class, next_offset, max_next_offset;
-};
-
 /* Whether a pool of `bytes` bytes is at `start`. `freed` gets a bit for each block in its
  * free list. */
 static bool is_pool(struct vt_scan *scan, uintptr_t start, uint32_t bytes, uint32_t *size,
                     uint32_t *made, uint64_t freed[POOL_BLOCKS / 64]) {
     uint64_t tail = vt_scan_peek(scan, start + 40), head = vt_scan_peek(scan, start + 32);
-    struct pool p = {.class = (uint32_t)(head >> 32),
-                     .next_offset = (uint32_t)tail,
-                     .max_next_offset = (uint32_t)(tail >> 32)};
-    *size = (p.class + 1) * 16;
-    if (p.class > 63 || p.max_next_offset != bytes - *size || p.next_offset < POOL_HEADER ||
-        p.next_offset > bytes || (p.next_offset - POOL_HEADER) % *size)
+    uint32_t class = (uint32_t)(head >> 32), next = (uint32_t)tail, last = (uint32_t)(tail >> 32);
+    *size = (class + 1) * 16;
+    if (class > 63 || last != bytes - *size || next < POOL_HEADER || next > bytes ||
+        (next - POOL_HEADER) % *size)
         return false;
-    *made = (p.next_offset - POOL_HEADER) / *size;
+    *made = (next - POOL_HEADER) / *size;
     uint32_t in_use = (uint32_t)vt_scan_peek(scan, start), found = 0;
     uint64_t block = vt_scan_peek(scan, start + 8);
     for (unsigned i = 0; i < POOL_BLOCKS / 64; i++)

@@ -52,7 +52,7 @@ char *vt_maps_line(struct vt_maps *maps) {
     }
 }
 
-static const char *hex(const char *s, uintptr_t *value) {
+const char *vt_maps_hex(const char *s, uintptr_t *value) {
     *value = 0;
     for (;; s++) {
         if (*s >= '0' && *s <= '9')
@@ -72,20 +72,16 @@ static const char *past_word(const char *s) {
     return s;
 }
 
-static bool begins(const char *s, const char *with) {
-    return strncmp(s, with, strlen(with)) == 0;
-}
-
 static bool parse(const char *s, struct vt_mapping *m) {
-    s = hex(s, &m->start);
-    s = hex(s + (*s == '-'), &m->end);
+    s = vt_maps_hex(s, &m->start);
+    s = vt_maps_hex(s + (*s == '-'), &m->end);
     if (*s != ' ' || strlen(s) < 6)
         return false;
     memcpy(m->access, s + 1, sizeof m->access);
-    s = past_word(hex(s + 6, &m->offset)); /* at the device */
+    s = past_word(vt_maps_hex(s + 6, &m->offset)); /* at the device */
     m->name = past_word(past_word(s));
-    m->device =
-        begins(m->name, "/dev/") && !begins(m->name, "/dev/shm/") && !begins(m->name, "/dev/zero");
+    m->device = vt_maps_begins(m->name, "/dev/") && !vt_maps_begins(m->name, "/dev/shm/") &&
+                !vt_maps_begins(m->name, "/dev/zero");
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct vt_mapping {
     uintptr_t start, end;
@@ -38,5 +39,13 @@ char *vt_maps_line(struct vt_maps *maps);
 bool vt_maps_next(struct vt_maps *maps, struct vt_mapping *mapping);
 
 void vt_maps_close(struct vt_maps *maps);
+
+/* A number as such files have it, without 0x. Returns where it ends. */
+const char *vt_maps_hex(const char *s, uintptr_t *value);
+
+/* Whether a text begins with another. */
+static inline bool vt_maps_begins(const char *s, const char *with) {
+    return strncmp(s, with, strlen(with)) == 0;
+}
 
 #endif

@@ -31,6 +31,11 @@ struct vt_target {
     bool reached;
 };
 
+static inline bool vt_target_is_held(unsigned kind) {
+    return kind == VT_KIND_HOST || kind == VT_KIND_MANAGED || kind == VT_KIND_POOL_HOST ||
+           kind == VT_KIND_POOL_MANAGED;
+}
+
 enum vt_span_kind {
     VT_SPAN_ROOT,  /* always reached: modules' data, stacks, thread-local storage */
     VT_SPAN_BOOKS, /* the data of CUDA's own libraries, which leads to their tables */
@@ -117,7 +122,6 @@ struct vt_module_data {
     bool torch;   /* libtorch_cpu.so's */
 };
 
-struct vt_scan_taken;
 /* The thread-local storage of such a module. */
 struct vt_module_tls {
     uintptr_t start; /* what it begins with */
@@ -127,8 +131,8 @@ struct vt_module_tls {
 };
 
 struct vt_scan {
-    struct vt_scan_taken *taken; /* its memory: read.c */
-    const char *stop;            /* why it ended early; NULL: it did not */
+    struct vt_taken *taken; /* its memory */
+    const char *stop;       /* why it ended early; NULL: it did not */
     uint64_t started_ns, started_ticks, asked_ticks;
     uint64_t work, most_work; /* in bytes read in place: the same on every machine */
     uint64_t looked_work;     /* at the last look at the clock */
@@ -193,6 +197,10 @@ struct vt_scan {
 
 /* Maps zeroed memory, in whole pages. NULL: none left. */
 void *vt_scan_memory(size_t bytes);
+/* The same, in a list: struct vt_taken begins each. Gives back one piece; NULL: the last one. */
+struct vt_taken;
+void *vt_taken_add(struct vt_taken **list, size_t bytes);
+void vt_taken_give_back(struct vt_taken **list, void *memory);
 /* The same until the next function is called; when it returns NULL, scan->stop says so. */
 void *vt_scan_take(struct vt_scan *scan, size_t bytes);
 void vt_scan_give_back(struct vt_scan *scan);
@@ -226,6 +234,10 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
 void vt_scan_forget_pages(struct vt_scan *scan);
 /* Reads a small file of /proc, up to size - 1 bytes, and adds a zero. Returns its length. */
 size_t vt_scan_file(const char *path, char *to, size_t size);
+/* The number behind so many spaces of such a text; 0: there is none. */
+uint64_t vt_scan_number_in(const char *text, unsigned skipped);
+/* How many bytes of this process are resident, and how many of these are files'. False: not known. */
+bool vt_scan_size(uint64_t *resident, uint64_t *of_files);
 /* Writes a number, at most 10 digits and no zero, for the path of such a file. Returns where it ends. */
 char *vt_scan_number(char *at, uint32_t n);
 

@@ -22,54 +22,31 @@
 #define AROUND_BLOCK 32768u
 #define RED_ZONE     128u /* used, though below the stack pointer */
 
-static const char *hex(const char *s, uintptr_t *value) {
-    *value = 0;
-    for (;; s++) {
-        unsigned c = (unsigned char)*s;
-        unsigned digit = c - '0' <= 9 ? c - '0' : (c | 32) - 'a' <= 5 ? (c | 32) - 'a' + 10 : 16;
-        if (digit == 16)
-            return s;
-        *value = *value << 4 | digit;
-    }
-}
-
-static bool begins(const char *s, const char *with) {
-    return strncmp(s, with, strlen(with)) == 0;
-}
-
 /* CUDA's own libraries: a pointer in their data does not mean that the program knows
  * an allocation. */
-static bool is_cuda(const char *path) {
+static bool is_cuda(const char *name) {
     static const char *const names[] = {
         "libcuda.so",  "libcudart",        "libcudadebugger", "libnvidia-",    "libcublas",
         "libcudnn",    "libcufft",         "libcurand",       "libcusolver",   "libcusparse",
         "libcutensor", "libcufile",        "libnccl",         "libnvrtc",      "libnvJitLink",
         "libnvjpeg",   "libnvptxcompiler", "libcupti",        "libnvToolsExt", "libnpp",
         "libnvperf",   "libnvfatbin"};
-    const char *slash = strrchr(path, '/');
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (begins(slash ? slash + 1 : path, names[i]))
+        if (vt_maps_begins(name, names[i]))
             return true;
     return false;
 }
 
 static bool is_interpreter(const char *name) {
-    return begins(name, "python") || begins(name, "libpython");
-}
-
-static bool is_libc(const char *name) {
-    return begins(name, "libc.so.6") || begins(name, "libc-2.");
-}
-
-static bool is_loader(const char *name) {
-    return begins(name, "ld-linux") || begins(name, "ld-2.");
+    return vt_maps_begins(name, "python") || vt_maps_begins(name, "libpython");
 }
 
 /* Not the user's own, in a Python process. */
 static bool is_library(const char *path, const char *name) {
-    return is_interpreter(name) || begins(path, "/usr/lib") || begins(path, "/lib") ||
-           strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
-           strstr(path, "/lib-dynload/") || strstr(path, "/lib/python3");
+    return is_interpreter(name) || vt_maps_begins(path, "/usr/lib") ||
+           vt_maps_begins(path, "/lib") || strstr(path, "/site-packages/") ||
+           strstr(path, "/dist-packages/") || strstr(path, "/lib-dynload/") ||
+           strstr(path, "/lib/python3");
 }
 
 static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *count, uintptr_t start,
@@ -85,57 +62,77 @@ static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *cou
 struct module {
     uintptr_t base;
     char path[256]; /* the end of a long path */
+    const char *name;
+    bool ours, cuda, libc, loader;
+    bool library; /* not the user's own */
 };
 
-static char here; /* an address in our own data */
-
-/* A module's thread-local storage. */
-static void note_tls(struct vt_scan *scan, const struct module *m, uintptr_t bias,
-                     const Elf64_Phdr *segments, size_t n) {
-    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
-    struct vt_module_tls tls = {.bias = bias, .library = is_library(m->path, name)};
-    for (size_t i = 0; i < n; i++) {
-        const Elf64_Phdr *s = &segments[i];
-        uintptr_t start = bias + s->p_vaddr;
-        if (s->p_type == PT_LOAD && (uintptr_t)&here - start < s->p_memsz)
-            return;
-        if (s->p_type != PT_TLS)
-            continue;
-        tls.start = start;
-        tls.bytes = s->p_memsz;
-        tls.file_bytes = s->p_filesz;
-        tls.align = s->p_align;
-        tls.odd = s->p_align ? s->p_vaddr & (s->p_align - 1) : s->p_vaddr;
-    }
-    if (!tls.bytes || is_cuda(m->path) || is_libc(name) || is_loader(name) ||
-        scan->tls_count == VT_SCAN_RANGES)
-        return;
-    scan->tls[scan->tls_count++] = tls;
+static void name_module(struct module *m) {
+    const char *slash = strrchr(m->path, '/');
+    m->name = slash ? slash + 1 : m->path;
+    m->ours = vt_elf_is_ours(m->base); /* whatever its file is called */
+    m->cuda = is_cuda(m->name);
+    m->libc = vt_maps_begins(m->name, "libc.so.6") || vt_maps_begins(m->name, "libc-2.");
+    m->loader = vt_maps_begins(m->name, "ld-linux") || vt_maps_begins(m->name, "ld-2.");
+    m->library = is_library(m->path, m->name);
 }
 
-/* A module's code, from the first to the last of it. */
-static void note_code(struct vt_scan *scan, const struct module *m, uintptr_t bias,
-                      const Elf64_Phdr *segments, size_t n) {
-    struct vt_module_code code = {.start = UINTPTR_MAX};
-    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
-    bool ours = false;
-    for (size_t i = 0; i < n; i++) {
-        const Elf64_Phdr *s = &segments[i];
+/* A module's writable data. Ours is no root, nor is what unwinders keep of stacks. */
+static void note_data(struct vt_scan *scan, const struct module *m, uintptr_t start,
+                      uintptr_t end) {
+    bool keeps_stacks = m->ours || vt_maps_begins(m->name, "libunwind");
+    start &= ~(uintptr_t)7;
+    end = (end + 7) & ~(uintptr_t)7;
+    if (keeps_stacks)
+        add_range(scan, scan->dead, &scan->dead_count, start, end);
+    else if (m->cuda)
+        add_range(scan, scan->books, &scan->books_count, start, end);
+    else
+        add_range(scan, scan->roots, &scan->root_count, start, end);
+    if (m->libc)
+        scan->libc = (struct vt_range){start, end};
+    if (m->loader)
+        scan->loader = (struct vt_range){start, end};
+    if (scan->modules && !keeps_stacks && !m->libc && !m->loader && !m->cuda &&
+        scan->module_count < VT_SCAN_RANGES)
+        scan->modules[scan->module_count++] = (struct vt_module_data){
+            start, end, m->library, vt_maps_begins(m->name, "libtorch_cpu.")};
+}
+
+/* A module's data, its code, from the first to the last of it, and its thread-local storage. */
+static void note_segments(struct vt_scan *scan, const struct module *m, uintptr_t bias,
+                          const Elf64_Phdr *segments, size_t n) {
+    struct vt_module_code code = {.start = UINTPTR_MAX,
+                                  .library = m->ours || m->cuda || m->library};
+    struct vt_module_tls tls = {.bias = bias, .library = m->library};
+    for (const Elf64_Phdr *s = segments; s < segments + n; s++) {
         uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
-        if (s->p_type == PT_GNU_EH_FRAME)
+        if (s->p_type == PT_GNU_EH_FRAME) {
             code.unwind = start;
-        ours |= s->p_type == PT_LOAD && (uintptr_t)&here - start < s->p_memsz;
-        if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
-            continue;
-        code.start = start < code.start ? start : code.start;
-        code.end = end > code.end ? end : code.end;
+        } else if (s->p_type == PT_TLS) {
+            scan->tls_bytes += s->p_memsz + s->p_align;
+            tls.start = start;
+            tls.bytes = s->p_memsz;
+            tls.file_bytes = s->p_filesz;
+            tls.align = s->p_align;
+            tls.odd = s->p_align ? s->p_vaddr & (s->p_align - 1) : s->p_vaddr;
+        } else if (s->p_type == PT_LOAD) {
+            if (s->p_flags & PF_W)
+                note_data(scan, m, start, end);
+            if (s->p_flags & PF_X) {
+                code.start = start < code.start ? start : code.start;
+                code.end = end > code.end ? end : code.end;
+            }
+        }
     }
-    code.library = ours || is_cuda(m->path) || is_library(m->path, name);
     if (scan->code && code.end && scan->code_count < VT_SCAN_RANGES)
         scan->code[scan->code_count++] = code;
+    if (scan->tls && tls.bytes && !m->ours && !m->cuda && !m->libc && !m->loader &&
+        scan->tls_count < VT_SCAN_RANGES)
+        scan->tls[scan->tls_count++] = tls;
 }
 
-static void note_module(struct vt_scan *scan, const struct module *m) {
+static void note_module(struct vt_scan *scan, struct module *m) {
     Elf64_Ehdr head;
     Elf64_Phdr segments[24];
     if (!m->base || !vt_scan_read(scan, &head, m->base, sizeof head) ||
@@ -145,46 +142,15 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
     size_t n = head.e_phnum < 24 ? head.e_phnum : 24;
     if (!vt_scan_read(scan, segments, m->base + head.e_phoff, n * sizeof segments[0]))
         return;
-    uintptr_t bias = m->base, lowest = UINTPTR_MAX;
+    uintptr_t lowest = UINTPTR_MAX;
     for (size_t i = 0; i < n; i++)
         if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr < lowest)
             lowest = segments[i].p_vaddr;
     if (lowest == UINTPTR_MAX)
         return;
-    bias -= lowest & ~(PAGE - 1);
-    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
-    for (size_t i = 0; i < n; i++) {
-        const Elf64_Phdr *s = &segments[i];
-        if (s->p_type == PT_TLS)
-            scan->tls_bytes += s->p_memsz + s->p_align;
-        if (s->p_type != PT_LOAD || !(s->p_flags & PF_W))
-            continue;
-        uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
-        start &= ~(uintptr_t)7;
-        end = (end + 7) & ~(uintptr_t)7;
-        /* This library, whatever its file is called; and what unwinders keep of stacks, as ours does. */
-        bool ours = (uintptr_t)&here - start < end - start || begins(name, "libunwind");
-        if (ours)
-            add_range(scan, scan->dead, &scan->dead_count, start, end);
-        else if (is_cuda(m->path))
-            add_range(scan, scan->books, &scan->books_count, start, end);
-        else
-            add_range(scan, scan->roots, &scan->root_count, start, end);
-        bool libc = is_libc(name), loader = is_loader(name);
-        if (libc)
-            scan->libc = (struct vt_range){start, end};
-        if (loader)
-            scan->loader = (struct vt_range){start, end};
-        if (scan->modules && !libc && !loader && !is_cuda(m->path) && !ours &&
-            scan->module_count < VT_SCAN_RANGES)
-            scan->modules[scan->module_count++] = (struct vt_module_data){
-                start, end, is_library(m->path, name), begins(name, "libtorch_cpu.")};
-    }
-    note_code(scan, m, bias, segments, n);
-    if (scan->tls)
-        note_tls(scan, m, bias, segments, n);
-    if (is_interpreter(name))
-        scan->python = true;
+    name_module(m);
+    note_segments(scan, m, m->base - (lowest & ~(PAGE - 1)), segments, n);
+    scan->python |= is_interpreter(m->name);
 }
 
 struct around {
@@ -211,14 +177,14 @@ static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt
             scan->stop = "the process has too many mappings";
             return;
         }
-        bool nameless = !*m->name || begins(m->name, "[anon") || begins(m->name, "[heap]") ||
-                        begins(m->name, "[stack");
+        bool nameless = !*m->name || vt_maps_begins(m->name, "[anon") ||
+                        vt_maps_begins(m->name, "[heap]") || vt_maps_begins(m->name, "[stack");
         scan->vmas[scan->vma_count++] = (struct vt_vma){
             .start = start,
             .end = m->end,
             .private_ = access[3] == 'p',
             .anonymous = nameless,
-            .heap = begins(m->name, "[heap]"),
+            .heap = vt_maps_begins(m->name, "[heap]"),
             .guarded = a->untouchable_end == start,
             .device = m->device,
         };
@@ -266,10 +232,10 @@ static uintptr_t stack_pointer(uint32_t tid, uintptr_t *where) {
     *pc = 0;
     char *sp = strrchr(text, ' ');
     uintptr_t value;
-    if (!sp || !begins(sp, " 0x"))
+    if (!sp || !vt_maps_begins(sp, " 0x"))
         return 0;
-    hex(pc + 3, where);
-    hex(sp + 3, &value);
+    vt_maps_hex(pc + 3, where);
+    vt_maps_hex(sp + 3, &value);
     return value;
 }
 
@@ -291,7 +257,7 @@ bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number) {
     return true;
 }
 
-static void find_threads(struct vt_scan *scan) {
+void vt_scan_find_threads(struct vt_scan *scan) {
     uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
     char *block = vt_scan_take(scan, 32768);
     scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
@@ -327,6 +293,7 @@ static void find_threads(struct vt_scan *scan) {
                     (struct vt_thread_seen){tid, sp == GONE ? 0 : sp, pc};
         }
     VT_SYS1(SYS_close, fd);
+    scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
 }
 
 /* The C library's block for a thread, at the top of the stack's mapping; 0: none. It names itself
@@ -444,11 +411,6 @@ bool vt_scan_look_around(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-void vt_scan_find_threads(struct vt_scan *scan) {
-    find_threads(scan);
-    scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
-}
-
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
                                  unsigned kind, const struct vt_vma *vma) {
     start = (start + 7) & ~(uintptr_t)7;
@@ -487,12 +449,6 @@ static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
     return r->start <= pos;
 }
 
-static void piece(struct vt_scan *scan, const struct vt_vma *v, uintptr_t start, uintptr_t end) {
-    if (v->device)
-        return;
-    vt_scan_heap_piece(scan, v, start, end);
-}
-
 bool vt_scan_spans(struct vt_scan *scan) {
     struct vt_range *held = vt_scan_take(scan, ((size_t)scan->target_count + 1) * sizeof *held);
     if (!held)
@@ -517,8 +473,8 @@ bool vt_scan_spans(struct vt_scan *scan) {
                  is_root = covers(&roots, pos, &until);
             if (!is_ours && !is_held && !is_dead && !is_books && !is_root)
                 continue;
-            if (plain < pos)
-                piece(scan, v, plain, pos);
+            if (plain < pos && !v->device)
+                vt_scan_heap_piece(scan, v, plain, pos);
             plain = until;
             if (is_ours || (is_dead && !is_held))
                 continue;
@@ -532,8 +488,8 @@ bool vt_scan_spans(struct vt_scan *scan) {
                 s->steady = false;
             }
         }
-        if (plain < v->end && !scan->stop)
-            piece(scan, v, plain, v->end);
+        if (plain < v->end && !v->device && !scan->stop)
+            vt_scan_heap_piece(scan, v, plain, v->end);
     }
     return !scan->stop;
 }

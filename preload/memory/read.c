@@ -45,28 +45,40 @@ void *vt_scan_memory(size_t bytes) {
 }
 
 /* At the start of each piece of memory; a cache line, so that what follows is aligned. */
-struct vt_scan_taken {
-    struct vt_scan_taken *next;
+struct vt_taken {
+    struct vt_taken *next;
     size_t bytes;
 } __attribute__((aligned(64)));
 
-void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
-    struct vt_scan_taken *taken = vt_scan_memory(sizeof *taken + bytes);
-    if (!taken) {
-        if (!scan->stop)
-            scan->stop = VT_SCAN_NO_MEMORY;
+void *vt_taken_add(struct vt_taken **list, size_t bytes) {
+    struct vt_taken *taken = vt_scan_memory(sizeof *taken + bytes);
+    if (!taken)
         return NULL;
-    }
-    *taken = (struct vt_scan_taken){scan->taken, sizeof *taken + bytes};
-    scan->taken = taken;
+    *taken = (struct vt_taken){*list, sizeof *taken + bytes};
+    *list = taken;
     return taken + 1;
 }
 
+void vt_taken_give_back(struct vt_taken **list, void *memory) {
+    struct vt_taken *taken;
+    while ((taken = *list) && memory && taken + 1 != memory)
+        list = &taken->next;
+    if (!taken)
+        return;
+    *list = taken->next;
+    vt_sys_munmap(taken, (taken->bytes + PAGE - 1) & ~(size_t)(PAGE - 1));
+}
+
+void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
+    void *memory = vt_taken_add(&scan->taken, bytes);
+    if (!memory && !scan->stop)
+        scan->stop = VT_SCAN_NO_MEMORY;
+    return memory;
+}
+
 void vt_scan_give_back(struct vt_scan *scan) {
-    for (struct vt_scan_taken *taken; (taken = scan->taken);) {
-        scan->taken = taken->next;
-        vt_sys_munmap(taken, (taken->bytes + PAGE - 1) & ~(size_t)(PAGE - 1));
-    }
+    while (scan->taken)
+        vt_taken_give_back(&scan->taken, NULL);
 }
 
 bool vt_scan_goes_on(struct vt_scan *scan) {
@@ -288,6 +300,24 @@ size_t vt_scan_file(const char *path, char *to, size_t size) {
     to[n] = 0;
     VT_SYS1(SYS_close, fd);
     return n;
+}
+
+uint64_t vt_scan_number_in(const char *text, unsigned skipped) {
+    uint64_t n = 0;
+    for (; skipped && *text; text++)
+        skipped -= *text == ' ';
+    for (; *text >= '0' && *text <= '9'; text++)
+        n = n * 10 + (uint64_t)(*text - '0');
+    return n;
+}
+
+bool vt_scan_size(uint64_t *resident, uint64_t *of_files) {
+    char text[128];
+    if (!vt_scan_file("/proc/self/statm", text, sizeof text))
+        return false;
+    *resident = vt_scan_number_in(text, 1) * PAGE;
+    *of_files = vt_scan_number_in(text, 2) * PAGE;
+    return true;
 }
 
 char *vt_scan_number(char *at, uint32_t n) {

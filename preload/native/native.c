@@ -21,17 +21,16 @@
 #include <signal.h>
 #include <string.h>
 
-#define PAGE        4096u
-#define PART        4096u
-#define MANY        32u   /* words that are worth more than one at a time */
-#define CLOCK_EVERY 4096u /* pieces between two looks at the clock */
-#define FRAMES      256u  /* of a thread */
-#define OWN_SLOTS   4096u
-#define OWN_FIRST   512u
-#define OWN_EACH    17u
-#define MORE_SHARE  32u /* of all work, for variables beside the first */
-#define WINDOW      ((uintptr_t)2 << 20)
-#define HUGE        ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
+#define PAGE       4096u
+#define PART       4096u
+#define MANY       32u  /* words that are worth more than one at a time */
+#define FRAMES     256u /* of a thread */
+#define OWN_SLOTS  4096u
+#define OWN_FIRST  512u
+#define OWN_EACH   17u
+#define MORE_SHARE 32u /* of all work, for variables beside the first */
+#define WINDOW     ((uintptr_t)2 << 20)
+#define HUGE       ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
 /* Memory that is read, and the way that leads to it. */
 struct piece {
@@ -48,11 +47,7 @@ static bool take_targets(struct vt_owners *w, struct vt_scan *scan) {
     for (uint32_t i = 0; i < w->target_count; i++) {
         const struct vt_owners_target *t = &w->targets[i];
         scan->targets[i] = (struct vt_target){
-            .start = t->start,
-            .end = t->end,
-            .kind = t->kind,
-            .held = t->kind == VT_KIND_HOST || t->kind == VT_KIND_MANAGED ||
-                    t->kind == VT_KIND_POOL_HOST || t->kind == VT_KIND_POOL_MANAGED};
+            .start = t->start, .end = t->end, .kind = t->kind, .held = vt_target_is_held(t->kind)};
     }
     scan->target_count = w->target_count;
     scan->target_low = w->target_low;
@@ -79,7 +74,7 @@ __attribute__((noinline)) void vt_native_open(struct vt_owners *w) {
 
 /* Whether a word may be an allocation's owner, and it has none yet. */
 static bool is_sought(const struct vt_owners_target *t) {
-    return !t->inner && !t->node && t->kind != VT_KIND_BLOCK;
+    return !t->node && t->kind != VT_KIND_BLOCK;
 }
 
 static uint32_t count_sought(const struct vt_owners *w, bool blocks) {
@@ -160,25 +155,21 @@ static void found(struct vt_native *n, uintptr_t address, const struct vt_native
         n->most_more_work = n->w->work + n->w->most_work / MORE_SHARE;
 }
 
-void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
+/* `lone`: it is no part of a larger object that is known. */
+static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from,
+                   bool lone) {
     struct vt_range block;
     if (!vt_native_may_lead(n, word))
         return;
     if (!from->theirs)
         found(n, word, from);
-    if (vt_native_block(n, word, from, &block) == 2)
+    if (vt_native_block(n, word, from, &block) == 2 &&
+        !(lone && vt_native_is_watched(n, block.start)))
         vt_native_enter(n, block, block, from);
 }
 
-/* Likewise a word that is no part of a larger object that is known. */
-static void follow_lone(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
-    struct vt_range block;
-    if (!vt_native_may_lead(n, word))
-        return;
-    if (!from->theirs)
-        found(n, word, from);
-    if (vt_native_block(n, word, from, &block) == 2 && !vt_native_is_watched(n, block.start))
-        vt_native_enter(n, block, block, from);
+void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
+    follow(n, word, from, false);
 }
 
 /* Follows the first of some words, and all that belong to it. Returns how many these are. */
@@ -197,7 +188,7 @@ static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count
         if (done)
             return done;
     }
-    follow_lone(n, words[0], from);
+    follow(n, words[0], from, true);
     return 1;
 }
 
@@ -258,8 +249,7 @@ static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uin
 /* When all has an owner, others are looked for a little longer: by its type, which the analyzer knows, a
  * variable may turn out to hold nothing. */
 static bool goes_on(struct vt_native *n) {
-    return (n->sought || n->w->work < n->most_more_work) &&
-           (n->looks++ % CLOCK_EVERY ? vt_owners_goes_on(n->w) : vt_owners_has_time(n->w));
+    return (n->sought || n->w->work < n->most_more_work) && vt_owners_has_time(n->w);
 }
 
 /* A copy's page costs something when it is first used: less if nothing else is read meanwhile. */

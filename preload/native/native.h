@@ -91,7 +91,6 @@ struct vt_native {
     size_t first, last, room;
     bool cut;             /* scan->spans were made */
     struct vt_span *near; /* the last one that was looked for */
-    uint32_t looks;       /* of which some look at the clock */
     uint32_t sought; /* allocations without an owner: the search ends with the last one, or ... */
     uint64_t most_more_work; /* ... with so much work in all, if this is more */
     /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */

@@ -176,7 +176,7 @@ static void take_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
     struct vt_native_seen *s = n->seen;
     if (s->pass == 0) {
         const struct vt_owners_target *t = vt_owners_target_at(n->w, word);
-        if (!t || t->inner || t->node || at - t->start < t->end - t->start ||
+        if (!t || t->node || at - t->start < t->end - t->start ||
             (t->kind == VT_KIND_BLOCK && s->place.sort < BLOCK))
             return;
         uint32_t hop = hop_here(n, at);
@@ -246,9 +246,13 @@ static void read_all(struct vt_native *n) {
     }
 }
 
+static void want(struct vt_native_seen *s, uint32_t hop) {
+    s->wanted[s->wanted_count++] = (struct wanted){s->hops[hop].start, s->hops[hop].end, hop};
+}
+
 /* Lets the hops from `from` on be looked for: those that say little by themselves. False: there is
  * none. */
-static bool want(struct vt_native *n, uint32_t from) {
+static bool want_hops(struct vt_native *n, uint32_t from) {
     struct vt_native_seen *s = n->seen;
     struct vt_range bounds = {UINTPTR_MAX, 0};
     s->wanted_count = 0;
@@ -257,7 +261,7 @@ static bool want(struct vt_native *n, uint32_t from) {
         bool says_enough = h->sort == OBJECT && (!n->scan->python || !(h->class_ || h->opaque));
         if (h->sort < BLOCK || h->node || says_enough)
             continue;
-        s->wanted[s->wanted_count++] = (struct wanted){h->start, h->end, i};
+        want(s, i);
         bounds.start = h->start < bounds.start ? h->start : bounds.start;
         bounds.end = h->end > bounds.end ? h->end : bounds.end;
     }
@@ -274,7 +278,7 @@ static void want_mappings(struct vt_native_seen *s) {
     s->wanted_count = 0;
     for (uint32_t i = 1; i < s->hop_count; i++)
         if (s->hops[i].sort == MAPPING)
-            s->wanted[s->wanted_count++] = (struct wanted){s->hops[i].start, s->hops[i].end, i};
+            want(s, i);
     vt_scan_sort(s->wanted, s->wanted_count, sizeof *s->wanted);
 }
 
@@ -315,16 +319,17 @@ static uint64_t bytes_of(const struct vt_native *n, const struct hop *h) {
 }
 
 static uint32_t step_to(struct vt_native *n, uint32_t parent, const struct hop *h) {
+    struct vt_owners *w = n->w;
     const char *name = h->file ? n->seen->files[h->file] : sorts[h->sort];
     uint64_t size = bytes_of(n, h);
-    n->w->answer->native_roots += h->sort == DATA;
-    return vt_owners_seen_step(
-        n->w, parent,
-        &(struct vt_seen_step){.name = {name, (uint32_t)strlen(name)},
-                               .bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
-                               .address = h->start,
-                               .type = h->type,
-                               .class_ = h->class_});
+    w->answer->native_roots += h->sort == DATA;
+    struct vt_path_step as = {.parent = parent,
+                              .kind = VT_STEP_SEEN,
+                              .line = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
+                              .address = h->start,
+                              .type = h->type,
+                              .class_ = h->class_};
+    return vt_owners_step_as(w, as, vt_owners_text_of(name), (struct vt_owners_text){0}, false);
 }
 
 static void write_target(struct vt_native *n, uint32_t target) {
@@ -350,7 +355,7 @@ static void write_target(struct vt_native *n, uint32_t target) {
 /* A number that holds it is an owner, if a poor one. */
 static bool anything_without_owner(const struct vt_owners *w) {
     for (uint32_t i = 0; i < w->target_count; i++)
-        if (!w->targets[i].inner && !w->targets[i].node)
+        if (!w->targets[i].node)
             return true;
     return false;
 }
@@ -374,7 +379,7 @@ void vt_native_seen_last(struct vt_owners *w) {
     n->lead[1] = (struct vt_range){0, 0};
     for (uint32_t from = 1; s->pass < PASSES; s->pass++) {
         uint32_t until = s->hop_count;
-        if (s->pass && !want(n, from))
+        if (s->pass && !want_hops(n, from))
             break;
         from = until;
         read_all(n);

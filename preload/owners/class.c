@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "owners.h"
+#include "memory/memory.h"
 
 #include <string.h>
 
@@ -74,16 +75,17 @@ static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
     }
 }
 
-static bool begins(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
+/* A mangled name has the length of each of its parts before it. Returns where the part begins. */
+static const char *read_length(const char *at, size_t *length) {
+    *length = 0;
+    for (; *at >= '0' && *at <= '9' && *length < 1000; at++)
+        *length = *length * 10 + (size_t)(*at - '0');
+    return at;
 }
 
-/* A mangled name has the length of each of its parts. */
 static bool is_class_name(const char *text) {
-    const char *at = text + (*text == 'N');
-    size_t n = 0;
-    for (; *at >= '0' && *at <= '9' && n < 1000; at++)
-        n = n * 10 + (size_t)(*at - '0');
+    size_t n;
+    const char *at = read_length(text + (*text == 'N'), &n);
     return n && n <= strlen(at) && (text[0] != 'N' || text[strlen(text) - 1] == 'E');
 }
 
@@ -92,10 +94,11 @@ static void find_kind(struct vt_owners *w, struct known *k) {
     if (!k->name || !read_name(w, k->name, text))
         return;
     k->named = is_class_name(text);
-    k->shared = begins(text, "St15_Sp_counted_ptr") || begins(text, "St19_Sp_counted_deleter") ||
-                begins(text, "St23_Sp_counted_ptr_inplace") ||
-                begins(text, "NSt3__120__shared_ptr_pointer") ||
-                begins(text, "NSt3__120__shared_ptr_emplace");
+    k->shared = vt_maps_begins(text, "St15_Sp_counted_ptr") ||
+                vt_maps_begins(text, "St19_Sp_counted_deleter") ||
+                vt_maps_begins(text, "St23_Sp_counted_ptr_inplace") ||
+                vt_maps_begins(text, "NSt3__120__shared_ptr_pointer") ||
+                vt_maps_begins(text, "NSt3__120__shared_ptr_emplace");
 }
 
 static const struct known *known_of(struct vt_owners *w, uintptr_t object) {
@@ -151,9 +154,8 @@ static uint32_t last_part(const char *mangled, char *to, uint32_t room) {
     const char *at = mangled + (*mangled == 'N'), *part = mangled;
     size_t bytes = strlen(mangled);
     while (*at >= '1' && *at <= '9') {
-        size_t n = 0;
-        for (; *at >= '0' && *at <= '9' && n < 1000; at++)
-            n = n * 10 + (size_t)(*at - '0');
+        size_t n;
+        at = read_length(at, &n);
         if (n > strlen(at))
             break;
         part = at;

@@ -84,8 +84,8 @@ static uint32_t *slot_of(const struct vt_owners *w, const struct vt_path_step *a
 }
 
 /* The step as described, whose name is `name`; 0: there is none yet. */
-static uint32_t find(const struct vt_owners *w, uint32_t at, const struct vt_path_step *as,
-                     const char *name) {
+static uint32_t find_step(const struct vt_owners *w, uint32_t at, const struct vt_path_step *as,
+                          const char *name) {
     for (; at; at = vt_step_at(w, at)->next) {
         struct vt_path_step *s = vt_step_at(w, at);
         if (s->parent != as->parent || !is_alike(w, s, as, name))
@@ -97,8 +97,9 @@ static uint32_t find(const struct vt_owners *w, uint32_t at, const struct vt_pat
     return at;
 }
 
-static uint32_t add(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
-                    struct vt_owners_text name, struct vt_owners_text type) {
+/* Keeps a step that is not known, behind those of its slot. */
+static uint32_t keep_step(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
+                          struct vt_owners_text name, struct vt_owners_text type) {
     as.name = keep_text(w, name);
     as.root_type = keep_text(w, type);
     as.root_type_bytes = (uint8_t)type.bytes;
@@ -110,8 +111,17 @@ static uint32_t add(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
     return *slot = w->step_count++;
 }
 
+uint32_t vt_owners_step_as(struct vt_owners *w, struct vt_path_step as, struct vt_owners_text name,
+                           struct vt_owners_text type, bool may_go_around) {
+    name = cut(name);
+    as.name_bytes = (uint8_t)name.bytes;
+    uint32_t *slot = slot_of(w, &as, name), known = find_step(w, *slot, &as, name.at);
+    if (!known && may_go_around)
+        known = around(w, &as, name.at);
+    return known ? known : keep_step(w, slot, as, name, cut(type));
+}
+
 uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
-    struct vt_owners_text name = cut(root->name);
     struct vt_path_step as = {.kind = (uint16_t)root->kind,
                               .flags = (root->in_doubt ? VT_STEP_IN_DOUBT : 0) |
                                        (root->many ? VT_STEP_MANY : 0),
@@ -119,49 +129,26 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
                               .address = root->address,
                               .word = root->word,
                               .last = root->last,
-                              .hop = root->hop,
-                              .name_bytes = (uint8_t)name.bytes};
-    uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
-    uintptr_t *word = known ? &vt_step_at(w, known)->word : NULL;
+                              .hop = root->hop};
+    uint32_t step = vt_owners_step_as(w, as, root->name, root->type, false);
+    uintptr_t *word = step ? &vt_step_at(w, step)->word : NULL;
     if (word && root->word && *word != root->word)
         *word = *word ? VT_WORDS : root->word;
-    return known ? known : add(w, slot, as, name, cut(root->type));
+    return step;
 }
 
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
                         uint64_t type, uint16_t class_) {
-    struct vt_owners_text name = edge->indexed ? (struct vt_owners_text){0} : cut(edge->name);
+    bool one_of_many = edge->kind == VT_STEP_KEY && w->many_keys;
+    struct vt_owners_text none = {0}, name = edge->indexed || one_of_many ? none : edge->name;
     struct vt_path_step as = {.parent = parent,
                               .kind = (uint16_t)edge->kind,
+                              .flags = one_of_many ? VT_STEP_MANY : 0,
                               .type = type,
                               .class_ = class_,
-                              .indexed = edge->indexed,
-                              .index = edge->indexed ? edge->index : 0};
-    if (edge->kind == VT_STEP_KEY && w->many_keys) {
-        name.bytes = 0;
-        as.index = 0;
-        as.indexed = true;
-        as.flags = VT_STEP_MANY;
-    }
-    as.name_bytes = (uint8_t)name.bytes;
-    uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
-    if (!known && !edge->plain)
-        known = around(w, &as, name.at);
-    return known ? known : add(w, slot, as, name, (struct vt_owners_text){0});
-}
-
-uint32_t vt_owners_seen_step(struct vt_owners *w, uint32_t parent,
-                             const struct vt_seen_step *seen) {
-    struct vt_owners_text name = cut(seen->name);
-    struct vt_path_step as = {.parent = parent,
-                              .kind = VT_STEP_SEEN,
-                              .line = seen->bytes,
-                              .address = seen->address,
-                              .type = seen->type,
-                              .class_ = seen->class_,
-                              .name_bytes = (uint8_t)name.bytes};
-    uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
-    return known ? known : add(w, slot, as, name, (struct vt_owners_text){0});
+                              .indexed = edge->indexed || one_of_many,
+                              .index = edge->indexed && !one_of_many ? edge->index : 0};
+    return vt_owners_step_as(w, as, name, none, !edge->plain);
 }
 
 /* --- what was folded --- */

@@ -3,6 +3,7 @@
  * The table of the objects that were reached, by address: see places.h.
  */
 #include "owners.h"
+#include "memory/memory.h"
 
 #define PAGES_FIRST 1024u
 
@@ -32,7 +33,7 @@ static bool grow(struct vt_owners *w, struct vt_owners_places *p) {
     for (uint32_t i = 0; i < p->page_room; i++)
         if (p->pages[i].page)
             *page_of(&grown, p->pages[i].page) = p->pages[i];
-    vt_owners_unmap_one(w, p->pages);
+    vt_taken_give_back(&w->taken, p->pages);
     *p = grown;
     return true;
 }

@@ -127,35 +127,19 @@ static bool read_maps(struct vt_owners *w) {
     while (vt_maps_next(maps, &mapping))
         note_mapping(w, &mapping);
     vt_maps_close(maps);
-    vt_owners_unmap_one(w, maps);
+    vt_taken_give_back(&w->taken, maps);
     return w->range_count > 0;
 }
 
 void *vt_owners_map(struct vt_owners *w, size_t bytes) {
-    void *p = w->map_count == VT_OWNERS_MAPS
-                  ? NULL
-                  : vt_sys_mmap((bytes + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p)
-        w->maps[w->map_count++] =
-            (struct vt_range){(uintptr_t)p, (uintptr_t)p + ((bytes + 4095) & ~(size_t)4095)};
-    else
-        w->stopped = true;
-    return p;
+    void *memory = vt_taken_add(&w->taken, bytes);
+    w->stopped |= !memory;
+    return memory;
 }
 
 void vt_owners_unmap(struct vt_owners *w) {
-    for (uint32_t i = 0; i < w->map_count; i++)
-        vt_sys_munmap((void *)w->maps[i].start, w->maps[i].end - w->maps[i].start);
-}
-
-void vt_owners_unmap_one(struct vt_owners *w, void *start) {
-    for (uint32_t i = 0; i < w->map_count; i++)
-        if (w->maps[i].start == (uintptr_t)start) {
-            vt_sys_munmap(start, w->maps[i].end - w->maps[i].start);
-            w->maps[i] = w->maps[--w->map_count];
-            return;
-        }
+    while (w->taken)
+        vt_taken_give_back(&w->taken, NULL);
 }
 
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {

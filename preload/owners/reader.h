@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct vt_owners; /* the walk */
 
@@ -24,7 +25,10 @@ struct vt_owners_text {
     uint32_t bytes;
 };
 #define VT_OWNERS_LITERAL(text) ((struct vt_owners_text){(text), sizeof(text) - 1})
-#define VT_OWNERS_TEXT_MOST     255u /* longer text is cut */
+static inline struct vt_owners_text vt_owners_text_of(const char *text) {
+    return (struct vt_owners_text){text, (uint32_t)strlen(text)};
+}
+#define VT_OWNERS_TEXT_MOST 255u /* longer text is cut */
 
 /* --- reading: read.c --- */
 

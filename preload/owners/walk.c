@@ -15,6 +15,7 @@
  */
 #define _GNU_SOURCE
 #include "owners.h"
+#include "memory/memory.h"
 #include "stack/stack.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@
 #define AGAIN       (1u << 16)
 #define OTHERS_KEPT 3u
 #define AHEAD       16u   /* objects that the memory is asked for before they are read */
-#define CLOCK_EVERY 4096u /* objects between two looks at the clock */
+#define CLOCK_EVERY 4096u /* questions between two looks at the clock */
 #define SEEN_SHARE  4u    /* of the bounds, in addition, for VT_LEVEL_SEEN: one part in so many */
 #define SEEN_PART   64u   /* of a Python process's memory that must have no owner, */
 #define SEEN_COUNT  16u   /* or so many allocations */
@@ -118,16 +119,7 @@ const struct vt_owners_type *vt_owners_type_of(struct vt_owners *w, uintptr_t ob
 struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address) {
     if (address < w->target_low || address >= w->target_high)
         return NULL;
-    uint32_t low = 0, high = w->target_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (w->targets[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct vt_owners_target *t = &w->targets[low];
-    return low < w->target_count && t->start <= address ? t : NULL;
+    return vt_scan_around(w->targets, w->target_count, sizeof *w->targets, address);
 }
 
 /* The node of an object; 0: it was not reached. A class keeps objects apart that lie at one address: a
@@ -265,7 +257,7 @@ static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t cla
 
 static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
     const struct vt_owners_target *t = vt_owners_target_at(w, edge->to);
-    if (!t || t->inner)
+    if (!t)
         return;
     if (edge->as == VT_AS_NUMBER && (t->start != edge->to || t->kind == VT_KIND_BLOCK))
         return;
@@ -283,7 +275,7 @@ static bool points_to_target(struct vt_owners *w, uintptr_t object,
         return false;
     for (unsigned i = 2; i < bytes / 8; i++) {
         const struct vt_owners_target *t = vt_owners_target_at(w, words[i]);
-        if (t && !t->inner && t->kind != VT_KIND_BLOCK)
+        if (t && t->kind != VT_KIND_BLOCK)
             return true;
     }
     return false;
@@ -341,8 +333,10 @@ bool vt_owners_goes_on(struct vt_owners *w) {
     return !w->stopped;
 }
 
+/* A look at the clock is a system call. */
 bool vt_owners_has_time(struct vt_owners *w) {
-    if (vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns > w->most_cpu_ns)
+    if (w->looks++ % CLOCK_EVERY == 0 &&
+        vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns > w->most_cpu_ns)
         w->stopped = true;
     return vt_owners_goes_on(w);
 }
@@ -382,10 +376,6 @@ static void read_node(struct vt_owners *w, uint32_t number) {
         w->readers->class_python(w, n.address, type);
 }
 
-static bool has_time(struct vt_owners *w) {
-    return w->looks++ % CLOCK_EVERY ? vt_owners_goes_on(w) : vt_owners_has_time(w);
-}
-
 /* Reads a node, or puts it off. */
 static void come_to(struct vt_owners *w, uint32_t number) {
     struct vt_node *n = vt_node_at(w, number);
@@ -423,18 +413,18 @@ static void walk_level(struct vt_owners *w) {
     if (native && !w->stopped)
         native(w);
     for (;;) {
-        while (w->read < w->node_count && has_time(w)) {
+        while (w->read < w->node_count && vt_owners_has_time(w)) {
             if (w->read + AHEAD < w->node_count)
                 __builtin_prefetch((const void *)vt_node_at(w, w->read + AHEAD)->address);
             come_to(w, w->read++);
         }
-        if (!has_time(w) || !(number = next_later(w)))
+        if (!vt_owners_has_time(w) || !(number = next_later(w)))
             break;
         if (vt_node_at(w, number)->waits)
             read_node(w, number);
     }
     w->roles_only = true;
-    while (w->again_first != w->again_last && has_time(w))
+    while (w->again_first != w->again_last && vt_owners_has_time(w))
         read_node(w, w->again[w->again_first++ % AGAIN]);
     w->roles_only = false;
 }
@@ -446,9 +436,9 @@ static bool begin_seen(struct vt_owners *w) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->target_count; i++) {
         const struct vt_owners_target *t = &w->targets[i];
-        all += t->inner ? 0 : t->end - t->start;
-        left += t->inner || t->node ? 0 : t->end - t->start;
-        count += !t->inner && !t->node;
+        all += t->end - t->start;
+        left += t->node ? 0 : t->end - t->start;
+        count += !t->node;
     }
     bool python = vt_pyimage.runtime != 0;
     w->most_work = w->work + w->most_work / SEEN_SHARE;

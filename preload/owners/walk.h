@@ -11,8 +11,7 @@ struct vt_owners_target {
     uintptr_t start, end;
     uint32_t stack, node;
     uint8_t kind;
-    bool inner; /* has a block in it: the block is looked for, not this */
-    bool live;  /* in the copy, too */
+    bool live; /* in the copy, too */
     /* References to PyTorch's storages in it, tensors of these that were reached, and what they see. */
     uint32_t references, tensors, views; /* views: of these, which keep `base` */
     uintptr_t base;
@@ -98,7 +97,6 @@ struct vt_pile {
 
 #define VT_OWNERS_TYPES  16384u
 #define VT_OWNERS_RANGES 65536u
-#define VT_OWNERS_MAPS   128u
 #define VT_OWNERS_LAST   16u
 
 /* The readers' functions, as pyobjects.h, class.h, torch.h and native.h declare them. */
@@ -138,8 +136,7 @@ struct vt_owners {
      * long. */
     bool passing;
 
-    struct vt_range maps[VT_OWNERS_MAPS];
-    uint32_t map_count;
+    struct vt_taken *taken; /* its memory (memory.h) */
 
     /* read.c */
     bool copy;   /* in a child, whose memory stands still ... */
@@ -175,7 +172,7 @@ struct vt_owners {
     uint32_t *step_slots;           /* a hash: numbers of steps; 0: none */
     uint32_t step_slot_count;
     uint32_t read;                   /* nodes that were read so far, or put off */
-    uint32_t looks;                  /* at whether there is time */
+    uint32_t looks;                  /* how often it was asked whether there is time */
     struct vt_pile later[VT_LATERS]; /* nodes that are read when there is nothing else */
     size_t later_read[VT_LATERS];
     uint32_t *again; /* a ring of nodes whose roles became more after that */
@@ -213,7 +210,6 @@ static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t n
 /* read.c */
 
 void vt_owners_unmap(struct vt_owners *w);
-void vt_owners_unmap_one(struct vt_owners *w, void *start);
 /* Whether a fault came of a read, which returns false then: for the child's handler, with its context. */
 bool vt_owners_faulted(void *context);
 /* Adds zeroes to a pile. NULL as above. */
@@ -223,7 +219,7 @@ bool vt_owners_read_open(struct vt_owners *w);
 
 /* walk.c: the whole walk, and the answer. */
 void vt_owners_walk(struct vt_owners *w);
-/* Looks at the time. False: a bound is reached. */
+/* Whether the walk goes on; looks at the time now and then. */
 bool vt_owners_has_time(struct vt_owners *w);
 struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address);
 /* The node of a Python object; 0: it was not reached. */
@@ -236,19 +232,13 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);
 /* The step from a parent by an edge to an object of this type. 0: no memory. */
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
                         uint64_t type, uint16_t class_);
+/* A step as described, but for its texts; with `may_go_around`, perhaps one that the way has gone through. */
+uint32_t vt_owners_step_as(struct vt_owners *w, struct vt_path_step as, struct vt_owners_text name,
+                           struct vt_owners_text type, bool may_go_around);
 /* Room for a record of the answer; NULL: there is none, and the walk stops. */
 void *vt_owners_reserve(struct vt_owners *w, size_t bytes);
 /* around.c: writes what stands around the words of a root's way. */
 void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step);
-/* The step that says in what memory was seen (VT_STEP_SEEN). */
-struct vt_seen_step {
-    struct vt_owners_text name;
-    uint32_t bytes;
-    uint64_t address;
-    uint64_t type; /* as in struct vt_path_step */
-    uint16_t class_;
-};
-uint32_t vt_owners_seen_step(struct vt_owners *w, uint32_t parent, const struct vt_seen_step *seen);
 /* Writes OWNED records of all targets that were reached, after the steps that they name. */
 void vt_owners_write(struct vt_owners *w);
 

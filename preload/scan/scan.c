@@ -28,21 +28,15 @@
 
 #define AUTO_BYTES   ((uint64_t)64 << 30) /* VRAMTRACE_SCAN=auto: at most this much memory */
 #define WORK_MOST    ((uint64_t)64 << 30) /* ... and work: about 5 s on two slow cores */
-#define PAGE         4096u
-#define LIST_MOST    1000000u /* most lost allocations that are written */
-#define IN_REGISTERS 4u       /* per thread: last allocations that count as reached */
-#define RUNTIME_MOST 64u      /* of libraries' allocations; beyond it, they may grow */
+#define LIST_MOST    1000000u             /* most lost allocations that are written */
+#define IN_REGISTERS 4u                   /* per thread: last allocations that count as reached */
+#define RUNTIME_MOST 64u                  /* of libraries' allocations; beyond it, they may grow */
 
 struct gathering {
     struct vt_scan *scan;
     uint32_t room;
     uint32_t runtime; /* how many are CUDA's libraries' */
 };
-
-static bool is_held(unsigned kind) {
-    return kind == VT_KIND_HOST || kind == VT_KIND_MANAGED || kind == VT_KIND_POOL_HOST ||
-           kind == VT_KIND_POOL_MANAGED;
-}
 
 static enum vt_keeper keeper_of(const struct vt_live *what) {
     return what->kind == VT_KIND_DEVICE ? vt_stack_keeper(what->stack) : VT_KEEPER_NONE;
@@ -77,11 +71,12 @@ static void take_target(const struct vt_live *what, void *data) {
     bool kept =
         keeper == VT_KEEPER_CACHE || (keeper == VT_KEEPER_RUNTIME && g->runtime <= RUNTIME_MOST);
     g->scan->sought += !kept;
-    g->scan->targets[g->scan->target_count++] = (struct vt_target){.start = what->address,
-                                                                   .end = what->address + size,
-                                                                   .kind = what->kind,
-                                                                   .held = is_held(what->kind),
-                                                                   .kept = kept};
+    g->scan->targets[g->scan->target_count++] =
+        (struct vt_target){.start = what->address,
+                           .end = what->address + size,
+                           .kind = what->kind,
+                           .held = vt_target_is_held(what->kind),
+                           .kept = kept};
 }
 
 static void gather_targets(struct vt_scan *scan) {
@@ -101,14 +96,10 @@ static void gather_targets(struct vt_scan *scan) {
 }
 
 static const char *refuse(struct vt_scan *scan) {
-    char text[128];
-    uint64_t most = vt_options.scan_bytes ? vt_options.scan_bytes : AUTO_BYTES, pages = 0;
-    if (!vt_scan_file("/proc/self/statm", text, sizeof text))
+    uint64_t most = vt_options.scan_bytes ? vt_options.scan_bytes : AUTO_BYTES, resident, files;
+    if (!vt_scan_size(&resident, &files))
         return "/proc/self cannot be read";
-    const char *s = strchr(text, ' ');
-    for (s = s ? s + 1 : ""; *s >= '0' && *s <= '9'; s++)
-        pages = pages * 10 + (uint64_t)(*s - '0');
-    if (pages * PAGE > most)
+    if (resident > most)
         return vt_options.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
                                      : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
@@ -265,7 +256,7 @@ static void reach_kept(struct vt_scan *scan) {
 }
 
 static void note_held(const struct vt_live *what, void *data) {
-    *(bool *)data |= is_held(what->kind);
+    *(bool *)data |= vt_target_is_held(what->kind);
 }
 
 static bool anything_held(void) {

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PAGE        4096u
 #define UNIT_BYTES  ((uint64_t)4 << 30)   /* resident memory for which the bounds are meant */
 #define UNIT_NS     2000000000ull         /* processor time; VRAMTRACE_SNAPSHOT_LIMIT */
 #define UNIT_SPACE  ((uint64_t)256 << 20) /* memory; likewise */
@@ -30,30 +29,15 @@
 
 struct vt_room vt_bounds_room;
 
-static uint64_t number_in(const char *text, unsigned skipped) {
-    uint64_t n = 0;
-    for (; skipped && *text; text++)
-        skipped -= *text == ' ';
-    for (; *text >= '0' && *text <= '9'; text++)
-        n = n * 10 + (uint64_t)(*text - '0');
-    return n;
-}
-
-static uint64_t resident(void) {
-    char text[128];
-    return vt_scan_file("/proc/self/statm", text, sizeof text) ? number_in(text, 1) * PAGE : 0;
-}
-
 uint64_t vt_owners_private(void) {
-    char text[128];
-    if (!vt_scan_file("/proc/self/statm", text, sizeof text))
-        return 0;
-    uint64_t all = number_in(text, 1), files = number_in(text, 2);
-    return all > files ? (all - files) * PAGE : 0;
+    uint64_t all, files;
+    return vt_scan_size(&all, &files) && all > files ? all - files : 0;
 }
 
 void vt_owners_set_bounds(struct vt_owners *w) {
-    uint64_t units = resident() / UNIT_BYTES + 1,
+    uint64_t resident = 0, files;
+    vt_scan_size(&resident, &files);
+    uint64_t units = resident / UNIT_BYTES + 1,
              ns = vt_options.snapshot_ns ? vt_options.snapshot_ns : UNIT_NS,
              space = vt_options.snapshot_bytes ? vt_options.snapshot_bytes : UNIT_SPACE;
     w->most_cpu_ns = units * ns;
@@ -63,12 +47,9 @@ void vt_owners_set_bounds(struct vt_owners *w) {
 }
 
 bool vt_owners_is_runnable(uint32_t pid) {
-    char path[32] = "/proc/", text[256];
+    char path[32] = "/proc/";
     memcpy(vt_scan_number(path + strlen(path), pid), "/stat", 6);
-    if (!vt_scan_file(path, text, sizeof text))
-        return false;
-    const char *name_end = strrchr(text, ')'); /* proc(5): the state is behind the name */
-    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+    return vt_room_state(path) == 'R';
 }
 
 /* --- whether to copy --- */
@@ -87,10 +68,10 @@ static uint64_t kernel_version(void) {
     const char *at = text;
     if (!vt_scan_file("/proc/sys/kernel/osrelease", text, sizeof text))
         return 0;
-    uint64_t version = number_in(at, 0) * 100;
+    uint64_t version = vt_scan_number_in(at, 0) * 100;
     while (*at && *at != '.')
         at++;
-    return version + (*at ? number_in(at + 1, 0) : 0);
+    return version + (*at ? vt_scan_number_in(at + 1, 0) : 0);
 }
 
 /* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's

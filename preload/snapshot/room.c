@@ -270,15 +270,22 @@ uint64_t vt_room_needed(const char *root, uint64_t registered) {
 
 /* --- threads --- */
 
-/* The state is the first word behind a thread's name in "stat", its turns are the third in "schedstat". */
+char vt_room_state(const char *name) {
+    char text[256];
+    size_t bytes = vt_scan_file(name, text, sizeof text);
+    const char *name_end = strrchr(text, ')'); /* proc(5): the state is behind the name */
+    return !bytes ? 0 : name_end && name_end[1] == ' ' ? name_end[2] : '?';
+}
+
+/* A thread's turns are the third number in "schedstat". */
 static bool sleeps(uint32_t tid, uint64_t *turns) {
     char name[64] = "/proc/self/task/", text[256];
     char *end = vt_scan_number(name + strlen(name), tid);
     memcpy(end, "/stat", 6);
-    if (!vt_scan_file(name, text, sizeof text))
+    char state = vt_room_state(name);
+    if (!state)
         return true; /* it has ended */
-    const char *state = strrchr(text, ')');
-    if (!state || state[1] != ' ' || state[2] == 'R')
+    if (state == 'R' || state == '?')
         return false;
     memcpy(end, "/schedstat", 11);
     uint64_t n = vt_scan_file(name, text, sizeof text) ? number_at(field(text, 2)) : 0;

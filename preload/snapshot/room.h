@@ -32,6 +32,8 @@ uint64_t vt_room_tasks(const struct vt_room *room);
  * pages of a pool: when that is empty, the write to a page that a copy shares ends the program. `registered`: bytes of host memory that CUDA was told of. */
 uint64_t vt_room_needed(const char *root, uint64_t registered);
 
+/* A task's state, by its file "stat": 'R' is runnable; 0: there is no such file. */
+char vt_room_state(const char *file);
 /* Whether all other threads of this process sleep, as far as is known; and how often they ran so far, in all. */
 bool vt_room_asleep(uint64_t *turns);
 

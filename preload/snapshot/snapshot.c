@@ -189,14 +189,23 @@ static bool has_ended(struct moment *m, bool wait) {
     return ended == m->pid || ended == -10;
 }
 
-static void wait_for(struct moment *m) {
+/* Waits for a child. False: it was killed, because one of these signals arrived. */
+static bool wait_for(struct moment *m, uint64_t signals) {
     const long slice[2] = {0, WAIT_NS};
+    uint64_t pending = 0;
     while (!vt_see(&m->answer->done)) {
         futex(&m->answer->done, FUTEX_WAIT, 0, slice);
         if (has_ended(m, false))
-            return;
+            return true;
+        if (signals && VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 &&
+            pending & signals) {
+            VT_SYS2(SYS_kill, m->pid, SIGKILL);
+            has_ended(m, true);
+            return vt_see(&m->answer->done);
+        }
     }
     has_ended(m, true);
+    return true;
 }
 
 /* False: there is no child. */
@@ -221,24 +230,6 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     return true;
 }
 
-/* Waits for such a child. False: it was killed, because a signal arrived that the program handles. */
-static bool wait_sharing(struct moment *m, uint64_t handled) {
-    const long slice[2] = {0, WAIT_NS};
-    uint64_t pending = 0;
-    while (!vt_see(&m->answer->done)) {
-        futex(&m->answer->done, FUTEX_WAIT, 0, slice);
-        if (has_ended(m, false))
-            return true;
-        if (VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 && pending & handled) {
-            VT_SYS2(SYS_kill, m->pid, SIGKILL);
-            has_ended(m, true);
-            return vt_see(&m->answer->done);
-        }
-    }
-    has_ended(m, true);
-    return true;
-}
-
 /* The program has one thread, which waits here, and its signals' handlers wait, too. So its memory
  * stands still, and nothing need be copied; in a child, because a fault or an end of it are not the
  * program's. False: there is no child, or it was disturbed. */
@@ -254,7 +245,7 @@ static bool walk_shared(struct vt_owners *w, struct moment *m) {
     vt_sys_let_signals(was | handled);
     m->pid = pid > 0 ? (int)pid : 0;
     m->until_ns = w->most_ns;
-    bool done = pid > 0 && wait_sharing(m, handled);
+    bool done = pid > 0 && wait_for(m, handled);
     m->pid = 0;
     w->shares = false;
     vt_sys_let_signals(was);
@@ -374,12 +365,6 @@ static bool share(struct vt_owners *w, struct moment *m) {
     return w->answer;
 }
 
-/* All that is live is kept by design. The snapshot says that it has seen that. */
-static bool none_sought(struct vt_owners *w, struct moment *m) {
-    m->number = ++snapshots;
-    return share(w, m);
-}
-
 /* In the calling thread. False: other threads ran, so it saw no one moment. */
 static bool walk_in_place(struct vt_owners *w) {
     uint64_t before, after;
@@ -396,8 +381,10 @@ static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
     w->readers = &readers;
     /* As memory grows, the program does not know the address yet that it is being given. */
     vt_owners_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
-    if (!w->target_count)
-        return w->kept_bytes && !copy && none_sought(w, m);
+    if (!w->target_count) { /* where all that is live is kept by design, it says that it has seen that */
+        m->number = w->kept_bytes && !copy ? ++snapshots : 0;
+        return m->number && share(w, m);
+    }
     vt_owners_set_bounds(w);
     w->passing = m->why == VT_SNAPSHOT_GROWTH;
     if (m->reserved_ns && m->reserved_ns < w->most_cpu_ns)
@@ -463,7 +450,7 @@ static void leave(void) {
 /* Writes what is done. Returns enum vt_owners_state. */
 static unsigned finish(bool wait) {
     if (going.answer && wait)
-        wait_for(&going);
+        wait_for(&going, 0);
     if (going.answer && (wait || has_ended(&going, false)))
         return conclude(&going) ? 0 : VT_OWNERS_LOST;
     return going.answer ? VT_OWNERS_GO_ON : 0;
@@ -478,7 +465,7 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
     m.ticks = vt_log_ticks();
     bool taken = begin_one(&m, false);
     if (taken && m.pid)
-        wait_for(&m);
+        wait_for(&m, 0);
     taken = taken && conclude(&m) && !m.missed;
     leave();
     return taken;

@@ -15,10 +15,10 @@
 #include <string.h>
 
 struct gathering {
+    struct vt_owners *w;
     uint64_t newest; /* this one is not looked for; 0: all are */
-    uint64_t kept_bytes;
-    struct vt_owners_target *blocks, *others;
-    uint32_t block_count, other_count, block_room, other_room;
+    bool blocks;     /* frameworks' blocks are gathered first, and then what has none in it */
+    uint32_t block_count, room;
 };
 
 /* Memory that a caching allocator or a CUDA library keeps by design is the keeper's, whatever else
@@ -28,62 +28,57 @@ static bool is_keepers(const struct vt_live *what) {
 }
 
 static void count_target(const struct vt_live *what, void *data) {
-    struct gathering *g = data;
-    ++*(what->kind == VT_KIND_BLOCK ? &g->block_room : &g->other_room);
+    (void)what;
+    ((struct gathering *)data)->room++;
+}
+
+/* Whether one of the blocks, which are sorted, lies in a driver allocation. */
+static bool holds_block(const struct gathering *g, const struct vt_owners_target *t) {
+    const struct vt_owners_target *blocks = g->w->targets;
+    uint32_t low = 0, high = g->block_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (blocks[middle].start < t->start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->block_count && blocks[low].start < t->end;
 }
 
 /* Physical memory has no address of its own. Of an array, only the handle refers to it. */
 static void take_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
-    bool is_block = what->kind == VT_KIND_BLOCK;
-    uint32_t *count = is_block ? &g->block_count : &g->other_count;
-    if (what->kind == VT_KIND_PHYSICAL || what->kind == VT_KIND_PHYSICAL_HOST ||
-        (g->newest && what->address == g->newest) ||
-        *count == (is_block ? g->block_room : g->other_room))
+    struct vt_owners *w = g->w;
+    if ((what->kind == VT_KIND_BLOCK) != g->blocks || what->kind == VT_KIND_PHYSICAL ||
+        what->kind == VT_KIND_PHYSICAL_HOST || (g->newest && what->address == g->newest) ||
+        w->target_count == g->room)
         return;
     if (is_keepers(what)) {
-        g->kept_bytes += what->size;
+        w->kept_bytes += what->size;
         return;
     }
     uint64_t size = what->size;
     if (!size || what->kind == VT_KIND_ARRAY || what->kind == VT_KIND_MIPMAP)
         size = 1;
-    (is_block ? g->blocks : g->others)[(*count)++] =
-        (struct vt_owners_target){.start = what->address,
-                                  .end = what->address + size,
-                                  .stack = what->stack,
-                                  .kind = what->kind};
-}
-
-/* Whether one of the blocks, which are sorted, lies in a driver allocation. */
-static bool holds_block(const struct gathering *g, const struct vt_owners_target *t) {
-    uint32_t low = 0, high = g->block_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (g->blocks[middle].start < t->start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < g->block_count && g->blocks[low].start < t->end;
+    struct vt_owners_target t = {.start = what->address,
+                                 .end = what->address + size,
+                                 .stack = what->stack,
+                                 .kind = what->kind};
+    if (g->blocks || !holds_block(g, &t))
+        w->targets[w->target_count++] = t;
 }
 
 void vt_owners_gather(struct vt_owners *w, uint64_t newest) {
-    struct gathering g = {.newest = newest};
+    struct gathering g = {.w = w, .newest = newest, .blocks = true};
     vt_live_each(count_target, &g);
-    size_t room = (size_t)g.block_room + g.other_room;
-    if (!room || !(w->targets = vt_owners_map(w, 2 * room * sizeof *w->targets)))
+    if (!g.room || !(w->targets = vt_owners_map(w, g.room * sizeof *w->targets)))
         return;
-    g.blocks = w->targets + room;
-    g.others = g.blocks + g.block_room;
     vt_live_each(take_target, &g);
-    w->kept_bytes = g.kept_bytes;
-    vt_scan_sort(g.blocks, g.block_count, sizeof *g.blocks);
-    memcpy(w->targets, g.blocks, g.block_count * sizeof *g.blocks);
-    w->target_count = g.block_count;
-    for (uint32_t i = 0; i < g.other_count; i++)
-        if (!holds_block(&g, &g.others[i]))
-            w->targets[w->target_count++] = g.others[i];
+    vt_scan_sort(w->targets, w->target_count, sizeof *w->targets);
+    g.block_count = w->target_count;
+    g.blocks = false;
+    vt_live_each(take_target, &g);
     vt_scan_sort(w->targets, w->target_count, sizeof *w->targets);
     for (uint32_t i = 0; i + 1 < w->target_count; i++)
         if (w->targets[i].end > w->targets[i + 1].start)

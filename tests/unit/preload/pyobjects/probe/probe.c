@@ -171,9 +171,10 @@ void *vt_owners_map(struct vt_owners *w, size_t bytes) {
     return calloc(1, bytes);
 }
 
-void vt_owners_unmap_one(struct vt_owners *w, void *start) {
-    (void)w;
-    free(start);
+struct vt_taken;
+void vt_taken_give_back(struct vt_taken **list, void *memory) {
+    (void)list;
+    free(memory);
 }
 
 void vt_owners_in_doubt(struct vt_owners *w) {
