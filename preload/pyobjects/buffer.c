@@ -13,43 +13,40 @@
 #define MOST_BASES 64u
 #define MOST_DEPTH 32
 
-static void number(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
-                   uint64_t value) {
-    struct vt_edge edge = {.kind = kind, .as = VT_AS_NUMBER, .to = value, .name = name};
+/* Names an edge to a number, which may be an address. */
+static void name_number(struct vt_owners *w, struct vt_edge edge, uint64_t value) {
+    edge.as = VT_AS_NUMBER;
+    edge.to = value;
     if (value && !vt_py_raw)
         vt_owners_edge(w, &edge);
 }
 
+static void name_attribute(struct vt_owners *w, struct vt_owners_text name, uint64_t value) {
+    name_number(w, (struct vt_edge){.kind = VT_STEP_ATTRIBUTE, .name = name}, value);
+}
+
+static void name_element(struct vt_owners *w, uint64_t index, uint64_t value) {
+    name_number(w,
+                (struct vt_edge){.kind = VT_STEP_INDEX, .indexed = true, .index = (int64_t)index},
+                value);
+}
+
 /* Numbers one behind the other. */
-static void numbers(struct vt_owners *w, uintptr_t at, uint64_t count) {
+static void name_elements(struct vt_owners *w, uintptr_t at, uint64_t count) {
     for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_py_raw && vt_owners_goes_on(w);
          i += BATCH) {
         uint64_t words[BATCH], n = count - i < BATCH ? count - i : BATCH;
         if (!vt_owners_read(w, words, at + i * 8, n * 8))
             return;
-        for (uint64_t k = 0; k < n; k++) {
-            struct vt_edge edge = {.kind = VT_STEP_INDEX,
-                                   .as = VT_AS_NUMBER,
-                                   .to = words[k],
-                                   .indexed = true,
-                                   .index = (int64_t)(i + k)};
-            if (words[k])
-                vt_owners_edge(w, &edge);
-        }
+        for (uint64_t k = 0; k < n; k++)
+            name_element(w, i + k, words[k]);
     }
-}
-
-static bool is_named(struct vt_owners *w, uintptr_t type, const char *name) {
-    char found[64];
-    size_t length = strlen(name);
-    return vt_owners_read(w, found, vt_owners_word(w, type + VT_PYTYPE_NAME), length + 1) &&
-           memcmp(found, name, length + 1) == 0;
 }
 
 /* Whether one of the type's bases is such a type of an extension. */
 static bool is_a(struct vt_owners *w, uintptr_t type, const char *name) {
     for (unsigned i = 0; type && i < MOST_BASES; i++) {
-        if (is_named(w, type, name))
+        if (vt_py_type_is(w, type, name))
             return true;
         type = vt_owners_word(w, type + VT_PYTYPE_BASE);
     }
@@ -68,8 +65,8 @@ static void field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *dat
     uint64_t place[2];
     char name[VT_OWNERS_TEXT_MOST];
     if (!type ||
-        (!is_named(w, type->address, "_ctypes.CField") &&
-         !is_named(w, type->address, "ctypes.CField")) || /* from 3.14 on */
+        (!vt_py_type_is(w, type->address, "_ctypes.CField") &&
+         !vt_py_type_is(w, type->address, "ctypes.CField")) || /* from 3.14 on */
         !vt_owners_read(w, place, value + VT_PYCFIELD_OFFSET, sizeof place))
         return;
     uint64_t offset = place[0], bytes = place[1];
@@ -77,8 +74,8 @@ static void field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *dat
         return;
     uint32_t n = vt_py_str(w, key, name, sizeof name);
     for (uint64_t i = 0; i < bytes / 8 && i < MOST_ITEMS; i++)
-        number(w, VT_STEP_ATTRIBUTE, (struct vt_owners_text){name, n},
-               vt_owners_word(w, s->memory + offset + i * 8));
+        name_attribute(w, (struct vt_owners_text){name, n},
+                       vt_owners_word(w, s->memory + offset + i * 8));
 }
 
 void vt_py_ctypes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
@@ -93,12 +90,12 @@ void vt_py_ctypes(struct vt_owners *w, uintptr_t object, const struct vt_owners_
         return;
     if (is_a(w, type->address, "_ctypes._SimpleCData")) {
         if (bytes == 8)
-            number(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("value"), vt_owners_word(w, memory));
+            name_attribute(w, VT_OWNERS_LITERAL("value"), vt_owners_word(w, memory));
     } else if (is_a(w, type->address, "_ctypes._Pointer")) {
-        number(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("contents"), vt_owners_word(w, memory));
+        name_attribute(w, VT_OWNERS_LITERAL("contents"), vt_owners_word(w, memory));
     } else if (is_a(w, type->address, "_ctypes.Array")) {
         if (length && bytes % length == 0 && bytes / length % 8 == 0)
-            numbers(w, memory, bytes / 8);
+            name_elements(w, memory, bytes / 8);
     } else {
         struct structure s = {memory, bytes};
         uintptr_t base = type->address;
@@ -121,15 +118,10 @@ static void elements(struct vt_owners *w, const uint64_t *shape, const uint64_t 
         for (int i = 0; i < nd; i++)
             place += at[i] * strides[i];
         uint64_t word = vt_owners_word(w, place);
-        struct vt_edge edge = {.kind = VT_STEP_INDEX,
-                               .as = VT_AS_NUMBER,
-                               .to = word,
-                               .indexed = true,
-                               .index = (int64_t)n};
         if (objects)
             vt_py_edge_at(w, VT_STEP_INDEX, (int64_t)n, word);
-        else if (word && !vt_py_raw)
-            vt_owners_edge(w, &edge);
+        else
+            name_element(w, n, word);
         for (int i = nd - 1; i >= 0 && ++at[i] == shape[i]; i--)
             at[i] = 0;
     }
@@ -159,5 +151,5 @@ void vt_py_array(struct vt_owners *w, uintptr_t array) {
     uintptr_t description = vt_owners_word(w, array + VT_PYARRAY_DESCRIPTION);
     /* struct arraydescr begins with the type code. */
     if (vt_owners_read(w, &letter, description, 1) && (letter == 'Q' || letter == 'L'))
-        numbers(w, vt_owners_word(w, array + VT_PYARRAY_ITEMS), count);
+        name_elements(w, vt_owners_word(w, array + VT_PYARRAY_ITEMS), count);
 }

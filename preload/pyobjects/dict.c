@@ -122,7 +122,7 @@ void vt_py_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind) {
 static void key_entry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     vt_py_edge_key(w, data ? 0 : key, value);
     /* A key may hold something too; it has no name of its own. */
-    vt_py_edge_apart(w, key);
+    vt_py_item(w, key, true);
 }
 
 void vt_py_keys(struct vt_owners *w, uintptr_t dict) {
@@ -198,13 +198,7 @@ static void each_in_dict(struct vt_owners *w, uintptr_t object, const struct vt_
     each_entry(w, &keys, values + vt_py->values, visit, data);
 }
 
-/* PyMemberDef */
-struct member {
-    uint64_t name;
-    uint32_t type, zero;
-    int64_t offset;
-    uint64_t flags, doc;
-};
+/* vt_pymember.type */
 enum { OBJECT = 6, OBJECT_EX = 16 };
 
 /* Members that every object of such a type shares with its class or module, or that are barriers. */
@@ -218,16 +212,6 @@ static bool is_barrier(const char *name) {
     return false;
 }
 
-static bool read_name(struct vt_owners *w, uintptr_t from, char *name, size_t room) {
-    for (size_t i = 0; i < room; i++) {
-        if (!vt_owners_read(w, &name[i], from + i, 1))
-            return false;
-        if (!name[i])
-            return i > 0;
-    }
-    return false;
-}
-
 typedef bool visit_member(struct vt_owners *w, const char *name, int64_t offset, void *data);
 
 /* Visits the members of a type and its bases that refer to objects, until a visit returns false. */
@@ -236,12 +220,13 @@ static void each_member(struct vt_owners *w, uintptr_t type, visit_member *visit
         uintptr_t members = vt_owners_word(w, type + VT_PYTYPE_MEMBERS);
         int64_t size = (int64_t)vt_owners_word(w, type + VT_PYTYPE_BASICSIZE);
         for (unsigned i = 0; members && i < MOST_SLOTS; i++) {
-            struct member m;
+            struct vt_pymember m;
             char name[128];
             if (!vt_owners_read(w, &m, members + i * sizeof m, sizeof m) || !m.name)
                 break;
+            uint32_t length = vt_py_string(w, m.name, name, sizeof name);
             if ((m.type != OBJECT && m.type != OBJECT_EX) || m.offset < 16 || m.offset + 8 > size ||
-                m.offset & 7 || !read_name(w, m.name, name, sizeof name) || is_barrier(name))
+                m.offset & 7 || !length || length == sizeof name - 1 || is_barrier(name))
                 continue;
             if (!visit(w, name, m.offset, data))
                 return;
@@ -264,7 +249,7 @@ bool vt_py_has_members(struct vt_owners *w, uintptr_t type) {
 
 static bool name_member(struct vt_owners *w, const char *name, int64_t offset, void *data) {
     uintptr_t object = *(const uintptr_t *)data;
-    vt_py_edge(w, VT_STEP_ATTRIBUTE, (struct vt_owners_text){name, (uint32_t)strlen(name)},
+    vt_py_edge(w, VT_STEP_ATTRIBUTE, vt_owners_text_of(name),
                vt_owners_word(w, object + (uintptr_t)offset));
     return true;
 }

@@ -144,8 +144,8 @@ void vt_py_frame_stack(struct vt_owners *w, uintptr_t frame) {
     uintptr_t slots = frame + vt_py->frame_slots;
     int64_t depth = stack_depth(w, frame, slots, code.slots);
     for (int64_t i = 0; i < depth; i++)
-        vt_py_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0},
-                   slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)));
+        vt_py_item(w, slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)),
+                   false);
 }
 
 void vt_py_frame_names(struct vt_owners *w, uintptr_t frame) {
@@ -185,8 +185,7 @@ void vt_py_traceback(struct vt_owners *w, uintptr_t traceback) {
     uintptr_t object = vt_owners_word(w, traceback + VT_PYTRACEBACK_FRAME);
     uintptr_t frame = object ? vt_py_frame_in(w, object) : 0;
     if (frame && vt_py_place(w, frame, &place))
-        vt_py_edge(w, VT_STEP_FRAME,
-                   (struct vt_owners_text){place.name, (uint32_t)strlen(place.name)}, object);
+        vt_py_edge(w, VT_STEP_FRAME, vt_owners_text_of(place.name), object);
     /* The next one is a part of it: how deep the frame was does not matter. */
     vt_py_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
 }
@@ -208,8 +207,8 @@ void vt_py_generator(struct vt_owners *w, uintptr_t generator) {
     }
     vt_py_frame(w, frame);
     /* An exception that it handles while it is suspended. */
-    vt_py_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0},
-               vt_owners_word(w, generator + py->generator_exception + py->exception_value));
+    vt_py_item(w, vt_owners_word(w, generator + py->generator_exception + py->exception_value),
+               false);
 }
 
 static void default_of(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {

@@ -34,7 +34,6 @@ enum {
 #define VT_PYFLAG_LONG      (1ul << 24)
 #define VT_PYFLAG_LIST      (1ul << 25)
 #define VT_PYFLAG_TUPLE     (1ul << 26)
-#define VT_PYFLAG_BYTES     (1ul << 27)
 #define VT_PYFLAG_UNICODE   (1ul << 28)
 #define VT_PYFLAG_DICT      (1ul << 29)
 #define VT_PYFLAG_EXCEPTION (1ul << 30)
@@ -50,15 +49,8 @@ enum {
     VT_PYSET_TABLE = 40,
     VT_PYMODULE_DICT = 16,
     VT_PYCELL_CONTENTS = 16,
-    VT_PYMETHOD_FUNCTION = 16,
-    VT_PYMETHOD_SELF = 24,
-    VT_PYBUILTIN_SELF = 24,
-    VT_PYVIEW_DICT = 16,
-    VT_PYPROXY_MAPPING = 16,
-    VT_PYITERATOR_SEQUENCE = 24,
     VT_PYTRACEBACK_NEXT = 16,
     VT_PYTRACEBACK_FRAME = 24,
-    VT_PYEXCEPTION_DICT = 16,
     VT_PYEXCEPTION_ARGS = 24,
     VT_PYLONG_DIGITS = 24,
     /* Modules/_collectionsmodule.c */
@@ -66,10 +58,7 @@ enum {
     VT_PYDEQUE_INDEX = 40,
     VT_PYDEQUE_BLOCK = 64, /* objects per block, between the links to the left and to the right */
     /* Modules/_functoolsmodule.c */
-    VT_PYLRU_CACHE = 72,
-    VT_PYLRU_FUNCTION = 88,
     VT_PYLRU_LINK_RESULT = 48,
-    VT_PYWRAPPER_FUNCTION = 16,
     /* Modules/_asynciomodule.c */
     VT_PYFUTURE_EXCEPTION = 48,
     /* Modules/_queuemodule.c; from 3.13 on with words of a ring */
@@ -86,7 +75,6 @@ enum {
     VT_PYCDATA_LENGTH = 48,
     VT_PYCDATA_OBJECTS = 64,
     VT_PYCFIELD_OFFSET = 16,
-    VT_PYCFIELD_BYTES = 24,
     /* Modules/arraymodule.c */
     VT_PYARRAY_ITEMS = 24,
     VT_PYARRAY_DESCRIPTION = 40,

@@ -40,7 +40,7 @@ static const struct known {
     {"dict_keys", VT_PYREAD_VIEW, 24},
     {"dict_values", VT_PYREAD_VIEW, 24},
     {"dict_items", VT_PYREAD_VIEW, 24},
-    {"mappingproxy", VT_PYREAD_PROXY, 24},
+    {"mappingproxy", VT_PYREAD_VIEW, 24},
     {"list_iterator", VT_PYREAD_ITERATOR, 32},
     {"list_reverseiterator", VT_PYREAD_ITERATOR, 32},
     {"tuple_iterator", VT_PYREAD_ITERATOR, 32},
@@ -89,9 +89,7 @@ static bool read_fields(struct vt_owners *w, uintptr_t type, struct fields *f) {
                          .item_size = (int64_t)words[VT_PYTYPE_ITEMSIZE / 8],
                          .dict_offset = (int64_t)words[VT_PYTYPE_DICTOFFSET / 8],
                          .base = words[VT_PYTYPE_BASE / 8]};
-    for (size_t i = 0; i < NAME_BYTES - 1; i++)
-        if (!vt_owners_read(w, &f->name[i], words[VT_PYTYPE_NAME / 8] + i, 1) || !f->name[i])
-            break;
+    vt_py_string(w, words[VT_PYTYPE_NAME / 8], f->name, NAME_BYTES);
     return f->basic_size >= 16 && f->basic_size < 1 << 20 && f->name[0];
 }
 
@@ -197,7 +195,7 @@ static void set(struct vt_owners *w, uintptr_t object) {
             vt_owners_in_doubt(w);
             return;
         }
-        vt_py_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0}, entry[0]);
+        vt_py_item(w, entry[0], false);
     }
 }
 
@@ -218,8 +216,7 @@ static void deque(struct vt_owners *w, uintptr_t object) {
 }
 
 static void attribute(struct vt_owners *w, const char *name, uintptr_t from) {
-    vt_py_edge(w, VT_STEP_ATTRIBUTE, (struct vt_owners_text){name, (uint32_t)strlen(name)},
-               vt_owners_word(w, from));
+    vt_py_edge(w, VT_STEP_ATTRIBUTE, vt_owners_text_of(name), vt_owners_word(w, from));
 }
 
 static void exception(struct vt_owners *w, uintptr_t object) {
@@ -295,45 +292,34 @@ static void made_module(struct vt_owners *w, uintptr_t object) {
         vt_py_names(w, dict, VT_STEP_ATTRIBUTE);
 }
 
-/* Objects that contain one or two others. */
-static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader) {
-    switch (reader) {
-    case VT_PYREAD_CELL:
-        attribute(w, "cell_contents", object + VT_PYCELL_CONTENTS);
-        break;
-    case VT_PYREAD_METHOD:
-        attribute(w, "__self__", object + VT_PYMETHOD_SELF);
-        attribute(w, "__func__", object + VT_PYMETHOD_FUNCTION);
-        break;
-    case VT_PYREAD_BUILTIN:
-        attribute(w, "__self__", object + VT_PYBUILTIN_SELF);
-        break;
-    case VT_PYREAD_VIEW:
-        attribute(w, "mapping", object + VT_PYVIEW_DICT);
-        break;
-    case VT_PYREAD_PROXY:
-        attribute(w, "mapping", object + VT_PYPROXY_MAPPING);
-        break;
-    case VT_PYREAD_ITERATOR:
-        vt_py_part(w, vt_owners_word(w, object + VT_PYITERATOR_SEQUENCE));
-        break;
-    case VT_PYREAD_LRU:
-        attribute(w, "cache", object + VT_PYLRU_CACHE);
-        attribute(w, "__wrapped__", object + VT_PYLRU_FUNCTION);
-        break;
-    case VT_PYREAD_WRAPPER:
-        vt_py_part(w, vt_owners_word(w, object + VT_PYWRAPPER_FUNCTION));
-        break;
-    case VT_PYREAD_TASK:
-    case VT_PYREAD_FUTURE:
-        if (reader == VT_PYREAD_TASK && vt_py->task_coroutine)
-            attribute(w, "_coro", object + vt_py->task_coroutine);
-        vt_py_part(w, vt_owners_word(w, object + vt_py->future_result));
-        attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
-        break;
-    default:
-        break;
-    }
+/* Objects that contain one or two others, at places that have not moved: as attributes, or as parts without a
+ * name. */
+static const struct {
+    const char *name;
+    uint8_t at;
+} contents[][2] = {
+    [VT_PYREAD_CELL] = {{"cell_contents", VT_PYCELL_CONTENTS}},
+    [VT_PYREAD_METHOD] = {{"__self__", 24}, {"__func__", 16}},
+    [VT_PYREAD_BUILTIN] = {{"__self__", 24}},
+    [VT_PYREAD_VIEW] = {{"mapping", 16}},
+    [VT_PYREAD_ITERATOR] = {{NULL, 24}},
+    [VT_PYREAD_WRAPPER] = {{NULL, 16}},
+    [VT_PYREAD_LRU] = {{"cache", 72}, {"__wrapped__", 88}},
+};
+
+static void name_contents(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader) {
+    for (unsigned i = 0; i < 2 && contents[reader][i].at; i++)
+        if (contents[reader][i].name)
+            attribute(w, contents[reader][i].name, object + contents[reader][i].at);
+        else
+            vt_py_part(w, vt_owners_word(w, object + contents[reader][i].at));
+}
+
+static void future(struct vt_owners *w, uintptr_t object, bool is_task) {
+    if (is_task && vt_py->task_coroutine)
+        attribute(w, "_coro", object + vt_py->task_coroutine);
+    vt_py_part(w, vt_owners_word(w, object + vt_py->future_result));
+    attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
 }
 
 static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
@@ -396,15 +382,16 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
     case VT_PYREAD_CELL:
     case VT_PYREAD_BUILTIN:
     case VT_PYREAD_VIEW:
-    case VT_PYREAD_PROXY:
     case VT_PYREAD_ITERATOR:
-    case VT_PYREAD_LRU:
     case VT_PYREAD_WRAPPER:
+        name_contents(w, object, type->reader);
+        return;
+    case VT_PYREAD_LRU:
+        name_contents(w, object, type->reader);
+        break;
     case VT_PYREAD_FUTURE:
     case VT_PYREAD_TASK:
-        small(w, object, type->reader);
-        if (type->reader < VT_PYREAD_LRU || type->reader == VT_PYREAD_WRAPPER)
-            return;
+        future(w, object, type->reader == VT_PYREAD_TASK);
         break;
     case VT_PYREAD_QUEUE:
         queue(w, object);

@@ -41,8 +41,7 @@ enum vt_pyreader {
     VT_PYREAD_TRACEBACK,
     VT_PYREAD_EXCEPTION,
     VT_PYREAD_TYPE,
-    VT_PYREAD_VIEW,
-    VT_PYREAD_PROXY,
+    VT_PYREAD_VIEW, /* of a dict; a proxy for one, too */
     VT_PYREAD_ITERATOR,
     VT_PYREAD_LRU,
     VT_PYREAD_LRU_LINK,
@@ -72,6 +71,8 @@ void vt_py_read(struct vt_owners *w, uintptr_t object, const struct vt_owners_ty
 uint64_t vt_py_number(struct vt_owners *w, uintptr_t object);
 /* Names the roots of the current level with their edges. */
 void vt_py_roots(struct vt_owners *w);
+/* Whether a type's name, as it stands in the type, is this one. */
+bool vt_py_type_is(struct vt_owners *w, uintptr_t type, const char *name);
 /* A type's name, with its module if that is not builtins: "collections.deque". Returns its length, at
  * most `room`; 0: it cannot be read. */
 uint32_t vt_py_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
@@ -101,6 +102,9 @@ static inline int32_t vt_owners_int(struct vt_owners *w, uintptr_t from) {
 
 /* A str as UTF-8, cut between characters. Returns its length; 0: it is empty, or no str. */
 uint32_t vt_py_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room);
+/* A string of C, cut to `room` - 1 bytes or where it cannot be read, with a zero behind it. Returns its
+ * length. */
+uint32_t vt_py_string(struct vt_owners *w, uintptr_t from, char *to, uint32_t room);
 /* Whether a str is this ASCII text. */
 bool vt_py_is(struct vt_owners *w, uintptr_t str, const char *text);
 /* A type's name as its own program says it: without "__main__." */
@@ -110,8 +114,8 @@ struct vt_owners_text vt_py_class(struct vt_owners *w, uintptr_t type, char *to,
 void vt_py_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name, uintptr_t to);
 /* The same, without a step of its own: what it leads to is a part of the object. */
 void vt_py_part(struct vt_owners *w, uintptr_t to);
-/* An edge to a key of a dict: what it holds is not what the dict is for. */
-void vt_py_edge_apart(struct vt_owners *w, uintptr_t to);
+/* An edge without a name. `apart`: to a key of a dict, as what it holds is not what the dict is for. */
+void vt_py_item(struct vt_owners *w, uintptr_t to, bool apart);
 /* The same; the name is a str. */
 void vt_py_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name, uintptr_t to);
 /* The same; the name is an index. */

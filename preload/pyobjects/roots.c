@@ -34,10 +34,6 @@ static bool is_library(const char *file) {
     return false;
 }
 
-static struct vt_owners_text text_of(const char *text) {
-    return (struct vt_owners_text){text, (uint32_t)strlen(text)};
-}
-
 /* --- modules --- */
 
 /* Only of modules: anything can be put into sys.modules. */
@@ -64,8 +60,8 @@ static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *da
                  : file[0] && !is_library(file) ? VT_LEVEL_OWN
                                                 : VT_LEVEL_LIBRARY,
         .kind = VT_STEP_MODULE,
-        .name = text_of(name),
-        .type = text_of(file),
+        .name = vt_owners_text_of(name),
+        .type = vt_owners_text_of(file),
     };
     /* `import a.b as c` and __main__ imported under its name are the same module twice; the walk
      * keeps the first. */
@@ -95,8 +91,8 @@ static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
                  : is_library(place.file) ? VT_LEVEL_LIBRARY
                                           : VT_LEVEL_USER,
         .kind = VT_STEP_FRAME,
-        .name = text_of(place.name),
-        .type = text_of(place.file),
+        .name = vt_owners_text_of(place.name),
+        .type = vt_owners_text_of(place.file),
         .line = place.line,
     };
     if (vt_owners_root(w, &root))

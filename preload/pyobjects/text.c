@@ -35,28 +35,8 @@ static void put_text(struct out *o, const char *text) {
 }
 
 static void put_character(struct out *o, uint32_t c) {
-    char b[4];
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        c = 0xfffd;
-    if (c < 0x80) {
-        b[0] = (char)c;
-        put(o, b, 1);
-    } else if (c < 0x800) {
-        b[0] = (char)(0xc0 | c >> 6);
-        b[1] = (char)(0x80 | (c & 0x3f));
-        put(o, b, 2);
-    } else if (c < 0x10000) {
-        b[0] = (char)(0xe0 | c >> 12);
-        b[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        b[2] = (char)(0x80 | (c & 0x3f));
-        put(o, b, 3);
-    } else {
-        b[0] = (char)(0xf0 | c >> 18);
-        b[1] = (char)(0x80 | (c >> 12 & 0x3f));
-        b[2] = (char)(0x80 | (c >> 6 & 0x3f));
-        b[3] = (char)(0x80 | (c & 0x3f));
-        put(o, b, 4);
-    }
+    char utf8[4];
+    put(o, utf8, vt_python_utf8(c, utf8));
 }
 
 /* As repr() shows a character between single quotes; what is not printable ASCII is left as it is,
@@ -198,16 +178,29 @@ static void put_object(struct vt_owners *w, struct out *o, uintptr_t object) {
     }
 }
 
+/* Byte by byte: whether the page after it can be read is not known. */
+uint32_t vt_py_string(struct vt_owners *w, uintptr_t from, char *to, uint32_t room) {
+    uint32_t n = 0;
+    for (; n < room - 1 && vt_owners_read(w, to + n, from + n, 1); n++)
+        if (!to[n])
+            return n;
+    to[n] = 0;
+    return n;
+}
+
+bool vt_py_type_is(struct vt_owners *w, uintptr_t type, const char *text) {
+    char found[64];
+    uintptr_t from = vt_owners_word(w, type + VT_PYTYPE_NAME);
+    size_t bytes = strlen(text) + 1;
+    return from && vt_owners_read(w, found, from, bytes) && memcmp(found, text, bytes) == 0;
+}
+
 uint32_t vt_py_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room) {
     struct out o = {.at = to, .room = room};
-    char name[128] = "";
+    char name[128];
     uintptr_t text = vt_owners_word(w, type + VT_PYTYPE_NAME);
     bool heap = vt_owners_word(w, type + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP;
-    /* Its end is not known, nor whether the page after it can be read. */
-    for (size_t i = 0; i < sizeof name - 1; i++)
-        if (!vt_owners_read(w, &name[i], text + i, 1) || !name[i])
-            break;
-    name[sizeof name - 1] = 0;
+    vt_py_string(w, text, name, sizeof name);
     if (heap && !strchr(name, '.') && vt_py) {
         uintptr_t dict = vt_owners_word(w, type + VT_PYTYPE_DICT);
         uintptr_t module = vt_py_look_up(w, dict, "__module__");
@@ -270,10 +263,25 @@ static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
     return type && !type->leaf && (!type->number || vt_py_number(w, to) >= LOWEST);
 }
 
-void vt_py_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name, uintptr_t to) {
-    struct vt_edge edge = {.kind = kind, .name = name};
+static void name_edge(struct vt_owners *w, struct vt_edge edge, uintptr_t to) {
     if (resolve(w, &edge, to))
         vt_owners_edge(w, &edge);
+}
+
+void vt_py_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name, uintptr_t to) {
+    name_edge(w, (struct vt_edge){.kind = kind, .name = name}, to);
+}
+
+void vt_py_part(struct vt_owners *w, uintptr_t to) {
+    name_edge(w, (struct vt_edge){.kind = VT_STEP_NONE}, to);
+}
+
+void vt_py_item(struct vt_owners *w, uintptr_t to, bool apart) {
+    name_edge(w, (struct vt_edge){.kind = VT_STEP_ITEM, .apart = apart}, to);
+}
+
+void vt_py_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to) {
+    name_edge(w, (struct vt_edge){.kind = kind, .indexed = true, .index = index}, to);
 }
 
 void vt_py_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name, uintptr_t to) {
@@ -283,24 +291,6 @@ void vt_py_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name, uint
         return;
     edge.name = name_of(w, name, text);
     if (edge.name.bytes)
-        vt_owners_edge(w, &edge);
-}
-
-void vt_py_part(struct vt_owners *w, uintptr_t to) {
-    struct vt_edge edge = {.kind = VT_STEP_NONE};
-    if (resolve(w, &edge, to))
-        vt_owners_edge(w, &edge);
-}
-
-void vt_py_edge_apart(struct vt_owners *w, uintptr_t to) {
-    struct vt_edge edge = {.kind = VT_STEP_ITEM, .apart = true};
-    if (resolve(w, &edge, to))
-        vt_owners_edge(w, &edge);
-}
-
-void vt_py_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to) {
-    struct vt_edge edge = {.kind = kind, .indexed = true, .index = index};
-    if (resolve(w, &edge, to))
         vt_owners_edge(w, &edge);
 }
 

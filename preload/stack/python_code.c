@@ -21,9 +21,7 @@ static uint32_t half(uintptr_t at) {
     return *(const uint32_t *)at;
 }
 
-/* Writes one code point as UTF-8; a lone surrogate becomes U+FFFD, as in our reports. Returns the
- * number of bytes. */
-static unsigned put_utf8(uint32_t c, char *to) {
+unsigned vt_python_utf8(uint32_t c, char to[4]) {
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
         c = 0xfffd;
     if (c < 0x80) {
@@ -71,7 +69,7 @@ static bool read_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) 
                      : kind == 2 ? ((const uint16_t *)data)[i]
                                  : ((const uint32_t *)data)[i];
         char utf8[4];
-        unsigned k = put_utf8(c, utf8);
+        unsigned k = vt_python_utf8(c, utf8);
         if (n + k > room)
             break;
         memcpy(to + n, utf8, k);

@@ -145,13 +145,6 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
     return NULL;
 }
 
-/* PyMemberDef: name, type, offset, flags, doc. */
-struct member {
-    uintptr_t name, type;
-    int64_t offset;
-    uintptr_t flags, doc;
-};
-
 /* The first bytes of a string at a known address; the page after it may not be mapped. */
 static bool peek_text(char *to, size_t room, uintptr_t from) {
     memset(to, 0, room);
@@ -183,7 +176,7 @@ const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_
     if (!vt_python_peek(&members, code_type + at->type_members, sizeof members))
         return unreadable;
     for (unsigned i = 0; i < 64; i++) {
-        struct member m;
+        struct vt_pymember m;
         char name[16] = "";
         if (!vt_python_peek(&m, members + i * sizeof m, sizeof m))
             return unreadable;

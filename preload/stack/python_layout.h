@@ -88,6 +88,14 @@ struct vt_pyimage {
 };
 extern struct vt_pyimage vt_pyimage;
 
+/* PyMemberDef: a member that a type's objects have. */
+struct vt_pymember {
+    uintptr_t name;
+    uint32_t type, unused;
+    int64_t offset;
+    uintptr_t flags, doc;
+};
+
 /* Copies `bytes` bytes from `address`, without faulting however wrong the address is. True: all
  * were copied. An interpreter's structures are trusted only after such reads. About 2 us. */
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes);

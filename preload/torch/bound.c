@@ -18,18 +18,6 @@
 
 #include <string.h>
 
-enum { REDUCER, SCRIPT_MODULE, WORK, FUTURE, KNOWN };
-
-const char *vt_torch_bound_name(unsigned number) {
-    static const char *const names[KNOWN] = {
-        [REDUCER] = "torch._C._distributed_c10d.Reducer",
-        [SCRIPT_MODULE] = "torch._C.ScriptModule",
-        [WORK] = "torch._C._distributed_c10d.Work",
-        [FUTURE] = "torch._C.Future",
-    };
-    return number < KNOWN ? names[number] : NULL;
-}
-
 /* The C++ object that an object of pybind11 owns, alone or with others; 0: none. Instances of several
  * bound classes, or with a large holder, are laid out in another way. */
 static uintptr_t bound(struct vt_owners *w, uintptr_t object) {
@@ -268,14 +256,22 @@ static void read_future(struct vt_owners *w, uintptr_t wrapper) {
     }
 }
 
+static const struct {
+    const char *name; /* of the Python type, whole */
+    void (*read)(struct vt_owners *w, uintptr_t value);
+} known[] = {
+    {"torch._C._distributed_c10d.Reducer", read_reducer},
+    {"torch._C.ScriptModule", read_script_module},
+    {"torch._C._distributed_c10d.Work", read_work},
+    {"torch._C.Future", read_future},
+};
+
+const char *vt_torch_bound_name(unsigned number) {
+    return number < sizeof known / sizeof *known ? known[number].name : NULL;
+}
+
 void vt_torch_bound(struct vt_owners *w, uintptr_t object, unsigned number) {
-    static void (*const readers[KNOWN])(struct vt_owners * w, uintptr_t value) = {
-        [REDUCER] = read_reducer,
-        [SCRIPT_MODULE] = read_script_module,
-        [WORK] = read_work,
-        [FUTURE] = read_future,
-    };
     uintptr_t value = bound(w, object);
     if (value)
-        readers[number](w, value);
+        known[number].read(w, value);
 }

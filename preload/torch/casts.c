@@ -58,11 +58,8 @@ static bool each(struct vt_owners *w, const struct table *t, bool emit) {
         uintptr_t cast = e.distance < 0 ? 0 : cast_in(w, &e);
         if (e.distance >= 0 && (!cast || ++count > t->count))
             return false;
-        if (emit && cast)
-            vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                                .as = VT_AS_CLASS,
-                                                .to = cast,
-                                                .class_ = VT_CLASS_TENSOR});
+        if (emit)
+            vt_torch_tensor(w, (struct vt_edge){.kind = VT_STEP_CLASS}, cast);
     }
     return count == t->count;
 }

@@ -10,10 +10,8 @@
 
 #include <string.h>
 
-/* Of a Python type. */
-#define TYPE_BYTES 32u
 /* Of an object of pybind11: the address of what it stands for. */
-#define PAYLOAD    16u
+#define PAYLOAD 16u
 
 /* A SavedVariable. References to nodes are of one word, or as std::shared_ptr is. */
 struct saved_layout {
@@ -56,10 +54,10 @@ bool vt_torch_dict(struct vt_owners *w, uintptr_t object, enum vt_class class_, 
     if (vt_class_of(w, object) != class_)
         return false;
     uintptr_t dict = vt_owners_word(w, object + offset), type = vt_owners_word(w, dict + 8);
-    if (!dict || (!vt_torch_has_name(w, type, "dict") &&
-                  !vt_torch_has_name(w, type, "collections.OrderedDict")))
+    if (!dict ||
+        (!vt_py_type_is(w, type, "dict") && !vt_py_type_is(w, type, "collections.OrderedDict")))
         return false;
-    attribute(w, (struct vt_owners_text){name, (uint32_t)strlen(name)}, dict);
+    attribute(w, vt_owners_text_of(name), dict);
     return true;
 }
 
@@ -82,16 +80,6 @@ uintptr_t vt_torch_block_end(struct vt_owners *w, uintptr_t object) {
         !(vt_owners_word(w, object - 8 + size) & IN_USE))
         return 0;
     return object - 8 + size;
-}
-
-/* A tensor that a node saved; SAVED is its role, whatever else it is. */
-static void saved(struct vt_owners *w, uintptr_t tensor) {
-    vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                        .as = VT_AS_CLASS,
-                                        .to = tensor,
-                                        .class_ = VT_CLASS_TENSOR,
-                                        .roles = VT_ROLE_SAVED,
-                                        .apart = true});
 }
 
 /* PySavedVariableHooks: the function that packs, which is gone after that, the one that unpacks, and
@@ -156,21 +144,21 @@ static void read_saved(struct vt_owners *w, const uint8_t *at, const struct save
     if (hooks)
         saved_by_hooks(w, hooks);
     else
-        saved(w, tensor);
+        vt_torch_tensor(
+            w, (struct vt_edge){.kind = VT_STEP_CLASS, .roles = VT_ROLE_SAVED, .apart = true},
+            tensor);
 }
 
 /* pybind11 keeps the address of its object behind the header. */
 void vt_torch_saved_alone(struct vt_owners *w, uintptr_t object) {
     uintptr_t at = vt_owners_word(w, object + PAYLOAD);
     uint8_t bytes[128];
-    const struct saved_layout *l = &node_new.saved;
-    if (vt_owners_read(w, bytes, at, l->bytes) && is_saved(w, bytes, l)) {
-        read_saved(w, bytes, l);
-        return;
-    }
-    l = &node_old.saved;
-    if (vt_owners_read(w, bytes, at, l->bytes) && is_saved(w, bytes, l))
-        read_saved(w, bytes, l);
+    const struct saved_layout *const layouts[] = {&node_new.saved, &node_old.saved};
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (vt_owners_read(w, bytes, at, layouts[i]->bytes) && is_saved(w, bytes, layouts[i])) {
+            read_saved(w, bytes, layouts[i]);
+            return;
+        }
 }
 
 /* A std::vector<SavedVariable>, or any three words. False: it is none. */
@@ -286,13 +274,8 @@ void vt_torch_node(struct vt_owners *w, uintptr_t node) {
     uintptr_t end = node_end(w, node, l), own = node + l->bytes;
     if (vt_class_is(w, node, "N5torch8autograd14AccumulateGradE")) {
         /* Its variable, which is not saved for the backward pass. */
-        uintptr_t tensor = vt_owners_word(w, own);
-        if (vt_class_of(w, tensor) == VT_CLASS_TENSOR)
-            vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                                .as = VT_AS_CLASS,
-                                                .to = tensor,
-                                                .class_ = VT_CLASS_TENSOR,
-                                                .apart = true});
+        vt_torch_tensor(w, (struct vt_edge){.kind = VT_STEP_CLASS, .apart = true},
+                        vt_owners_word(w, own));
     } else if (vt_class_is(w, node, "N5torch8autograd10CopySlicesE")) {
         /* An operation in place on a view: what it did is another node, which no edge leads to. */
         vt_torch_edge_to_node(w, vt_owners_word(w, own + COPY_NODE));
@@ -303,7 +286,7 @@ void vt_torch_node(struct vt_owners *w, uintptr_t node) {
 
 void vt_torch_function(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     enum { FIRST = 16, MOST = 1024 };
-    uint64_t bytes = vt_owners_word(w, type->address + TYPE_BYTES);
+    uint64_t bytes = vt_owners_word(w, type->address + VT_PYTYPE_BASICSIZE);
     bytes = bytes < MOST ? bytes : MOST;
     for (uintptr_t at = object + FIRST; at + 8 <= object + bytes; at += 8) {
         uintptr_t node = vt_owners_word(w, at);

@@ -13,14 +13,9 @@
  */
 #define _GNU_SOURCE
 #include "torch.h"
-#include "pyobjects/pyobjects.h"
 
 #include <string.h>
 
-/* Python's types. Their first members have been at these offsets from 3.8 to 3.14. */
-#define TYPE_NAME  24u
-#define TYPE_BYTES 32u
-#define TYPE_BASE  256u
 #define BASES_MOST 32u
 
 /* Of a Python object of PyTorch: what it stands for. Before 2.9 or so a flag stands before it. */
@@ -42,30 +37,23 @@ enum family {
 
 /* --- Python's types --- */
 
-bool vt_torch_has_name(struct vt_owners *w, uintptr_t type, const char *name) {
-    char text[64];
-    size_t n = strlen(name) + 1;
-    uintptr_t at = vt_owners_word(w, type + TYPE_NAME);
-    return at && vt_owners_read(w, text, at, n) && memcmp(text, name, n) == 0;
-}
-
 static bool is_named(struct vt_owners *w, uintptr_t type, const char *full, const char *short_) {
     char text[128];
-    if (!vt_torch_has_name(w, type, short_))
+    if (!vt_py_type_is(w, type, short_))
         return false;
     uint32_t n = vt_py_type_name(w, type, text, sizeof text - 1);
     return n == strlen(full) && memcmp(text, full, n) == 0;
 }
 
 static enum family family_of(struct vt_owners *w, uintptr_t type) {
-    if (vt_torch_has_name(w, type, "torch._C.TensorBase") ||
-        vt_torch_has_name(w, type, "torch._C._TensorBase"))
+    if (vt_py_type_is(w, type, "torch._C.TensorBase") ||
+        vt_py_type_is(w, type, "torch._C._TensorBase"))
         return FAMILY_TENSOR;
-    if (vt_torch_has_name(w, type, "torch._C.StorageBase"))
+    if (vt_py_type_is(w, type, "torch._C.StorageBase"))
         return FAMILY_STORAGE;
-    if (vt_torch_has_name(w, type, "torch._C._FunctionBase"))
+    if (vt_py_type_is(w, type, "torch._C._FunctionBase"))
         return FAMILY_FUNCTION;
-    if (vt_torch_has_name(w, type, "torch._C._autograd.SavedTensor"))
+    if (vt_py_type_is(w, type, "torch._C._autograd.SavedTensor"))
         return FAMILY_SAVED;
     if (is_named(w, type, "torch.nn.parameter.Parameter", "Parameter"))
         return FAMILY_PARAMETER;
@@ -74,7 +62,7 @@ static enum family family_of(struct vt_owners *w, uintptr_t type) {
     if (is_named(w, type, "torch.optim.optimizer.Optimizer", "Optimizer"))
         return FAMILY_OPTIMIZER;
     for (unsigned i = 0; vt_torch_bound_name(i); i++)
-        if (vt_torch_has_name(w, type, vt_torch_bound_name(i)))
+        if (vt_py_type_is(w, type, vt_torch_bound_name(i)))
             return FAMILY_BOUND + i;
     return FAMILY_NONE;
 }
@@ -82,17 +70,16 @@ static enum family family_of(struct vt_owners *w, uintptr_t type) {
 /* The types of a graph's nodes have no common base: any small one may be such a type, and each of
  * its objects is looked at. */
 static bool may_be_node(struct vt_owners *w, uintptr_t type) {
-    uint64_t bytes = vt_owners_word(w, type + TYPE_BYTES),
-             base = vt_owners_word(w, type + TYPE_BASE);
-    return (bytes == PAYLOAD + 8 || bytes == PAYLOAD_OLD + 8) &&
-           vt_torch_has_name(w, base, "object");
+    uint64_t bytes = vt_owners_word(w, type + VT_PYTYPE_BASICSIZE),
+             base = vt_owners_word(w, type + VT_PYTYPE_BASE);
+    return (bytes == PAYLOAD + 8 || bytes == PAYLOAD_OLD + 8) && vt_py_type_is(w, base, "object");
 }
 
 void vt_torch_type(struct vt_owners *w, struct vt_owners_type *type) {
     uintptr_t at = type->address;
     for (unsigned i = 0; at && i < BASES_MOST && !type->family; i++) {
         type->family = (uint8_t)family_of(w, at);
-        at = vt_owners_word(w, at + TYPE_BASE);
+        at = vt_owners_word(w, at + VT_PYTYPE_BASE);
     }
     if (!type->family && may_be_node(w, type->address))
         type->family = FAMILY_NODE;
@@ -193,6 +180,14 @@ void vt_torch_python(struct vt_owners *w, uintptr_t object, const struct vt_owne
 
 /* --- tensors --- */
 
+void vt_torch_tensor(struct vt_owners *w, struct vt_edge edge, uintptr_t tensor) {
+    edge.as = VT_AS_CLASS;
+    edge.to = tensor;
+    edge.class_ = VT_CLASS_TENSOR;
+    if (vt_class_of(w, tensor) == VT_CLASS_TENSOR)
+        vt_owners_edge(w, &edge);
+}
+
 /* Forward gradients: an object that knows itself (std::enable_shared_from_this), with a map from levels
  * to tensors. */
 static void read_tangents(struct vt_owners *w, uintptr_t gradients) {
@@ -203,11 +198,9 @@ static void read_tangents(struct vt_owners *w, uintptr_t gradients) {
     for (unsigned i = 0; link && i < MOST && vt_owners_read(w, entry, link, sizeof entry); i++) {
         if (vt_class_of(w, entry[2]) != VT_CLASS_TENSOR)
             return;
-        vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_ATTRIBUTE,
-                                            .as = VT_AS_CLASS,
-                                            .name = VT_OWNERS_LITERAL("tangent"),
-                                            .to = entry[2],
-                                            .class_ = VT_CLASS_TENSOR});
+        vt_torch_tensor(
+            w, (struct vt_edge){.kind = VT_STEP_ATTRIBUTE, .name = VT_OWNERS_LITERAL("tangent")},
+            entry[2]);
         link = entry[0];
     }
 }
@@ -251,15 +244,12 @@ static void read_meta(struct vt_owners *w, uintptr_t meta) {
         uint8_t tangents, hooks, gradient_hooks;
     } layouts[] = {{24, 40, 80}, {40, 56, 96}};
     uint64_t name = vt_owners_word(w, meta + NAME);
-    uintptr_t at = meta + NAME + (name == meta + NAME + 16 ? NEW_NAME : OLD_NAME),
-              gradient = vt_owners_word(w, at);
-    if (vt_class_of(w, gradient) == VT_CLASS_TENSOR)
-        vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_ATTRIBUTE,
-                                            .as = VT_AS_CLASS,
-                                            .name = VT_OWNERS_LITERAL("grad"),
-                                            .to = gradient,
-                                            .class_ = VT_CLASS_TENSOR,
-                                            .roles = VT_ROLE_GRADIENT});
+    uintptr_t at = meta + NAME + (name == meta + NAME + 16 ? NEW_NAME : OLD_NAME);
+    vt_torch_tensor(w,
+                    (struct vt_edge){.kind = VT_STEP_ATTRIBUTE,
+                                     .name = VT_OWNERS_LITERAL("grad"),
+                                     .roles = VT_ROLE_GRADIENT},
+                    vt_owners_word(w, at));
     vt_torch_edge_to_node(w, vt_owners_word(w, at + 8));
     /* Each is told by its own class. */
     for (size_t i = 0; i < 2; i++) {

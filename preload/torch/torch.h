@@ -15,6 +15,7 @@
 
 #include "memory/memory.h"
 #include "owners/owners.h"
+#include "pyobjects/pyobjects.h"
 
 /* --- for the walk --- */
 
@@ -38,10 +39,10 @@ void vt_torch_casts(struct vt_owners *w, const struct vt_scan *scan);
 
 /* torch.c */
 
+/* Names an edge to a tensor, if it is one. */
+void vt_torch_tensor(struct vt_owners *w, struct vt_edge edge, uintptr_t tensor);
 /* What the object that is read consists of, or has without a name. */
 void vt_torch_part(struct vt_owners *w, uintptr_t to, enum vt_class class_, uint16_t roles);
-/* Whether a Python type's name, as it stands in the type, is this one. */
-bool vt_torch_has_name(struct vt_owners *w, uintptr_t type, const char *name);
 
 /* graph.c */
 
