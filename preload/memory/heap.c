@@ -67,7 +67,7 @@ static bool region_begin(struct region *r, struct vt_scan *scan, const struct vt
     return true;
 }
 
-static void cell(struct region *r, uintptr_t start, bool in_use) {
+static void add_cell(struct region *r, uintptr_t start, bool in_use) {
     size_t i = (start - r->base) / 16;
     vt_bit_set(r->bits[VT_BITS_START], i);
     if (!in_use)
@@ -118,7 +118,7 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
             if (in_use && last_size > VT_CELL_MAX)
                 large_cell(r, last + 16, p + 16);
             else
-                cell(r, last + 16, in_use);
+                add_cell(r, last + 16, in_use);
             if (last_size == TCACHE_CHUNK && in_use && scan->tcache_count < VT_SCAN_TCACHES)
                 scan->tcaches[scan->tcache_count++] = last;
         }
@@ -141,7 +141,7 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
         return 0;
     }
     if (top + 16 < end)
-        cell(r, top + 16, false);
+        add_cell(r, top + 16, false);
     cells_until(r, end, end);
     return top;
 }
@@ -378,15 +378,16 @@ static bool is_pool(struct vt_scan *scan, uintptr_t start, uint32_t bytes, uint3
 
 static void pool_cells(struct region *r, uintptr_t start, uint32_t bytes, uint32_t size,
                        uint32_t made, const uint64_t *freed) {
-    cell(r, start, false);
+    add_cell(r, start, false);
     for (uint32_t i = 0; i < made; i++)
-        cell(r, start + POOL_HEADER + (uintptr_t)i * size, !vt_bit(freed, i));
+        add_cell(r, start + POOL_HEADER + (uintptr_t)i * size, !vt_bit(freed, i));
     if (POOL_HEADER + made * size < bytes)
-        cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
+        add_cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
 }
 
 /* Makes cells from the pools in a piece of memory, and plain spans from what lies between. */
-static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start, uintptr_t end) {
+static void cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                           uintptr_t end) {
     struct region r;
     uint64_t freed[POOL_BLOCKS / 64];
     uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* done up to here */
@@ -445,7 +446,7 @@ void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_
     if (start >= end)
         return;
     if (scan->python && vma->anonymous && vma->private_)
-        pools(scan, vma, start, end);
+        cut_into_pools(scan, vma, start, end);
     else
         vt_scan_add_span(scan, start, end, VT_SPAN_PLAIN, vma);
 }

@@ -131,7 +131,8 @@ void vt_scan_read_close(struct vt_scan *scan) {
 }
 
 /* Copies the ranges. Returns how many bytes were copied, from the first on. */
-static size_t copy(struct vt_scan *scan, void *to, const struct vt_range *ranges, uint32_t count) {
+static size_t copy_ranges(struct vt_scan *scan, void *to, const struct vt_range *ranges,
+                          uint32_t count) {
     static struct iovec remote[GATHER_MOST]; /* one scan per process; the stack may be small */
     struct iovec local;
     size_t bytes = 0;
@@ -208,7 +209,7 @@ bool vt_scan_in_place(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
 
 bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
     struct vt_range r = {from, from + bytes};
-    if (copy(scan, to, &r, 1) == bytes)
+    if (copy_ranges(scan, to, &r, 1) == bytes)
         return true;
     return bytes <= VT_SCAN_BUFFER && copy_by_file(scan, to, from, bytes);
 }
@@ -228,7 +229,7 @@ uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
         if (!vt_scan_resident(scan, start, until < window ? until : window, &r, &present) ||
             r.start > start)
             return 0;
-        size_t n = copy(scan, scan->peeked, &r, 1) & ~(size_t)(PAGE - 1);
+        size_t n = copy_ranges(scan, scan->peeked, &r, 1) & ~(size_t)(PAGE - 1);
         if (!n && copy_by_file(scan, scan->peeked, start, PAGE))
             n = PAGE;
         scan->peeked_end = start + n;
@@ -242,7 +243,7 @@ uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
 uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uint32_t count) {
     if (count > GATHER_MOST)
         count = GATHER_MOST;
-    size_t have = copy(scan, scan->buffer, ranges, count), bytes = 0;
+    size_t have = copy_ranges(scan, scan->buffer, ranges, count), bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         size_t want = ranges[i].end - ranges[i].start;
         if (bytes + want > have) {

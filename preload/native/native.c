@@ -127,7 +127,7 @@ static bool is_another(const struct vt_native *n, const struct vt_owners_target 
     return first->word && (first->kind != n->kind || first->address != way->root);
 }
 
-static void found(struct vt_native *n, uintptr_t address, const struct vt_native_way *way) {
+static void found_target(struct vt_native *n, uintptr_t address, const struct vt_native_way *way) {
     const struct vt_owners_target *t = vt_owners_target_at(n->w, address);
     if (!t || (!is_sought(t) && !is_another(n, t, way)))
         return;
@@ -162,7 +162,7 @@ static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_w
     if (!vt_native_may_lead(n, word))
         return;
     if (!from->theirs)
-        found(n, word, from);
+        found_target(n, word, from);
     if (vt_native_block(n, word, from, &block) == 2 &&
         !(lone && vt_native_is_watched(n, block.start)))
         vt_native_enter(n, block, block, from);
@@ -173,8 +173,8 @@ void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_nativ
 }
 
 /* Follows the first of some words, and all that belong to it. Returns how many these are. */
-static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count,
-                        const struct vt_native_way *from) {
+static unsigned look_at_word(struct vt_native *n, const uint64_t *words, size_t count,
+                             const struct vt_native_way *from) {
     struct vt_range block;
     if (n->take) {
         n->take(n, words[0], from->root);
@@ -212,7 +212,8 @@ skip_avx2(const struct vt_native *n, const uint64_t *words, size_t i, size_t cou
     return i;
 }
 
-static size_t skip(const struct vt_native *n, const uint64_t *words, size_t i, size_t count) {
+static size_t skip_to_pointer(const struct vt_native *n, const uint64_t *words, size_t i,
+                              size_t count) {
     if (count - i >= MANY && __builtin_cpu_supports("avx2"))
         i = skip_avx2(n, words, i, count);
     while (i < count && !vt_native_may_lead(n, words[i]))
@@ -223,13 +224,13 @@ static size_t skip(const struct vt_native *n, const uint64_t *words, size_t i, s
 #define AHEAD 10u /* words of the largest object that look_at knows */
 
 /* `words` are those at `at`, which is in `p`. Returns how many words behind them are done with, too. */
-static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
-                   const struct piece *p) {
+static size_t look_at_words(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
+                            const struct piece *p) {
     uint64_t next[AHEAD];
     struct vt_native_way way = p->way;
     size_t i = 0;
     n->w->work += 1 + count / 16;
-    while ((i = skip(n, words, i, count)) < count) {
+    while ((i = skip_to_pointer(n, words, i, count)) < count) {
         const uint64_t *from = words + i;
         size_t more = (p->end - at) / 8 - i;
         more = more < AHEAD ? more : AHEAD;
@@ -241,7 +242,7 @@ static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uin
         if (!p->way.root && !n->tails[p->way.tail].shared)
             way.root = at + 8 * i + n->shift;
         way.at = at + 8 * i;
-        i += look_at(n, from, more, &way);
+        i += look_at_word(n, from, more, &way);
     }
     return i - count;
 }
@@ -253,7 +254,7 @@ static bool goes_on(struct vt_native *n) {
 }
 
 /* A copy's page costs something when it is first used: less if nothing else is read meanwhile. */
-static void touch(struct vt_range run) {
+static void touch_pages(struct vt_range run) {
     for (uintptr_t at = run.start; at < run.end; at += PAGE)
         (void)*(const volatile uint64_t *)at;
 }
@@ -274,10 +275,10 @@ static void look_through(struct vt_native *n, const struct piece *p) {
             if (p->steady && present) {
                 run.start = run.start < done ? done : run.start;
                 if (!n->w->shares)
-                    touch(run);
+                    touch_pages(run);
                 if (run.start < run.end)
-                    done = run.end + 8 * look(n, (const uint64_t *)run.start,
-                                              (run.end - run.start) / 8, run.start, p);
+                    done = run.end + 8 * look_at_words(n, (const uint64_t *)run.start,
+                                                       (run.end - run.start) / 8, run.start, p);
                 continue;
             }
             for (uintptr_t a = run.start, end; a < run.end; a = end) {
@@ -285,15 +286,15 @@ static void look_through(struct vt_native *n, const struct piece *p) {
                 end = end < run.end ? end : run.end;
                 a = a < done ? done : a;
                 if (a < end && vt_owners_read(n->w, words, a, end - a))
-                    done = end + 8 * look(n, words, (end - a) / 8, a, p);
+                    done = end + 8 * look_at_words(n, words, (end - a) / 8, a, p);
             }
         }
     }
 }
 
 void vt_native_look(struct vt_native *n, uintptr_t start, uintptr_t end) {
-    look(n, (const uint64_t *)start, (end - start) / 8, start,
-         &(struct piece){.start = start, .end = end});
+    look_at_words(n, (const uint64_t *)start, (end - start) / 8, start,
+                  &(struct piece){.start = start, .end = end});
 }
 
 void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady) {
@@ -311,7 +312,7 @@ static void look_through_waiting(struct vt_native *n, struct vt_native_waiting w
     p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
     p.steady = s->steady;
     if (s->kind == VT_SPAN_CELLS && p.steady && vt_scan_cells_present(s, p.start, p.end))
-        look(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
+        look_at_words(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
     else
         look_through(n, &p);
 }
@@ -326,7 +327,7 @@ void vt_native_drain(struct vt_native *n) {
     n->first = n->last = 0;
 }
 
-static void widen(struct vt_native *n, uintptr_t start, uintptr_t end) {
+static void widen_bounds(struct vt_native *n, uintptr_t start, uintptr_t end) {
     struct vt_range *r = &n->lead[end > (uintptr_t)1 << 32];
     if (r->start == r->end)
         *r = (struct vt_range){start, end};
@@ -335,11 +336,11 @@ static void widen(struct vt_native *n, uintptr_t start, uintptr_t end) {
 }
 
 static void set_bounds(struct vt_native *n) {
-    widen(n, n->w->target_low, n->w->target_high);
+    widen_bounds(n, n->w->target_low, n->w->target_high);
     for (uint32_t i = 0; i < n->scan->span_count; i++) {
         const struct vt_span *s = &n->scan->spans[i];
         if (s->kind != VT_SPAN_ROOT && s->kind != VT_SPAN_BOOKS)
-            widen(n, s->start, s->end);
+            widen_bounds(n, s->start, s->end);
     }
 }
 
@@ -356,7 +357,7 @@ static void look_through_data(struct vt_native *n, const struct vt_module_data *
     look_through(n, &(struct piece){.start = start, .end = m->end});
 }
 
-static void globals(struct vt_native *n) {
+static void search_globals(struct vt_native *n) {
     n->kind = VT_STEP_GLOBAL;
     for (uint32_t i = 0; i < n->scan->module_count; i++) {
         const struct vt_module_data *m = &n->scan->modules[i];
@@ -367,7 +368,7 @@ static void globals(struct vt_native *n) {
     vt_native_shared_settle(n);
 }
 
-static void thread_locals(struct vt_native *n) {
+static void search_thread_locals(struct vt_native *n) {
     uintptr_t *blocks = vt_owners_map(n->w, (n->scan->thread_count + 1) * sizeof *blocks);
     uint32_t count = 1;
     n->kind = VT_STEP_THREAD_LOCAL;
@@ -385,7 +386,8 @@ static void thread_locals(struct vt_native *n) {
 }
 
 /* A thread's frames, the outermost first: what a function was given is its caller's. */
-static void stack(struct vt_native *n, struct vt_registers from, struct vt_stack_frame *frames) {
+static void search_stack(struct vt_native *n, struct vt_registers from,
+                         struct vt_stack_frame *frames) {
     for (uint32_t i = vt_native_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
         if (!frames[i].code->library)
             look_through(n, &(struct piece){.start = (frames[i].start + 7) & ~(uintptr_t)7,
@@ -395,19 +397,19 @@ static void stack(struct vt_native *n, struct vt_registers from, struct vt_stack
 
 /* What frames hold. A slot of a frame that is not in use any more looks like one that is, so
  * variables have named what is theirs before. */
-static void stacks(struct vt_native *n) {
+static void search_stacks(struct vt_native *n) {
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
     n->kind = VT_STEP_NATIVE_STACK;
     if (!frames || n->scan->python)
         return;
-    stack(n, n->w->here, frames);
+    search_stack(n, n->w->here, frames);
     for (uint32_t i = 0; i < n->scan->thread_count; i++) {
         const struct vt_thread_seen *t = &n->scan->threads[i];
         if (t->sp && t->sp != (uintptr_t)n->scan->frame)
-            stack(n, (struct vt_registers){.pc = t->pc, .sp = t->sp}, frames);
+            search_stack(n, (struct vt_registers){.pc = t->pc, .sp = t->sp}, frames);
     }
     for (uint32_t i = 0; i < n->fiber_count; i++)
-        stack(n, n->fibers[i], frames);
+        search_stack(n, n->fibers[i], frames);
     vt_native_drain(n);
     vt_native_shared_settle(n);
 }
@@ -493,7 +495,7 @@ void vt_native_walk(struct vt_owners *w) {
     n->sought = sought;
     set_bounds(n);
     vt_native_find_stacks(n);
-    globals(n);
-    thread_locals(n);
-    stacks(n);
+    search_globals(n);
+    search_thread_locals(n);
+    search_stacks(n);
 }

@@ -23,8 +23,8 @@ static bool fits(struct vt_range block, uintptr_t at, uint64_t bytes) {
 }
 
 /* first, last, end of the memory: of gcc's library and clang's. */
-static unsigned vector(struct vt_native *n, const uint64_t *v, struct vt_range block,
-                       const struct vt_native_way *from) {
+static unsigned enter_vector(struct vt_native *n, const uint64_t *v, struct vt_range block,
+                             const struct vt_native_way *from) {
     if (v[1] < v[0] || v[2] < v[1] || !fits(block, v[0], v[2] - v[0]))
         return 0;
     vt_native_enter(n, block, (struct vt_range){v[0], v[1]}, from);
@@ -39,8 +39,8 @@ static bool is_iterator(struct vt_native *n, const uint64_t it[4], struct vt_ran
 }
 
 /* The map of nodes, its size, and two iterators. */
-static unsigned deque(struct vt_native *n, const uint64_t *d, struct vt_range map,
-                      const struct vt_native_way *from) {
+static unsigned enter_deque(struct vt_native *n, const uint64_t *d, struct vt_range map,
+                            const struct vt_native_way *from) {
     struct vt_native_way way = *from;
     const uint64_t *first = d + 2, *last = d + 6;
     uint64_t bytes = first[2] - first[1];
@@ -64,6 +64,6 @@ static unsigned deque(struct vt_native *n, const uint64_t *d, struct vt_range ma
 
 unsigned vt_native_shape(struct vt_native *n, const uint64_t *words, size_t count,
                          struct vt_range block, const struct vt_native_way *from) {
-    unsigned done = count >= 3 ? vector(n, words, block, from) : 0;
-    return done || count < DEQUE_WORDS ? done : deque(n, words, block, from);
+    unsigned done = count >= 3 ? enter_vector(n, words, block, from) : 0;
+    return done || count < DEQUE_WORDS ? done : enter_deque(n, words, block, from);
 }

@@ -116,7 +116,7 @@ struct inside {
     uint64_t bytes;
 };
 
-static void reach(struct vt_native *n, struct inside *in, uintptr_t word) {
+static void reach_inside(struct vt_native *n, struct inside *in, uintptr_t word) {
     static const struct vt_native_way anybody;
     struct vt_range block;
     if (!vt_native_may_lead(n, word) || vt_native_block(n, word, &anybody, &block) != 2 ||
@@ -135,14 +135,14 @@ static uint32_t count_inside(struct vt_native *n, const struct vt_native_shared 
     uint32_t found = 0;
     in.count = 0;
     in.bytes = 0;
-    reach(n, &in, s->block);
-    reach(n, &in, s->object);
+    reach_inside(n, &in, s->block);
+    reach_inside(n, &in, s->object);
     for (uint32_t i = 0; i < in.count; i++)
         for (uintptr_t at = in.blocks[i].start; at + 8 <= in.blocks[i].end; at += 8) {
             uintptr_t word = vt_owners_word(n->w, at);
             n->w->work += 8;
             found += word == s->block;
-            reach(n, &in, word);
+            reach_inside(n, &in, word);
         }
     return found;
 }
@@ -155,7 +155,7 @@ static bool knows_itself(struct vt_native *n, const struct vt_native_shared *s) 
     return false;
 }
 
-static void settle(struct vt_native *n, struct vt_native_shared *s) {
+static void settle_shared(struct vt_native *n, struct vt_native_shared *s) {
     uint32_t weak = s->weak - (s->weak && knows_itself(n, s));
     struct vt_native_way way = {.hop = VT_HOP_UNKNOWN};
     struct vt_native_tail tail = {.shared = (uint32_t)(s - n->shared)};
@@ -184,7 +184,7 @@ void vt_native_shared_settle(struct vt_native *n) {
         more = false;
         for (uint32_t i = 1; i < n->shared_count && vt_owners_goes_on(n->w); i++)
             if (!n->shared[i].done) {
-                settle(n, &n->shared[i]);
+                settle_shared(n, &n->shared[i]);
                 more |= n->shared[i].done;
             }
     }

@@ -28,8 +28,8 @@ struct known {
     uint64_t number;
 };
 
-static bool find(struct vt_owners *w, uintptr_t map, const struct vt_module_tls *m,
-                 struct known *known) {
+static bool find_in_map(struct vt_owners *w, uintptr_t map, const struct vt_module_tls *m,
+                        struct known *known) {
     uint64_t words[MAP_WORDS];
     if (!vt_owners_read(w, words, map, sizeof words))
         return false;
@@ -46,7 +46,7 @@ static bool ask_loader(struct vt_owners *w, const struct vt_module_tls *m, struc
     uintptr_t map = (uintptr_t)_r_debug.r_map;
     for (unsigned i = 0; map && i < MAPS_MOST; i++) {
         if (vt_owners_word(w, map + offsetof(struct link_map, l_addr)) == m->bias)
-            return find(w, map, m, known);
+            return find_in_map(w, map, m, known);
         map = vt_owners_word(w, map + offsetof(struct link_map, l_next));
     }
     return false;

@@ -17,7 +17,7 @@
 #define REPEATS     3u  /* a step that comes as often is not told apart any more */
 #define ON_PATH     64u /* of the steps of a path from a node that has another holder */
 
-static uint64_t mix(uint64_t h, uint64_t v) {
+static uint64_t mix_hash(uint64_t h, uint64_t v) {
     h = (h ^ v) * 0x9e3779b97f4a7c15ull;
     return h ^ h >> 29;
 }
@@ -40,7 +40,7 @@ static uint32_t keep_text(struct vt_owners *w, struct vt_owners_text text) {
     return at;
 }
 
-static struct vt_owners_text cut(struct vt_owners_text text) {
+static struct vt_owners_text cut_text(struct vt_owners_text text) {
     if (text.bytes > VT_OWNERS_TEXT_MOST)
         for (text.bytes = VT_OWNERS_TEXT_MOST;
              text.bytes && ((uint8_t)text.at[text.bytes] & 0xc0) == 0x80; text.bytes--)
@@ -59,7 +59,8 @@ static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
 
 /* The last step of this kind that the way has gone through, if it goes around: it has gone through
  * several. 0: it does not. */
-static uint32_t around(const struct vt_owners *w, const struct vt_path_step *as, const char *name) {
+static uint32_t step_around(const struct vt_owners *w, const struct vt_path_step *as,
+                            const char *name) {
     uint32_t seen = 0, last = 0, at = as->parent;
     for (uint32_t i = 0; i < AROUND_MOST && at; i++) {
         struct vt_path_step *s = vt_step_at(w, at);
@@ -77,9 +78,9 @@ static uint32_t around(const struct vt_owners *w, const struct vt_path_step *as,
 
 static uint32_t *slot_of(const struct vt_owners *w, const struct vt_path_step *as,
                          struct vt_owners_text name) {
-    uint64_t hash =
-        mix(mix(mix(as->parent, as->type), (uint64_t)as->kind << 32 | as->class_), as->line);
-    hash = mix(hash_text(hash, name.at, name.bytes), as->address);
+    uint64_t hash = mix_hash(
+        mix_hash(mix_hash(as->parent, as->type), (uint64_t)as->kind << 32 | as->class_), as->line);
+    hash = mix_hash(hash_text(hash, name.at, name.bytes), as->address);
     return &w->step_slots[hash & (w->step_slot_count - 1)];
 }
 
@@ -113,12 +114,12 @@ static uint32_t keep_step(struct vt_owners *w, uint32_t *slot, struct vt_path_st
 
 uint32_t vt_owners_step_as(struct vt_owners *w, struct vt_path_step as, struct vt_owners_text name,
                            struct vt_owners_text type, bool may_go_around) {
-    name = cut(name);
+    name = cut_text(name);
     as.name_bytes = (uint8_t)name.bytes;
     uint32_t *slot = slot_of(w, &as, name), known = find_step(w, *slot, &as, name.at);
     if (!known && may_go_around)
-        known = around(w, &as, name.at);
-    return known ? known : keep_step(w, slot, as, name, cut(type));
+        known = step_around(w, &as, name.at);
+    return known ? known : keep_step(w, slot, as, name, cut_text(type));
 }
 
 uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
@@ -278,8 +279,8 @@ static bool is_around(const struct vt_owners *w, uint32_t node, uint32_t from) {
 }
 
 /* Keeps another way, if it is one of the first by which the walk came, which have the best names. */
-static uint32_t keep(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHERS], uint32_t count,
-                     uint32_t way) {
+static uint32_t keep_way(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHERS], uint32_t count,
+                         uint32_t way) {
     for (uint32_t i = 0; i < count; i++)
         if (vt_other_at(w, ways[i])->step == vt_other_at(w, way)->step)
             return count;
@@ -309,7 +310,7 @@ static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps
             if (is_around(w, at, vt_other_at(w, o)->from))
                 --*holders;
             else if (vt_other_at(w, o)->step != owner)
-                found = keep(w, ways, found, o);
+                found = keep_way(w, ways, found, o);
         }
         if (!n->part && (found || vt_step_at(w, n->step)->kind != VT_STEP_ATTRIBUTE))
             break;

@@ -24,7 +24,7 @@ static struct vt_owners_page *page_of(const struct vt_owners_places *p, uintptr_
 }
 
 /* Half full is full. */
-static bool grow(struct vt_owners *w, struct vt_owners_places *p) {
+static bool grow_pages(struct vt_owners *w, struct vt_owners_places *p) {
     struct vt_owners_places grown = *p;
     grown.page_room *= 2;
     grown.pages = vt_owners_map(w, grown.page_room * sizeof *grown.pages);
@@ -51,7 +51,7 @@ uint32_t *vt_owners_place_for(struct vt_owners *w, struct vt_owners_places *p, u
     struct vt_owners_page *page = page_of(p, address >> 12);
     if (!page->page) {
         if (p->page_count >= p->page_room / 2) {
-            if (!grow(w, p))
+            if (!grow_pages(w, p))
                 return NULL;
             page = page_of(p, address >> 12);
         }

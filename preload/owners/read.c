@@ -30,7 +30,7 @@
 
 /* Copies, and returns 0. At a fault it returns what is left: the handler knows these instructions by
  * the labels around them. */
-ONCE static size_t copy(void *to, const void *from, size_t bytes) {
+ONCE static size_t copy_bytes(void *to, const void *from, size_t bytes) {
     uint64_t word;
     __asm__ volatile(".globl vt_owners_copy_start, vt_owners_copy_end\n"
                      ".hidden vt_owners_copy_start, vt_owners_copy_end\n"
@@ -212,7 +212,7 @@ static bool read_in_place(struct vt_owners *w, uint8_t *to, uintptr_t from, size
 
 bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes) {
     w->work += 1 + bytes / 64;
-    return w->copy ? is_readable(w, from, bytes) && copy(to, (const void *)from, bytes) == 0
+    return w->copy ? is_readable(w, from, bytes) && copy_bytes(to, (const void *)from, bytes) == 0
                    : read_in_place(w, to, from, bytes);
 }
 

@@ -59,7 +59,7 @@ struct structure {
 };
 
 /* A field of a structure that is as long as an address, or contains such fields. */
-static void field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+static void name_field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     const struct structure *s = data;
     const struct vt_owners_type *type = vt_owners_type_of(w, value);
     uint64_t place[2];
@@ -100,15 +100,15 @@ void vt_py_ctypes(struct vt_owners *w, uintptr_t object, const struct vt_owners_
         struct structure s = {memory, bytes};
         uintptr_t base = type->address;
         for (unsigned i = 0; base && i < MOST_BASES; i++) {
-            vt_py_each(w, vt_owners_word(w, base + VT_PYTYPE_DICT), field, &s);
+            vt_py_each(w, vt_owners_word(w, base + VT_PYTYPE_DICT), name_field, &s);
             base = vt_owners_word(w, base + VT_PYTYPE_BASE);
         }
     }
 }
 
 /* An array's elements, by its strides. */
-static void elements(struct vt_owners *w, const uint64_t *shape, const uint64_t *strides, int nd,
-                     uintptr_t data, bool objects) {
+static void name_strided(struct vt_owners *w, const uint64_t *shape, const uint64_t *strides,
+                         int nd, uintptr_t data, bool objects) {
     uint64_t at[MOST_DEPTH] = {0}, total = 1;
     for (int i = 0; i < nd; i++)
         if (__builtin_mul_overflow(total, shape[i], &total) || total > MOST_ITEMS)
@@ -142,7 +142,7 @@ void vt_py_numpy(struct vt_owners *w, uintptr_t array) {
           !vt_owners_read(w, strides, vt_owners_word(w, array + VT_NUMPY_STRIDES),
                           (size_t)nd * 8))))
         return;
-    elements(w, shape, strides, nd, vt_owners_word(w, array + VT_NUMPY_DATA), letter == 'O');
+    name_strided(w, shape, strides, nd, vt_owners_word(w, array + VT_NUMPY_DATA), letter == 'O');
 }
 
 void vt_py_array(struct vt_owners *w, uintptr_t array) {

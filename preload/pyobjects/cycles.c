@@ -134,7 +134,7 @@ static void take_reference(struct vt_owners *w, uintptr_t to) {
         .references--; /* of suspect 0, which is none, if it is unknown */
 }
 
-static void hold(struct vt_owners *w, uintptr_t to) {
+static void hold_suspect(struct vt_owners *w, uintptr_t to) {
     uint32_t suspect = suspect_of(to);
     (void)w;
     if (suspect && cycles.suspects[suspect].mark != HELD) {
@@ -143,7 +143,7 @@ static void hold(struct vt_owners *w, uintptr_t to) {
     }
 }
 
-static void look_at(struct vt_owners *w, uintptr_t to) {
+static void look_at_suspect(struct vt_owners *w, uintptr_t to) {
     uint32_t suspect = suspect_of(to);
     (void)w;
     cycles.met |= suspect && suspect == cycles.sought;
@@ -161,7 +161,7 @@ static bool is_in_cycle(struct vt_owners *w, uint32_t suspect) {
     cycles.queued = 1;
     cycles.queue[0] = suspect;
     for (uint32_t i = 0; i < cycles.queued && !cycles.met; i++)
-        traverse(w, cycles.queue[i], look_at);
+        traverse(w, cycles.queue[i], look_at_suspect);
     return cycles.met;
 }
 
@@ -206,9 +206,9 @@ static void name_cycles(struct vt_owners *w) {
     cycles.queued = 0;
     for (uint32_t i = 1; i < cycles.count; i++)
         if (cycles.suspects[i].named)
-            hold(w, cycles.suspects[i].object);
+            hold_suspect(w, cycles.suspects[i].object);
     for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
-        traverse(w, cycles.queue[i], hold);
+        traverse(w, cycles.queue[i], hold_suspect);
     /* Exceptions and their frames hold each other. What held them while a frame still ran, which was
      * seen as memory grew, tells more. */
     if (!has_frames(w))
@@ -263,9 +263,9 @@ static void find_suspects(struct vt_owners *w, uintptr_t interpreter) {
         traverse(w, i, take_reference);
     for (uint32_t i = 1; i < cycles.count; i++)
         if (cycles.suspects[i].references > 0)
-            hold(w, cycles.suspects[i].object);
+            hold_suspect(w, cycles.suspects[i].object);
     for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
-        traverse(w, cycles.queue[i], hold);
+        traverse(w, cycles.queue[i], hold_suspect);
     if (vt_owners_goes_on(w))
         cycles.interpreter = interpreter;
 }

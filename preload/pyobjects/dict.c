@@ -99,7 +99,7 @@ struct look_up {
     uintptr_t value;
 };
 
-static void compare(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+static void compare_key(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     struct look_up *l = data;
     if (!l->value && vt_py_is(w, key, l->key))
         l->value = value;
@@ -107,7 +107,7 @@ static void compare(struct vt_owners *w, uintptr_t key, uintptr_t value, void *d
 
 uintptr_t vt_py_look_up(struct vt_owners *w, uintptr_t dict, const char *key) {
     struct look_up l = {.key = key};
-    vt_py_each(w, dict, compare, &l);
+    vt_py_each(w, dict, compare_key, &l);
     return l.value;
 }
 

@@ -164,13 +164,13 @@ void vt_py_type(struct vt_owners *w, struct vt_owners_type *type) {
 
 /* --- containers --- */
 
-static void number(struct vt_owners *w, uintptr_t object) {
+static void name_number(struct vt_owners *w, uintptr_t object) {
     struct vt_edge edge = {.kind = VT_STEP_NONE, .as = VT_AS_NUMBER, .to = vt_py_number(w, object)};
     if (!vt_py_raw)
         vt_owners_edge(w, &edge);
 }
 
-static void items(struct vt_owners *w, uintptr_t at, uint64_t count) {
+static void name_items(struct vt_owners *w, uintptr_t at, uint64_t count) {
     for (uint64_t i = 0; i < count && i < MOST_ITEMS && vt_owners_goes_on(w); i += BATCH) {
         uint64_t words[BATCH], n = count - i < BATCH ? count - i : BATCH;
         if (!vt_owners_read(w, words, at + i * 8, n * 8)) {
@@ -183,7 +183,7 @@ static void items(struct vt_owners *w, uintptr_t at, uint64_t count) {
     }
 }
 
-static void set(struct vt_owners *w, uintptr_t object) {
+static void name_set(struct vt_owners *w, uintptr_t object) {
     uint64_t mask = vt_owners_word(w, object + VT_PYSET_MASK);
     uintptr_t table = vt_owners_word(w, object + VT_PYSET_TABLE);
     if (mask & (mask + 1) || mask >= MOST_ITEMS)
@@ -199,7 +199,7 @@ static void set(struct vt_owners *w, uintptr_t object) {
     }
 }
 
-static void deque(struct vt_owners *w, uintptr_t object) {
+static void name_deque(struct vt_owners *w, uintptr_t object) {
     uint64_t count = vt_owners_word(w, object + VT_PY_SIZE);
     uintptr_t block = vt_owners_word(w, object + VT_PYDEQUE_LEFT);
     uint64_t place = vt_owners_word(w, object + VT_PYDEQUE_INDEX);
@@ -215,26 +215,26 @@ static void deque(struct vt_owners *w, uintptr_t object) {
     }
 }
 
-static void attribute(struct vt_owners *w, const char *name, uintptr_t from) {
+static void name_attribute(struct vt_owners *w, const char *name, uintptr_t from) {
     vt_py_edge(w, VT_STEP_ATTRIBUTE, vt_owners_text_of(name), vt_owners_word(w, from));
 }
 
-static void exception(struct vt_owners *w, uintptr_t object) {
+static void name_exception(struct vt_owners *w, uintptr_t object) {
     const struct vt_pylayout *py = vt_py;
-    attribute(w, "args", object + VT_PYEXCEPTION_ARGS);
-    attribute(w, "__traceback__", object + py->traceback);
+    name_attribute(w, "args", object + VT_PYEXCEPTION_ARGS);
+    name_attribute(w, "__traceback__", object + py->traceback);
     /* The cause first: it is the context too. */
-    attribute(w, "__cause__", object + py->cause);
-    attribute(w, "__context__", object + py->context);
+    name_attribute(w, "__cause__", object + py->cause);
+    name_attribute(w, "__context__", object + py->context);
     if (py->notes)
-        attribute(w, "__notes__", object + py->notes);
+        name_attribute(w, "__notes__", object + py->notes);
 }
 
-static void frame(struct vt_owners *w, uintptr_t object) {
+static void name_frame(struct vt_owners *w, uintptr_t object) {
     uintptr_t inner = vt_py_frame_in(w, object);
     if (inner)
         vt_py_frame(w, inner);
-    attribute(w, "f_back", object + (vt_py->chain == VT_CHAIN_OBJECTS ? 24 : 16));
+    name_attribute(w, "f_back", object + (vt_py->chain == VT_CHAIN_OBJECTS ? 24 : 16));
 }
 
 /* threading.local: a dict of dicts, one for each thread. */
@@ -265,7 +265,7 @@ static void type_object(struct vt_owners *w, uintptr_t object) {
 }
 
 /* queue.SimpleQueue: a list to 3.12, a ring from 3.13 on. */
-static void queue(struct vt_owners *w, uintptr_t object) {
+static void name_queue(struct vt_owners *w, uintptr_t object) {
     uint64_t ring[VT_PYRING_COUNT + 1];
     if (vt_py->minor < 13) {
         vt_py_part(w, vt_owners_word(w, object + VT_PYQUEUE_LIST));
@@ -310,16 +310,16 @@ static const struct {
 static void name_contents(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader) {
     for (unsigned i = 0; i < 2 && contents[reader][i].at; i++)
         if (contents[reader][i].name)
-            attribute(w, contents[reader][i].name, object + contents[reader][i].at);
+            name_attribute(w, contents[reader][i].name, object + contents[reader][i].at);
         else
             vt_py_part(w, vt_owners_word(w, object + contents[reader][i].at));
 }
 
-static void future(struct vt_owners *w, uintptr_t object, bool is_task) {
+static void name_future(struct vt_owners *w, uintptr_t object, bool is_task) {
     if (is_task && vt_py->task_coroutine)
-        attribute(w, "_coro", object + vt_py->task_coroutine);
+        name_attribute(w, "_coro", object + vt_py->task_coroutine);
     vt_py_part(w, vt_owners_word(w, object + vt_py->future_result));
-    attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
+    name_attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
 }
 
 static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
@@ -334,17 +334,17 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         vt_py_keys(w, object);
         break;
     case VT_PYREAD_LIST:
-        items(w, vt_owners_word(w, object + VT_PYLIST_ITEMS),
-              vt_owners_word(w, object + VT_PY_SIZE));
+        name_items(w, vt_owners_word(w, object + VT_PYLIST_ITEMS),
+                   vt_owners_word(w, object + VT_PY_SIZE));
         break;
     case VT_PYREAD_TUPLE:
-        items(w, object + vt_py->tuple_items, vt_owners_word(w, object + VT_PY_SIZE));
+        name_items(w, object + vt_py->tuple_items, vt_owners_word(w, object + VT_PY_SIZE));
         break;
     case VT_PYREAD_SET:
-        set(w, object);
+        name_set(w, object);
         break;
     case VT_PYREAD_DEQUE:
-        deque(w, object);
+        name_deque(w, object);
         break;
     case VT_PYREAD_FUNCTION:
         vt_py_function(w, object);
@@ -353,13 +353,13 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         vt_py_generator(w, object);
         return;
     case VT_PYREAD_FRAME:
-        frame(w, object);
+        name_frame(w, object);
         return;
     case VT_PYREAD_TYPE:
         type_object(w, object);
         return;
     case VT_PYREAD_EXCEPTION:
-        exception(w, object);
+        name_exception(w, object);
         break;
     case VT_PYREAD_LOCAL:
         vt_py_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread, NULL);
@@ -374,7 +374,7 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         vt_py_array(w, object);
         break;
     case VT_PYREAD_NUMBER:
-        number(w, object);
+        name_number(w, object);
         break;
     case VT_PYREAD_PLAIN:
         break;
@@ -391,10 +391,10 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         break;
     case VT_PYREAD_FUTURE:
     case VT_PYREAD_TASK:
-        future(w, object, type->reader == VT_PYREAD_TASK);
+        name_future(w, object, type->reader == VT_PYREAD_TASK);
         break;
     case VT_PYREAD_QUEUE:
-        queue(w, object);
+        name_queue(w, object);
         return;
     case VT_PYREAD_TRACEBACK:
         vt_py_traceback(w, object);

@@ -43,7 +43,7 @@ static uintptr_t module_dict(struct vt_owners *w, uintptr_t module) {
                                                     : 0;
 }
 
-static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+static void name_module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
     uintptr_t dict = module_dict(w, value), main_module = *(const uintptr_t *)data;
     if (!dict)
@@ -100,7 +100,7 @@ static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
 }
 
 /* The outermost first: it holds an object longer than those it gives it to. */
-static void frames(struct vt_owners *w, uintptr_t thread) {
+static void name_frames(struct vt_owners *w, uintptr_t thread) {
     static uintptr_t list[MOST_FRAMES]; /* one snapshot is taken at a time */
     uint32_t count = 0;
     for (uintptr_t frame = first_frame(w, thread); frame && count < MOST_FRAMES;
@@ -112,7 +112,7 @@ static void frames(struct vt_owners *w, uintptr_t thread) {
 
 /* --- exceptions --- */
 
-static void exception(struct vt_owners *w, uintptr_t object) {
+static void name_exception(struct vt_owners *w, uintptr_t object) {
     char name[VT_OWNERS_TEXT_MOST];
     const struct vt_owners_type *type = vt_owners_type_of(w, object);
     if (!type || type->leaf)
@@ -128,20 +128,20 @@ static void exception(struct vt_owners *w, uintptr_t object) {
 
 static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
     const struct vt_pylayout *py = vt_py;
-    exception(w, vt_owners_word(w, thread + py->state_raised));
+    name_exception(w, vt_owners_word(w, thread + py->state_raised));
     uintptr_t item = vt_owners_word(w, thread + py->state_exceptions);
     for (unsigned i = 0; item && !(item & 7) && i < MOST_EXCEPTIONS; i++) {
-        exception(w, vt_owners_word(w, item + py->exception_value));
+        name_exception(w, vt_owners_word(w, item + py->exception_value));
         item = vt_owners_word(w, item + py->exception_previous);
     }
 }
 
 static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
     uintptr_t value = vt_py_look_up(w, sys, "last_value");
-    exception(w, vt_py_look_up(w, sys, "last_exc"));
-    exception(w, value);
+    name_exception(w, vt_py_look_up(w, sys, "last_exc"));
+    name_exception(w, value);
     if (!value) /* else it has it */
-        exception(w, vt_py_look_up(w, sys, "last_traceback"));
+        name_exception(w, vt_py_look_up(w, sys, "last_traceback"));
 }
 
 /* Dicts that a thread has: what C extensions keep for it. */
@@ -156,7 +156,7 @@ static void thread_dict(struct vt_owners *w, uintptr_t thread) {
         vt_py_keys(w, dict);
 }
 
-static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level level) {
+static void name_interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level level) {
     const struct vt_pylayout *py = vt_py;
     if (level == VT_LEVEL_EXCEPTION)
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
@@ -173,13 +173,13 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
         if (level == VT_LEVEL_INTERPRETER)
             thread_dict(w, thread);
         if (level == VT_LEVEL_USER || level == VT_LEVEL_LIBRARY || level == VT_LEVEL_INTERPRETER)
-            frames(w, thread);
+            name_frames(w, thread);
         thread = vt_owners_word(w, thread + vt_py->state_next);
     }
     if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY) {
         uintptr_t modules = vt_owners_word(w, at + py->interpreter_modules),
                   main_module = vt_py_look_up(w, modules, "__main__");
-        vt_py_each(w, modules, module, &main_module);
+        vt_py_each(w, modules, name_module, &main_module);
     }
 }
 
@@ -194,7 +194,7 @@ void vt_py_roots(struct vt_owners *w) {
     }
     uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_py->interpreters);
     for (unsigned i = 0; at && !(at & 7) && i < MOST_INTERPRETERS; i++) {
-        interpreter(w, at, vt_owners_level(w));
+        name_interpreter(w, at, vt_owners_level(w));
         at = vt_owners_word(w, at + vt_py->interpreter_next);
     }
 }

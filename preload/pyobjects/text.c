@@ -21,7 +21,7 @@ struct out {
     bool cut;
 };
 
-static void put(struct out *o, const char *text, uint32_t bytes) {
+static void put_bytes(struct out *o, const char *text, uint32_t bytes) {
     if (o->cut || bytes > o->room - o->n) {
         o->cut = true;
         return;
@@ -31,12 +31,12 @@ static void put(struct out *o, const char *text, uint32_t bytes) {
 }
 
 static void put_text(struct out *o, const char *text) {
-    put(o, text, (uint32_t)strlen(text));
+    put_bytes(o, text, (uint32_t)strlen(text));
 }
 
 static void put_character(struct out *o, uint32_t c) {
     char utf8[4];
-    put(o, utf8, vt_python_utf8(c, utf8));
+    put_bytes(o, utf8, vt_python_utf8(c, utf8));
 }
 
 /* As repr() shows a character between single quotes; what is not printable ASCII is left as it is,
@@ -54,7 +54,7 @@ static void put_quoted(struct out *o, uint32_t c) {
     } else if (c == '\r') {
         put_text(o, "\\r");
     } else if (c < 0x20 || c == 0x7f) {
-        put(o, x, sizeof x);
+        put_bytes(o, x, sizeof x);
     } else {
         put_character(o, c);
     }
@@ -137,7 +137,7 @@ uint64_t vt_py_number(struct vt_owners *w, uintptr_t object) {
 }
 
 /* Whether a number fits the index of an edge. */
-static bool indexed(struct vt_owners *w, uintptr_t object, int64_t *index) {
+static bool is_index(struct vt_owners *w, uintptr_t object, int64_t *index) {
     bool negative;
     uint64_t value;
     if (!read_number(w, object, &negative, &value) || value > INT64_MAX)
@@ -163,7 +163,7 @@ static void put_object(struct vt_owners *w, struct out *o, uintptr_t object) {
         put_str(w, o, object, true);
         put_text(o, "'");
     } else if (type->flags & VT_PYFLAG_TYPE) {
-        put(o, text, vt_py_type_name(w, object, text, sizeof text));
+        put_bytes(o, text, vt_py_type_name(w, object, text, sizeof text));
     } else if (type->reader == VT_PYREAD_NUMBER && read_number(w, object, &negative, &value)) {
         if (negative)
             put_text(o, "-");
@@ -250,7 +250,7 @@ static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
 }
 
 /* Whether an edge leads to an object that can hold something. */
-static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
+static bool leads_to_object(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
     const struct vt_owners_type *type = vt_owners_type_of(w, to);
     if (vt_py_raw) {
         if (type && !type->leaf)
@@ -264,7 +264,7 @@ static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
 }
 
 static void name_edge(struct vt_owners *w, struct vt_edge edge, uintptr_t to) {
-    if (resolve(w, &edge, to))
+    if (leads_to_object(w, &edge, to))
         vt_owners_edge(w, &edge);
 }
 
@@ -287,7 +287,7 @@ void vt_py_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintpt
 void vt_py_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name, uintptr_t to) {
     struct vt_edge edge = {.kind = kind};
     char text[VT_OWNERS_TEXT_MOST];
-    if (!resolve(w, &edge, to))
+    if (!leads_to_object(w, &edge, to))
         return;
     edge.name = name_of(w, name, text);
     if (edge.name.bytes)
@@ -302,7 +302,7 @@ void vt_py_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to) {
     if (type && type->reader == VT_PYREAD_LRU_LINK &&
         !vt_py_raw) /* what functools.lru_cache puts around a result */
         to = vt_owners_word(w, to + VT_PYLRU_LINK_RESULT);
-    if (!resolve(w, &edge, to))
+    if (!leads_to_object(w, &edge, to))
         return;
     if (!key) {
         vt_owners_edge(w, &edge);
@@ -311,7 +311,7 @@ void vt_py_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to) {
     type = vt_owners_type_of(w, key);
     if (!type)
         return;
-    edge.indexed = type->reader == VT_PYREAD_NUMBER && indexed(w, key, &edge.index);
+    edge.indexed = type->reader == VT_PYREAD_NUMBER && is_index(w, key, &edge.index);
     if (!edge.indexed && is_short(type)) {
         put_object(w, &o, key);
         edge.name = (struct vt_owners_text){text, o.n};

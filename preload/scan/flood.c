@@ -63,7 +63,7 @@ static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address
     return vt_scan_around(scan->targets, scan->target_count, sizeof *scan->targets, address);
 }
 
-static void push(struct flood *f, uintptr_t start, uintptr_t end) {
+static void push_piece(struct flood *f, uintptr_t start, uintptr_t end) {
     if (f->depth == STACK_MOST / sizeof *f->stack)
         f->scan->stop = "its pointers are nested too deeply";
     else
@@ -82,7 +82,7 @@ static void note_way(struct flood *f, struct vt_span *s, uintptr_t start) {
     }
 }
 
-static void reach(struct flood *f, uintptr_t address) {
+static void reach_block(struct flood *f, uintptr_t address) {
     struct vt_span *s = (struct vt_span *)f->last;
     if (!s || address - s->start >= s->end - s->start) {
         s = vt_scan_span_at(f->scan, address);
@@ -108,7 +108,7 @@ static void reach(struct flood *f, uintptr_t address) {
         (f->theirs && vt_scan_has(s, block.start, VT_MARK_BOOKS)))
         return;
     vt_scan_set(s, block.start, f->mark);
-    push(f, block.start, block.end);
+    push_piece(f, block.start, block.end);
 }
 
 /* Most pointers to allocations in marked blocks that are kept. */
@@ -129,7 +129,7 @@ static void reach_target(struct vt_scan *scan, struct vt_target *t) {
     t->reached = true;
 }
 
-static void find(struct flood *f, uintptr_t value, uintptr_t at) {
+static void find_target(struct flood *f, uintptr_t value, uintptr_t at) {
     struct vt_target *t = target_at(f->scan, value);
     if (!t)
         return;
@@ -161,23 +161,23 @@ static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
     return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
 }
 
-static __attribute__((noinline)) void look(struct flood *f, uint64_t word, uintptr_t at) {
+static __attribute__((noinline)) void look_at_word(struct flood *f, uint64_t word, uintptr_t at) {
     const struct vt_scan *scan = f->scan;
     uintptr_t span = scan->target_high - scan->target_low;
     if (f->mark == VT_MARK_USER) {
         if (is_stale(scan, word, at))
             return;
         if (word - scan->target_low < span)
-            find(f, word, at);
+            find_target(f, word, at);
         uint64_t number = (word >> 32) << 30 | (word & 0x3fffffff);
         if (!(word & DIGITS) && number - scan->target_low < span)
-            find(f, number, at);
+            find_target(f, number, at);
     } else if (word - scan->target_low < span) {
-        find(f, word, at);
+        find_target(f, word, at);
     }
     for (unsigned i = 0; i < WINDOWS; i++)
         if ((int64_t)word >= f->low[i] && (int64_t)word < f->high[i]) {
-            reach(f, word);
+            reach_block(f, word);
             return;
         }
 }
@@ -192,7 +192,7 @@ static void words_plain(struct flood *f, const uint64_t *words, size_t count, ui
             ((int64_t)w >= f->low[1] && (int64_t)w < f->high[1]) ||
             ((int64_t)w >= f->low[2] && (int64_t)w < f->high[2]) ||
             (!(w & DIGITS) && number - low < span))
-            look(f, w, at + 8 * i);
+            look_at_word(f, w, at + 8 * i);
     }
 }
 
@@ -223,14 +223,14 @@ __attribute__((target("avx2"))) static void words_avx2(struct flood *f, const ui
         int mask = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(is, is_number)));
         while (mask) {
             unsigned k = (unsigned)__builtin_ctz((unsigned)mask);
-            look(f, words[i + k], at + 8 * (i + k));
+            look_at_word(f, words[i + k], at + 8 * (i + k));
             mask &= mask - 1;
         }
     }
     words_plain(f, words + i, count - i, at + 8 * i);
 }
 
-static void look_at(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
+static void look_at_words(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
     f->scan->bytes += count;
     f->scan->work += count;
     if (__builtin_cpu_supports("avx2"))
@@ -277,14 +277,14 @@ static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, 
 static void look_through_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
     struct vt_scan *scan = f->scan;
     if (vt_scan_gather(scan, &part, 1) == 1) {
-        look_at(f, scan->buffer, part.end - part.start, part.start);
+        look_at_words(f, scan->buffer, part.end - part.start, part.start);
         return;
     }
     for (uintptr_t at = part.start, page; at < part.end; at = page) {
         page = (at & ~(uintptr_t)4095) + 4096;
         struct vt_range r = {at, page < part.end ? page : part.end};
         if (vt_scan_gather(scan, &r, 1) == 1) {
-            look_at(f, scan->buffer, r.end - r.start, r.start);
+            look_at_words(f, scan->buffer, r.end - r.start, r.start);
         } else {
             scan->unread_pages++;
             if (s->every_page)
@@ -311,7 +311,7 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
             if (!s->every_page && !vt_scan_resident(scan, run.start, window, &run, &present))
                 break;
             if (scan->alone && s->steady && present)
-                look_at(f, (const void *)run.start, run.end - run.start, run.start);
+                look_at_words(f, (const void *)run.start, run.end - run.start, run.start);
             else
                 for (uintptr_t p = run.start; p < run.end && vt_scan_goes_on(scan);
                      p += VT_SCAN_BUFFER)
@@ -348,7 +348,7 @@ static const void *from_window(struct vt_scan *scan, const struct vt_span *s, st
 }
 
 /* Scans pieces from the stack until it is empty. Small ones are read in batches. */
-static void drain(struct flood *f) {
+static void drain_stack(struct flood *f) {
     struct vt_scan *scan = f->scan;
     static struct vt_range batch[BATCH]; /* one scan per process; the stack may be small */
     while (f->depth && vt_scan_goes_on(scan)) {
@@ -366,7 +366,7 @@ static void drain(struct flood *f) {
                 f->depth--;
                 if (in_place && whole) {
                     piece_of(f, s, r.start, r.end);
-                    look_at(f, (const void *)r.start, size, r.start);
+                    look_at_words(f, (const void *)r.start, size, r.start);
                 } else {
                     look_through(f, s, r.start, r.end);
                 }
@@ -378,7 +378,7 @@ static void drain(struct flood *f) {
             if (copy) {
                 f->depth--;
                 piece_of(f, s, r.start, r.end);
-                look_at(f, copy, size, r.start);
+                look_at_words(f, copy, size, r.start);
                 continue;
             }
             if (bytes + size > VT_SCAN_BUFFER)
@@ -393,7 +393,7 @@ static void drain(struct flood *f) {
             for (uint32_t i = done; i < done + have; i++) {
                 size_t size = batch[i].end - batch[i].start;
                 piece_of(f, vt_scan_span_at(scan, batch[i].start), batch[i].start, batch[i].end);
-                look_at(f, at, size, batch[i].start);
+                look_at_words(f, at, size, batch[i].start);
                 at += size;
             }
             done += have;
@@ -406,7 +406,7 @@ static void drain(struct flood *f) {
 }
 
 /* Scans all spans of a kind, and what they lead to. */
-static void flood(struct flood *f, unsigned root_kind) {
+static void flood_from(struct flood *f, unsigned root_kind) {
     struct vt_scan *scan = f->scan;
     for (uint32_t i = 0; i < scan->span_count && vt_scan_goes_on(scan); i++) {
         const struct vt_span *s = &scan->spans[i];
@@ -420,7 +420,7 @@ static void flood(struct flood *f, unsigned root_kind) {
             look_through(f, s, skip->end, s->end);
         }
         if (!f->from_data)
-            drain(f);
+            drain_stack(f);
     }
 }
 
@@ -451,9 +451,9 @@ static struct flood *flood_books(struct vt_scan *scan) {
     f->from_data = true;
     vt_context_each(note_handle, f);
     vt_pool_streams_each(note_handle, f);
-    flood(f, VT_SPAN_BOOKS);
+    flood_from(f, VT_SPAN_BOOKS);
     f->from_data = false;
-    drain(f);
+    drain_stack(f);
     return f;
 }
 
@@ -468,9 +468,9 @@ bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t re
     f->mark = VT_MARK_USER;
     f->marked = f->theirs = false;
     for (uint32_t i = 0; i < register_count; i++)
-        look(f, registers[i], 0);
-    drain(f);
-    flood(f, VT_SPAN_ROOT);
+        look_at_word(f, registers[i], 0);
+    drain_stack(f);
+    flood_from(f, VT_SPAN_ROOT);
     if (!scan->stop)
         vt_scan_weigh_hints(scan, f->hints, f->hint_count, f->in_books, f->in_books_count);
     return !scan->stop;

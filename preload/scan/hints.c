@@ -39,7 +39,7 @@ static struct place *place_of(struct place *places, const struct vt_hint *h) {
     return NULL;
 }
 
-static void count(struct place *places, const struct vt_hint *hints, uint32_t n) {
+static void count_places(struct place *places, const struct vt_hint *hints, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         struct place *p = place_of(places, &hints[i]);
         if (p && p->last != hints[i].target + 1) {
@@ -68,7 +68,7 @@ void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint
     if (scan->stop)
         return;
     if (weigh) {
-        count(places, in_books, in_books_count);
+        count_places(places, in_books, in_books_count);
         note_places(places, in_books, in_books_count, at);
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -213,7 +213,7 @@ static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
     vt_log_commit(thread, &r->word, vt_word(VT_REC_SCAN, 0, 0, sizeof *r), sizeof *r);
 }
 
-static void note(const char *why) {
+static void note_skipped(const char *why) {
     char text[256] = "the search for pointers at exit was skipped: ";
     strncat(text, why, sizeof text - strlen(text) - 1);
     vt_log_note(text);
@@ -293,7 +293,7 @@ static void note_alone(const char *why) {
     struct vt_recording recording = vt_event_open();
     if (!recording.thread)
         return;
-    note(why);
+    note_skipped(why);
     vt_event_close(&recording);
 }
 
@@ -316,7 +316,7 @@ static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *r
     if (!recording.thread)
         return;
     if (why)
-        note(why);
+        note_skipped(why);
     if (scan->started_ns)
         write_result(recording.thread, scan);
     vt_event_close(&recording);

@@ -28,7 +28,7 @@ static struct {
     uint64_t fault_ns, copied_ns; /* of one page */
 } last = {.fault_ns = FIRST_FAULT, .copied_ns = FIRST_COPY};
 
-static void look(void) {
+static void count_faults(void) {
     struct rusage now = {0};
     VT_SYS2(SYS_getrusage, RUSAGE_SELF, &now);
     uint64_t system_ns = (uint64_t)now.ru_stime.tv_sec * 1000000000u +
@@ -48,7 +48,7 @@ static void look(void) {
 void vt_cost_copied(uint64_t ns) {
     if (!vt_claim(&looking, 0, 1))
         return;
-    look();
+    count_faults();
     last.pages = last.left = vt_owners_private() / PAGE + 1;
     last.copied_ns = ns / last.pages;
     vt_add(&stood, ns);
@@ -62,7 +62,7 @@ void vt_cost_spent(int64_t ns) {
 struct vt_owners_cost vt_owners_cost(void) {
     struct vt_owners_cost now = {.next = UINT64_MAX / 2};
     if (vt_claim(&looking, 0, 1)) {
-        look();
+        count_faults();
         /* Until the first copy, and while one goes on, each page may be written to. */
         uint64_t share = last.pages && !vt_owners_under_way()
                              ? (last.pages - last.left) * SHARE_1 / last.pages

@@ -73,7 +73,7 @@ static bool anything_lives(void) {
     return lives;
 }
 
-static bool take(enum vt_snapshot_why why, uint32_t name) {
+static bool take_snapshot(enum vt_snapshot_why why, uint32_t name) {
     vt_add(&taking, 1);
     bool taken = vt_owners_take(why, name);
     vt_add(&taking, -1);
@@ -92,10 +92,10 @@ static void note_new(const struct vt_live *what, void *data) {
 }
 
 /* Takes one if anything was allocated since the last one. */
-static bool end(void) {
+static bool take_if_new(void) {
     bool fresh = false;
     vt_live_each(note_new, &fresh);
-    return fresh && take(VT_SNAPSHOT_END, 0);
+    return fresh && take_snapshot(VT_SNAPSHOT_END, 0);
 }
 
 void vt_moments_end(void) {
@@ -103,14 +103,14 @@ void vt_moments_end(void) {
     if (!is_on(VT_MOMENT_END) || !is_mine() ||
         (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
         return;
-    end();
+    take_if_new();
 }
 
 void vt_moments_context_ends(void) {
     if (!is_on(VT_MOMENT_END) || vt_get(&contexts) >= CONTEXTS_MOST || !is_mine() ||
         (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
         return;
-    if (end())
+    if (take_if_new())
         vt_add(&contexts, 1);
     memset(seen, 0, sizeof seen); /* the driver uses the addresses again */
 }
@@ -144,7 +144,7 @@ static uint64_t left_for_rise(void) {
 }
 
 /* Writes what is done, and begins what is due. */
-static void rise(void) {
+static void follow_growth(void) {
     if (!is_mine())
         return;
     /* before this event: the program does not know the address yet that it is being given */
@@ -167,7 +167,7 @@ static void rise(void) {
 
 /* Whether daemon threads of an interpreter that has ended run on. Its memory is freed, so that they
  * crash now and then, and the more often the longer the process takes to end (CPython's own bug). */
-static bool haste(void) {
+static bool is_in_haste(void) {
     struct stat threads = {.st_nlink = 0};
     return vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives() &&
            VT_SYS4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &threads, 0) == 0 &&
@@ -176,13 +176,13 @@ static bool haste(void) {
 
 void vt_moments_finish(void) {
     if (!vt_get(&vt_sys_sealed) && is_mine() && vt_owners_under_way()) {
-        if (haste())
+        if (is_in_haste())
             vt_owners_give_up();
         vt_owners_finish(true);
     }
 }
 
-static void look(void) {
+static void look_around(void) {
     if (!vt_get(&lived) && !anything_lives())
         return; /* the next event looks again */
     vt_put(&lived, 1);
@@ -194,7 +194,7 @@ static void look(void) {
         vt_rise_start();
     }
     vt_log_looked();
-    rise();
+    follow_growth();
 }
 
 /* --- out of memory --- */
@@ -212,7 +212,7 @@ static void out_of_memory(uint32_t site) {
     if (n >= OOMS_MOST || !vt_claim(&ooms, n, n + 1))
         return;
     vt_put(&sites[n], site);
-    take(VT_SNAPSHOT_OOM, 0);
+    take_snapshot(VT_SNAPSHOT_OOM, 0);
 }
 
 /* --- phases, and what asks --- */
@@ -256,7 +256,7 @@ void vt_moments_phase_ends(const char *name, uint32_t bytes) {
     if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, vt_log_ticks(), 0))
         vt_log_look_within(RISES_LOOK_MS);
     else
-        take(VT_SNAPSHOT_PHASE, number);
+        take_snapshot(VT_SNAPSHOT_PHASE, number);
 }
 
 static struct range {
@@ -293,10 +293,10 @@ void vt_moments_range_ends(uint64_t range) {
 
 bool vt_moments_asked(const char *name, uint32_t bytes) {
     return vt_options.snapshot && !vt_get(&vt_sys_sealed) && is_mine() &&
-           take(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
+           take_snapshot(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
 }
 
-static void answer(void) {
+static void answer_request(void) {
     /* While another one is taken, none can be: a later event answers. */
     if (!vt_get(&taking) && vt_log_asked_take())
         vt_log_asked_done(vt_moments_asked("", 0));
@@ -311,16 +311,16 @@ void vt_moments_due(void) {
     vt_tls.due = VT_DUE_SERVED;
     if (due & VT_DUE_RISEN) {
         vt_put(&risen, 1);
-        rise();
+        follow_growth();
     }
     if (due & VT_DUE_LOOK)
-        look();
+        look_around();
     if (due & VT_DUE_GAVE_UP && is_on(VT_MOMENT_OOM))
         out_of_memory(0);
     else if (due & VT_DUE_REFUSED && is_on(VT_MOMENT_OOM) && !vt_get(&framework))
         out_of_memory(vt_tls.refused_stack);
     if (due & VT_DUE_ASKED)
-        answer();
+        answer_request();
     vt_tls.due = 0;
 }
 

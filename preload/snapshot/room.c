@@ -79,7 +79,7 @@ static uint64_t read_number(const char *folder, const char *name) {
 /* --- where the limits are --- */
 
 /* Whether a list of controllers or options, such as "cpu,memory", has this one. */
-static bool has(const char *list, const char *name) {
+static bool has_word(const char *list, const char *name) {
     for (size_t n;; list += n + 1) {
         n = strcspn(list, ",: ");
         if (n == strlen(name) && memcmp(list, name, n) == 0)
@@ -98,16 +98,16 @@ static bool read_names(struct vt_room *room) {
         const char *list = strchr(line, ':'), *name = list ? strchr(list + 1, ':') : NULL;
         if (!name || strlen(name) > VT_ROOM_PATH)
             continue;
-        if (name == list + 1 || has(list + 1, "memory"))
+        if (name == list + 1 || has_word(list + 1, "memory"))
             strcpy(room->groups[name == list + 1].folder, name + 1);
-        if (has(list + 1, "pids"))
+        if (has_word(list + 1, "pids"))
             strcpy(room->groups[TASKS].folder, name + 1);
     }
     vt_maps_close(&file);
     return true;
 }
 
-static const char *field(const char *line, unsigned skipped) {
+static const char *field_behind(const char *line, unsigned skipped) {
     for (; skipped && line; skipped--)
         line = (line = strchr(line, ' ')) ? line + 1 : NULL;
     return line ? line : "";
@@ -118,11 +118,12 @@ static const char *field(const char *line, unsigned skipped) {
  * seen of it. */
 static void read_mount(struct vt_room *room, const char *line, unsigned which) {
     static const char *const controllers[] = {"memory", "", "pids"};
-    const char *type = strstr(line, " - cgroup"), *top = field(line, 3), *point = field(line, 4);
+    const char *type = strstr(line, " - cgroup"), *top = field_behind(line, 3),
+               *point = field_behind(line, 4);
     bool second = type && type[9] == '2';
     struct vt_room_group *group = &room->groups[which];
     if (!type || !group->folder[0] || group->mount || second != (which == SECOND) ||
-        !(second || has(field(type + 3, 2), controllers[which])))
+        !(second || has_word(field_behind(type + 3, 2), controllers[which])))
         return;
     size_t above = strcspn(top, " "), before = strlen(room->root), length = strcspn(point, " ");
     above -= above == 1; /* "/" */
@@ -170,7 +171,7 @@ static uint64_t left_of(const struct vt_room *room, uint64_t limit, uint64_t fre
 }
 
 /* Pages of files that are not in use go when they must. */
-static uint64_t spare(const char *folder, bool second) {
+static uint64_t idle_bytes(const char *folder, bool second) {
     static const char *const keys[2] = {"total_inactive_file", "inactive_file"};
     uint64_t bytes;
     read_keys(joined(folder, "/memory.stat", ""), &keys[second], &bytes, 1);
@@ -193,7 +194,7 @@ static uint64_t left_in(const struct vt_room *room, const char *folder, bool sec
         used = read_number(folder, files[second][i].usage);
         left = left_of(room, limit, limit > used ? limit - used : 0);
         if (left < enough && used < NONE) {
-            uint64_t idle = spare(folder, second);
+            uint64_t idle = idle_bytes(folder, second);
             used -= idle < used ? idle : used;
             left = left_of(room, limit, limit > used ? limit - used : 0);
         }
@@ -288,7 +289,7 @@ static bool sleeps(uint32_t tid, uint64_t *turns) {
     if (state == 'R' || state == '?')
         return false;
     memcpy(end, "/schedstat", 11);
-    uint64_t n = vt_scan_file(name, text, sizeof text) ? number_at(field(text, 2)) : 0;
+    uint64_t n = vt_scan_file(name, text, sizeof text) ? number_at(field_behind(text, 2)) : 0;
     *turns += n;
     return n && n < NONE; /* 0: the kernel does not count them */
 }

@@ -351,7 +351,7 @@ static const struct vt_owners_readers readers = {
     .class_name = vt_class_name,
 };
 
-static bool share(struct vt_owners *w, struct moment *m) {
+static bool map_answer(struct vt_owners *w, struct moment *m) {
     w->record_room = (size_t)w->target_count * sizeof(struct vt_owned) * (2 + VT_OWNED_OTHERS) +
                      w->most_bytes / 8;
     m->room = PAGE + w->record_room;
@@ -376,14 +376,14 @@ static bool walk_in_place(struct vt_owners *w) {
 
 /* Begins one. False: nothing is live, or there is no memory; or it is missed; or, with `copy`, the memory
  * cannot be copied. */
-static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
+static bool begin_walk(struct vt_owners *w, struct moment *m, bool copy) {
     uint64_t turns;
     w->readers = &readers;
     /* As memory grows, the program does not know the address yet that it is being given. */
     vt_owners_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
     if (!w->target_count) { /* where all that is live is kept by design, it says that it has seen that */
         m->number = w->kept_bytes && !copy ? ++snapshots : 0;
-        return m->number && share(w, m);
+        return m->number && map_answer(w, m);
     }
     vt_owners_set_bounds(w);
     w->passing = m->why == VT_SNAPSHOT_GROWTH;
@@ -393,7 +393,7 @@ static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
         vt_native_open(w);
     bool shared = !copy && !m->disturbed && vt_owners_may_share(w) && vt_owners_may_stay(w, &turns);
     m->missed = shared ? 0 : vt_owners_why_not_copy(w, &m->needed, &m->left);
-    if ((copy && m->missed) || !share(w, m))
+    if ((copy && m->missed) || !map_answer(w, m))
         return false;
     w->snapshot = m->number = ++snapshots;
     m->looked_for = w->target_count;
@@ -416,7 +416,7 @@ static bool begin_one(struct moment *m, bool copy) {
     for (bool disturbed = false;; disturbed = true) {
         /* Not on the stack: a thread's may have only 16 KiB. */
         struct vt_owners *w = vt_scan_memory(sizeof *w);
-        bool begun = w && begin(w, m, copy);
+        bool begun = w && begin_walk(w, m, copy);
         if (w) {
             if (w->native)
                 vt_scan_give_back(w->native);
@@ -437,18 +437,18 @@ static uint32_t taking; /* atomic: the pid, while a thread is here; a forked chi
 /* By whoever has `taking`; without an answer: none. */
 static struct moment going;
 
-static bool enter(void) {
+static bool enter_alone(void) {
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&taking);
     return !vt_process_is_fresh_child() && vt_log_is_open() && before != pid &&
            vt_claim(&taking, before, pid);
 }
 
-static void leave(void) {
+static void leave_to_others(void) {
     vt_publish(&taking, 0);
 }
 
 /* Writes what is done. Returns enum vt_owners_state. */
-static unsigned finish(bool wait) {
+static unsigned finish_going(bool wait) {
     if (going.answer && wait)
         wait_for(&going, 0);
     if (going.answer && (wait || has_ended(&going, false)))
@@ -458,16 +458,16 @@ static unsigned finish(bool wait) {
 
 bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
     /* Valgrind would report each word that the walk reads and the program never wrote. */
-    if (vt_scan_on_valgrind() || !enter())
+    if (vt_scan_on_valgrind() || !enter_alone())
         return false;
     struct moment m = {.why = why, .name = name};
-    finish(true);
+    finish_going(true);
     m.ticks = vt_log_ticks();
     bool taken = begin_one(&m, false);
     if (taken && m.pid)
         wait_for(&m, 0);
     taken = taken && conclude(&m) && !m.missed;
-    leave();
+    leave_to_others();
     return taken;
 }
 
@@ -487,15 +487,15 @@ static bool make_place(void) {
 }
 
 bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns) {
-    if (vt_scan_on_valgrind() || !enter())
+    if (vt_scan_on_valgrind() || !enter_alone())
         return false;
-    finish(false);
+    finish_going(false);
     bool begun = make_place();
     if (begun) {
         going = (struct moment){.why = why, .name = name, .ticks = ticks, .reserved_ns = most_ns};
         begun = begin_one(&going, true);
     }
-    leave();
+    leave_to_others();
     return begun;
 }
 
@@ -504,24 +504,24 @@ bool vt_owners_under_way(void) {
 }
 
 void vt_owners_give_up(void) {
-    if (!enter())
+    if (!enter_alone())
         return;
     giving_up = true;
-    finish(false);
+    finish_going(false);
     if (going.answer && going.why == VT_SNAPSHOT_GROWTH) {
         VT_SYS2(SYS_kill, going.pid, SIGKILL); /* it is init's to bury, and its memory's end */
         memset(&going, 0, sizeof going);
     }
-    leave();
+    leave_to_others();
 }
 
 unsigned vt_owners_finish(bool wait) {
     if (!vt_owners_under_way())
         return 0;
-    if (!enter())
+    if (!enter_alone())
         return VT_OWNERS_GO_ON;
-    unsigned state = finish(wait);
-    leave();
+    unsigned state = finish_going(wait);
+    leave_to_others();
     return state;
 }
 

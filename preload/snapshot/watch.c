@@ -72,7 +72,7 @@ static void give_back(struct watch *w) {
             VT_SYS3(SYS_madvise, m.start, m.end - m.start, MADV_DONTNEED);
 }
 
-static void watch(void *data) {
+static void watch_room(void *data) {
     struct watch *w = data;
     const long moment[2] = {0, LOOK_NS};
     while (!vt_see(&w->ended)) {
@@ -95,7 +95,7 @@ void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room)
     if (!watching ||
         vt_watch_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                            CLONE_SYSVSEM,
-                       watch, watching, watching->stack + sizeof watching->stack) < 0) {
+                       watch_room, watching, watching->stack + sizeof watching->stack) < 0) {
         vt_publish(&answer->left, VT_MISSED_REFUSED);
         VT_SYS1(SYS_exit_group, 0);
     }

@@ -20,7 +20,7 @@
 
 /* The C++ object that an object of pybind11 owns, alone or with others; 0: none. Instances of several
  * bound classes, or with a large holder, are laid out in another way. */
-static uintptr_t bound(struct vt_owners *w, uintptr_t object) {
+static uintptr_t bound_object(struct vt_owners *w, uintptr_t object) {
     enum { VALUE = 16, FLAGS = 48 };                /* value, holder (two words), weak references */
     enum { SIMPLE = 1 << 1, HOLDER_MADE = 1 << 2 }; /* bit fields, from the lowest bit on */
     uint64_t flags = vt_owners_word(w, object + FLAGS);
@@ -92,7 +92,7 @@ static uint64_t bucket_bytes(struct vt_owners *w, const struct vector *v) {
     return 0;
 }
 
-static void tensors(struct vt_owners *w, uintptr_t vector, uint16_t roles) {
+static void name_tensors(struct vt_owners *w, uintptr_t vector, uint16_t roles) {
     struct vector v;
     if (!count_tensors(w, vector) || !vt_owners_read(w, &v, vector, sizeof v))
         return;
@@ -111,8 +111,8 @@ static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
         for (uintptr_t bucket = v.first; bucket < v.end; bucket += bytes) {
             vt_torch_part(w, vt_owners_word(w, bucket + GRADIENTS), VT_CLASS_TENSOR,
                           VT_ROLE_GRADIENT);
-            tensors(w, bucket + VIEWS_IN, VT_ROLE_GRADIENT);
-            tensors(w, bucket + VIEWS_OUT, VT_ROLE_GRADIENT);
+            name_tensors(w, bucket + VIEWS_IN, VT_ROLE_GRADIENT);
+            name_tensors(w, bucket + VIEWS_OUT, VT_ROLE_GRADIENT);
         }
         return;
     }
@@ -164,8 +164,8 @@ static bool find_attributes(struct vt_owners *w, uintptr_t class_, uint64_t coun
 
 /* Of a slot: an IValue, which is a pointer (or a number), and what it is. An attribute that is a number
  * is one of a list of modules. */
-static void slot(struct vt_owners *w, uintptr_t value, const struct attribute *a,
-                 const char *name) {
+static void name_slot(struct vt_owners *w, uintptr_t value, const struct attribute *a,
+                      const char *name) {
     enum vt_class class_ = vt_class_of(w, value);
     if (class_ != VT_CLASS_TENSOR && class_ != VT_CLASS_SCRIPT)
         return;
@@ -206,7 +206,7 @@ void vt_torch_script(struct vt_owners *w, uintptr_t object) {
             return;
         for (uint64_t i = 0; i < count && vt_owners_goes_on(w); i++)
             if (read_attribute(w, attributes.first + i * sizeof a, &a, name))
-                slot(w, vt_owners_word(w, slots.first + i * SLOT), &a, name);
+                name_slot(w, vt_owners_word(w, slots.first + i * SLOT), &a, name);
         return;
     }
 }
@@ -226,14 +226,14 @@ static void read_work(struct vt_owners *w, uintptr_t work) {
     uintptr_t end = vt_class_object(w, work) ? vt_torch_block_end(w, work) : 0;
     struct vector v;
     for (uintptr_t at = work + 8; at + sizeof v <= end && vt_owners_goes_on(w); at += 8) {
-        tensors(w, at, 0);
+        name_tensors(w, at, 0);
         if (!read_vector(w, at, sizeof v, TENSORS_MOST, &v))
             continue;
         uintptr_t p = v.first;
         while (p < v.end && count_tensors(w, p))
             p += sizeof v;
         for (uintptr_t q = v.first; p == v.end && q < p; q += sizeof v)
-            tensors(w, q, 0);
+            name_tensors(w, q, 0);
     }
 }
 
@@ -271,7 +271,7 @@ const char *vt_torch_bound_name(unsigned number) {
 }
 
 void vt_torch_bound(struct vt_owners *w, uintptr_t object, unsigned number) {
-    uintptr_t value = bound(w, object);
+    uintptr_t value = bound_object(w, object);
     if (value)
         known[number].read(w, value);
 }

@@ -49,7 +49,7 @@ static uintptr_t cast_in(struct vt_owners *w, const struct entry *e) {
 }
 
 /* Goes through the entries. False: they are not what the table says. */
-static bool each(struct vt_owners *w, const struct table *t, bool emit) {
+static bool read_entries(struct vt_owners *w, const struct table *t, bool emit) {
     uint64_t count = 0;
     struct entry e;
     for (uint64_t i = 0; i < t->last_slot + t->lookups && vt_owners_goes_on(w); i++) {
@@ -64,11 +64,11 @@ static bool each(struct vt_owners *w, const struct table *t, bool emit) {
     return count == t->count;
 }
 
-static void look_at(struct vt_owners *w, uintptr_t at, const struct table *t) {
-    if (is_table(t) && each(w, t, false) &&
+static void look_for_table(struct vt_owners *w, uintptr_t at, const struct table *t) {
+    if (is_table(t) && read_entries(w, t, false) &&
         vt_owners_root(w,
                        &(struct vt_root){.level = w->level, .kind = VT_STEP_GLOBAL, .address = at}))
-        each(w, t, true);
+        read_entries(w, t, true);
 }
 
 void vt_torch_casts(struct vt_owners *w, const struct vt_scan *scan) {
@@ -83,7 +83,7 @@ void vt_torch_casts(struct vt_owners *w, const struct vt_scan *scan) {
             if (!vt_owners_goes_on(w) || !vt_owners_read(w, words, at, n * 8))
                 continue;
             for (size_t k = 0; k + TABLE <= n; k++)
-                look_at(w, at + 8 * k, (const struct table *)(const void *)(words + k));
+                look_for_table(w, at + 8 * k, (const struct table *)(const void *)(words + k));
         }
     }
 }

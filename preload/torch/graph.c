@@ -41,7 +41,7 @@ static const struct node_layout node_new = {88, 16, 112, 464, {80, 40, 48, false
 #define SAVED_MOST 4096u  /* tensors in one vector */
 #define NODE_BYTES 16384u
 
-static void attribute(struct vt_owners *w, struct vt_owners_text name, uintptr_t object) {
+static void name_dict(struct vt_owners *w, struct vt_owners_text name, uintptr_t object) {
     vt_owners_edge(w,
                    &(struct vt_edge){
                        .kind = VT_STEP_ATTRIBUTE, .as = VT_AS_PYTHON, .name = name, .to = object});
@@ -57,7 +57,7 @@ bool vt_torch_dict(struct vt_owners *w, uintptr_t object, enum vt_class class_, 
     if (!dict ||
         (!vt_py_type_is(w, type, "dict") && !vt_py_type_is(w, type, "collections.OrderedDict")))
         return false;
-    attribute(w, vt_owners_text_of(name), dict);
+    name_dict(w, vt_owners_text_of(name), dict);
     return true;
 }
 

@@ -85,25 +85,25 @@ void vt_torch_type(struct vt_owners *w, struct vt_owners_type *type) {
         type->family = FAMILY_NODE;
 }
 
-static bool is(struct vt_owners_text text, const char *name) {
+static bool text_is(struct vt_owners_text text, const char *name) {
     return text.bytes == strlen(name) && memcmp(text.at, name, text.bytes) == 0;
 }
 
 /* Tensors that others stand for: what they consist of. A program's own attribute of one is apart. */
 static bool is_inner_tensor(struct vt_owners_text attribute) {
-    return is(attribute, "_local_tensor") || is(attribute, "elem");
+    return text_is(attribute, "_local_tensor") || text_is(attribute, "elem");
 }
 
 uint16_t vt_torch_roles(const struct vt_owners *w, const struct vt_owners_type *type,
                         struct vt_owners_text attribute) {
     switch ((enum family)type->family) {
     case FAMILY_MODULE:
-        return is(attribute, "_parameters") ? VT_ROLE_PARAMETER
-               : is(attribute, "_buffers")  ? VT_ROLE_BUFFER
-               : is(attribute, "_modules")  ? VT_ROLE_MODULE
-                                            : 0;
+        return text_is(attribute, "_parameters") ? VT_ROLE_PARAMETER
+               : text_is(attribute, "_buffers")  ? VT_ROLE_BUFFER
+               : text_is(attribute, "_modules")  ? VT_ROLE_MODULE
+                                                 : 0;
     case FAMILY_OPTIMIZER:
-        return is(attribute, "state") ? VT_ROLE_OPTIMIZER : 0;
+        return text_is(attribute, "state") ? VT_ROLE_OPTIMIZER : 0;
     case FAMILY_FUNCTION: /* what a context was given for the backward pass: ctx.mask = ... */
         return VT_ROLE_SAVED;
     case FAMILY_TENSOR:
