@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process's mappings, one after the other, as the kernel lists them; and lines of other such files. For
- * pieces.c and owners/ and others.
+ * The process's mappings, one after the other, as the kernel lists them; and lines of other such files.
  */
 #ifndef VT_PRELOAD_MAPS_H
 #define VT_PRELOAD_MAPS_H

@@ -11,8 +11,8 @@
  * Private pages that are neither are empty. They are not read: a userfaultfd may let the reader
  * wait for ever.
  *
- * The scan's own memory and its limit are here too, because every part needs them. Called by the
- * other scan files.
+ * The memory of who searches, and the limit of a search, are here too, because every part needs them.
+ * Called by the other files of memory/, by scan/ and native/.
  */
 #define _GNU_SOURCE
 #include "memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts ranges and targets, without memory. For scan/. */
+/* Sorts ranges, spans and targets, without memory. */
 #include "memory.h"
 
 typedef uintptr_t word __attribute__((may_alias)); /* of items of any type */

@@ -3,9 +3,10 @@
  * Reads memory for the walk through one function, which never faults, however wrong the address is.
  *
  * In the child nothing changes, so memory is read in place: ranges are known from /proc/self/maps,
- * and where a page cannot be read all the same (a guard, the end of a file), a handler of our own
- * makes the copy return false. In the program itself, other threads may unmap anything, and the
- * handlers are the program's; so pages are read by process_vm_readv, and the last ones are kept.
+ * and where a page cannot be read all the same (a guard, the end of a file), the child's handler of
+ * faults makes the copy return false (vt_owners_faulted). In the program itself, other threads may unmap
+ * anything, and the handlers are the program's; so pages are read by process_vm_readv, and the last ones
+ * are kept.
  *
  * The walk's own memory is here too, because every part needs it. Called by the readers and the walk.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Python's dicts, and the attributes of instances: in a dict, in the values that 3.11 and later keep
- * for an instance without making a dict, and in slots. Used by the other pyobjects/.
+ * for an instance without making a dict, and in slots. Used by all files of pyobjects/.
  *
  * A dict has a table of keys. A combined table has each value beside its key. A split table is
  * shared by the instances of a class: it has the keys, and each dict its own array of values.

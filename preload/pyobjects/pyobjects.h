@@ -7,12 +7,12 @@
  *   dict.c     dicts, and attributes that instances keep without one
  *   frame.c    functions, frames, generators, tracebacks: what has named variables
  *   buffer.c   ctypes, NumPy and array.array: memory that may contain addresses
- *   objects.c         the rest, and which reader a type has
+ *   objects.c  the rest, and which reader a type has
  *   cycles.c   objects that only hold each other
  *   roots.c    modules, frames of threads, exceptions
  *
- * Law: that of owners/. All of them read through vt_owners_read, so a wrong pointer ends a branch and nothing else. What
- * they return or name is only ever what a live object holds by a strong reference.
+ * Law: that of owners/. All of them read through vt_owners_read, so a wrong pointer ends a branch and
+ * nothing else. What they return or name is only ever what a live object holds by a strong reference.
  */
 #ifndef VT_PRELOAD_PYOBJECTS_H
 #define VT_PRELOAD_PYOBJECTS_H

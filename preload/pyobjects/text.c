@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Strings, names of types and keys of Python as text, and the edges that they name.
- * Used by all pyobjects/.
+ * Used by all files of pyobjects/.
  */
 #include "pyobjects.h"
 

@@ -14,7 +14,7 @@
  * or at the end. There is one such child at a time. It goes on when the thread that made it ends, and
  * ends with the process.
  *
- * Called through scan.h, at the moments that moments.c knows.
+ * Called at the moments that moments.c knows.
  */
 #define _GNU_SOURCE
 #include "copy.h"
