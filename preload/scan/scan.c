@@ -117,16 +117,10 @@ static bool lives(const struct vt_scan *scan, uint32_t tid) {
 }
 
 static void reach_exactly(struct vt_scan *scan, uint64_t address) {
-    uint32_t low = 0, high = scan->target_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (scan->targets[middle].start < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < scan->target_count && scan->targets[low].start == address)
-        scan->targets[low].reached = true;
+    struct vt_target *t =
+        vt_scan_around(scan->targets, scan->target_count, sizeof *scan->targets, address);
+    if (t && t->start == address)
+        t->reached = true;
 }
 
 /* The last allocations in a thread's log chunk. The thread may unmap the chunk meanwhile, so it is
