@@ -56,7 +56,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         f->site = site;
         f->leak = leaks[i];
         f->amount = vt_amount_of_site(site, f->leak);
-        f->bytes = f->amount.bytes;
+        f->bytes = f->badness = f->amount.bytes;
         f->blocks = f->amount.blocks;
         f->group = key.hash;
         vt_stack_key_free(&key);
@@ -101,6 +101,7 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         f->process = process;
         f->device = d->ordinal;
         f->bytes = f->amount.bytes = d->sure_peak_bytes;
+        f->badness = f->bytes - g->options->max_peak;
         f->group = d->ordinal;
     }
 }
@@ -188,26 +189,16 @@ static int by_process(const void *a, const void *b) {
                     {v->failures, u->failures}, {x->pid, y->pid});
 }
 
-static uint64_t badness(const struct vt_gate_finding *f) {
-    return f->site ? f->amount.bytes : f->bytes - sorted->options->max_peak;
-}
-
 static int by_badness(const void *a, const void *b) {
     const struct vt_gate_finding *x = a, *y = b;
-    if (x->outcome != y->outcome)
-        return x->outcome < y->outcome ? -1 : 1;
-    if (badness(x) != badness(y))
-        return badness(x) > badness(y) ? -1 : 1;
-    if (!x->site != !y->site)
-        return !x->site ? 1 : -1;
-    if (x->site && x->site->verdict != y->site->verdict)
-        return x->site->verdict < y->site->verdict ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->site && x->site->id != y->site->id)
-        return x->site->id < y->site->id ? -1 : 1;
+    int order =
+        VT_ORDER({x->outcome, y->outcome}, {y->badness, x->badness}, {!x->site, !y->site},
+                 {x->site ? x->site->verdict : 0, y->site ? y->site->verdict : 0},
+                 {x->group, y->group}, {x->site ? x->site->id : 0, y->site ? y->site->id : 0});
+    if (order)
+        return order;
     return x->process != y->process ? by_process(&x->process, &y->process)
-                                    : (x->device > y->device) - (x->device < y->device);
+                                    : VT_ORDER({x->device, y->device});
 }
 
 /* Ranks of one job usually hold the same. Among three or more processes, an outlier holds more than

@@ -45,6 +45,7 @@ struct vt_gate_finding {
     const struct vt_site *site; /* NULL: a device over --max-peak */
     const struct vt_leak *leak; /* the site's leak in the model; NULL: none */
     uint64_t bytes, blocks;     /* judged: the site's amount; of a device its peak, and 0 */
+    uint64_t badness;           /* the worst come first */
     struct vt_amount amount;    /* shown: of the leak; of a device its peak */
     uint64_t accepted_bytes;    /* the baseline's bytes, which it exceeds; VT_UNKNOWN: not in it */
     int64_t rule;               /* index of the suppression; -1: none */
@@ -63,7 +64,6 @@ struct vt_gate_line {
     uint64_t live_count, lost_count, went_count, alloc_count;
     const char *went_by; /* of its worst failure: see struct vt_site */
     bool one_device;
-    uint64_t badness;
 };
 
 /* Lines that are one mistake, because they grow together or for another reason (judge/leaks.c). */
@@ -71,7 +71,6 @@ struct vt_gate_leak {
     uint32_t first, count; /* in vt_gate.lines, the worst first */
     uint32_t processes;
     struct vt_amount amount;
-    uint64_t badness;
 };
 
 struct vt_gate_process {

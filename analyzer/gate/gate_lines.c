@@ -8,7 +8,8 @@
  */
 #include "gate_lines.h"
 
-#include <stdlib.h>
+#include "base/base.h"
+
 #include <string.h>
 
 /* --- lines --- */
@@ -26,16 +27,11 @@ static uint64_t line_key(const struct vt_gate_finding *f) {
     return vt_hash_bytes(key + (uint64_t)f->site->verdict * 8 + f->site->layer, api, strlen(api));
 }
 
-static uint64_t badness(const struct vt_gate *g, const struct vt_gate_finding *f) {
-    return f->site ? f->amount.bytes : f->bytes - g->options->max_peak;
-}
-
 static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
                         const struct vt_gate_finding *f) {
     line->count++;
     line->one_device &= f->device == g->findings[line->first].device;
     vt_amount_add(&line->amount, f->amount);
-    line->badness += badness(g, f);
     if (!f->site)
         return;
     line->live_count += f->site->live_count;
@@ -45,165 +41,115 @@ static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
     line->alloc_count += f->site->alloc_count;
 }
 
-/* Numbers the lines in the order of their worst finding, which is in `first` until the sort. */
-static void find_lines(struct vt_gate *g) {
+/* Where a failure comes: by leak, then by line, the worst of each first. */
+struct place {
+    uint64_t leak_badness, line_badness;
+    uint32_t leak, line;
+    uint32_t finding; /* index of the failure, which are sorted by badness */
+};
+
+static int by_place(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    return VT_ORDER({y->leak_badness, x->leak_badness}, {x->leak, y->leak},
+                    {y->line_badness, x->line_badness}, {x->line, y->line},
+                    {x->finding, y->finding});
+}
+
+/* Numbers the lines in the order of their worst failure. */
+static void number_lines(const struct vt_gate *g, struct place *places) {
     VT_SCOPED_MAP known = {0};
-    uint32_t room = 0;
+    uint32_t lines = 0;
     for (uint32_t i = 0; i < g->failures; i++) {
-        struct vt_gate_finding *f = &g->findings[i];
-        uint64_t key = line_key(f);
-        uint32_t at = vt_map_get(&known, key);
-        if (at == VT_MAP_NONE) {
-            at = g->line_count;
-            vt_map_put(&known, key, at);
-            VT_GROW(g->lines, g->line_count, room);
-            g->lines[g->line_count++] = (struct vt_gate_line){.first = i, .one_device = true};
-        }
-        f->line = at;
-        add_to_line(g, &g->lines[at], f);
+        uint64_t key = line_key(&g->findings[i]);
+        if (vt_map_get(&known, key) == VT_MAP_NONE)
+            vt_map_put(&known, key, lines++);
+        places[i].line = vt_map_get(&known, key);
     }
 }
 
-/* --- leaks --- */
-
-static uint32_t root_of(uint32_t *parent, uint32_t at) {
-    while (parent[at] != at)
-        at = parent[at] = parent[parent[at]];
-    return at;
-}
-
-/* Joins the lines of which the model made one leak; numbers the leaks in the order of their worst
- * finding. */
-static void find_leaks(struct vt_gate *g) {
-    uint32_t *parent = vt_alloc(g->line_count, sizeof *parent), room = 0;
-    VT_SCOPED_MAP by_leak = {0}, by_root = {0};
-    for (uint32_t i = 0; i < g->line_count; i++)
-        parent[i] = i;
+/* A leak has the number of its first line. */
+static void number_leaks(const struct vt_gate *g, struct place *places) {
+    VT_SCOPED uint32_t *sets = vt_sets_make(g->failures);
+    VT_SCOPED_MAP by_leak = {0};
     for (uint32_t i = 0; i < g->failures; i++) {
-        const struct vt_gate_finding *f = &g->findings[i];
-        uint64_t key = (uint64_t)(uintptr_t)f->leak;
-        uint32_t other = f->leak ? vt_map_get(&by_leak, key) : VT_MAP_NONE;
+        const struct vt_leak *leak = g->findings[i].leak;
+        uint32_t other = leak ? vt_map_get(&by_leak, (uintptr_t)leak) : VT_MAP_NONE;
         if (other != VT_MAP_NONE)
-            parent[root_of(parent, f->line)] = root_of(parent, other);
-        else if (f->leak)
-            vt_map_put(&by_leak, key, f->line);
-    }
-    for (uint32_t i = 0; i < g->line_count; i++) {
-        uint32_t root = root_of(parent, i), at = vt_map_get(&by_root, root);
-        if (at == VT_MAP_NONE) {
-            at = g->leak_count;
-            vt_map_put(&by_root, root, at);
-            VT_GROW(g->leaks, g->leak_count, room);
-            g->leaks[g->leak_count++] = (struct vt_gate_leak){0};
-        }
-        g->lines[i].leak = at;
-        g->leaks[at].count++;
-        g->leaks[at].badness += g->lines[i].badness;
-        vt_amount_add(&g->leaks[at].amount, g->lines[i].amount);
-    }
-    free(parent);
-}
-
-/* --- order --- */
-
-static const struct vt_gate *sorted; /* for qsort, which passes no context */
-
-static int by_leak(const void *a, const void *b) {
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    return VT_ORDER({sorted->leaks[j].badness, sorted->leaks[i].badness}, {i, j});
-}
-
-/* By leak, in the final order, then by badness. */
-static int by_line(const void *a, const void *b) {
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const struct vt_gate_line *x = &sorted->lines[i], *y = &sorted->lines[j];
-    return VT_ORDER({x->leak, y->leak}, {y->badness, x->badness}, {i, j});
-}
-
-/* The numbers 0 to count - 1, sorted. Free it. */
-static uint32_t *order_of(uint32_t count, int (*compare)(const void *, const void *)) {
-    uint32_t *order = vt_alloc(count, sizeof *order);
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
-    vt_sort(order, count, sizeof *order, compare);
-    return order;
-}
-
-static void sort_leaks(struct vt_gate *g) {
-    struct vt_gate_leak *leaks = vt_alloc(g->leak_count, sizeof *leaks);
-    VT_SCOPED uint32_t *order = order_of(g->leak_count, by_leak);
-    uint32_t *place = vt_alloc(g->leak_count, sizeof *place), lines = 0;
-    for (uint32_t i = 0; i < g->leak_count; i++) {
-        leaks[i] = g->leaks[order[i]];
-        leaks[i].first = lines;
-        lines += leaks[i].count;
-        place[order[i]] = i;
-    }
-    for (uint32_t i = 0; i < g->line_count; i++)
-        g->lines[i].leak = place[g->lines[i].leak];
-    free(g->leaks);
-    g->leaks = leaks;
-    free(place);
-}
-
-static void sort_lines(struct vt_gate *g) {
-    struct vt_gate_line *lines = vt_alloc(g->line_count, sizeof *lines);
-    VT_SCOPED uint32_t *order = order_of(g->line_count, by_line);
-    uint32_t *place = vt_alloc(g->line_count, sizeof *place), findings = 0;
-    for (uint32_t i = 0; i < g->line_count; i++) {
-        lines[i] = g->lines[order[i]];
-        lines[i].first = findings;
-        findings += lines[i].count;
-        place[order[i]] = i;
+            vt_sets_join(sets, places[i].line, other);
+        else if (leak)
+            vt_map_put(&by_leak, (uintptr_t)leak, places[i].line);
     }
     for (uint32_t i = 0; i < g->failures; i++)
-        g->findings[i].line = place[g->findings[i].line];
-    free(g->lines);
-    g->lines = lines;
-    free(place);
+        places[i].leak = vt_sets_find(sets, places[i].line);
 }
 
-/* Sorts the failures by line, and keeps their order within a line. */
-static void sort_failures(struct vt_gate *g) {
+/* Sorts the failures by leak and line, and keeps their order within a line. */
+static void sort_failures(struct vt_gate *g, struct place *places) {
+    VT_SCOPED uint64_t *of_line = vt_alloc(g->failures, sizeof *of_line);
+    VT_SCOPED uint64_t *of_leak = vt_alloc(g->failures, sizeof *of_leak);
     VT_SCOPED struct vt_gate_finding *failures = vt_alloc(g->failures, sizeof *failures);
-    VT_SCOPED uint32_t *next = vt_alloc(g->line_count, sizeof *next);
     for (uint32_t i = 0; i < g->failures; i++) {
-        uint32_t line = g->findings[i].line;
-        failures[g->lines[line].first + next[line]++] = g->findings[i];
+        failures[i] = g->findings[i];
+        of_line[places[i].line] += failures[i].badness;
+        of_leak[places[i].leak] += failures[i].badness;
     }
-    if (g->failures)
-        memcpy(g->findings, failures, g->failures * sizeof *failures);
+    for (uint32_t i = 0; i < g->failures; i++) {
+        places[i].finding = i;
+        places[i].line_badness = of_line[places[i].line];
+        places[i].leak_badness = of_leak[places[i].leak];
+    }
+    vt_sort(places, g->failures, sizeof *places, by_place);
+    for (uint32_t i = 0; i < g->failures; i++)
+        g->findings[i] = failures[places[i].finding];
 }
 
-/* Counts the different sites and processes of each line and leak. */
-static void count_different(struct vt_gate *g) {
+/* Makes lines and leaks of the sorted failures. */
+static void make_lines(struct vt_gate *g, const struct place *places) {
     VT_SCOPED uint32_t *line_of = vt_alloc(g->model->process_count, sizeof *line_of);
     VT_SCOPED uint32_t *leak_of = vt_alloc(g->model->process_count, sizeof *leak_of);
+    uint32_t line_room = 0, leak_room = 0;
+    for (uint32_t i = 0; i < g->failures; i++) {
+        struct vt_gate_finding *f = &g->findings[i];
+        if (!i || places[i].leak != places[i - 1].leak) {
+            VT_GROW(g->leaks, g->leak_count, leak_room);
+            g->leaks[g->leak_count++] = (struct vt_gate_leak){.first = g->line_count};
+        }
+        struct vt_gate_leak *leak = &g->leaks[g->leak_count - 1];
+        if (!i || places[i].line != places[i - 1].line) {
+            VT_GROW(g->lines, g->line_count, line_room);
+            g->lines[g->line_count++] =
+                (struct vt_gate_line){.first = i, .leak = g->leak_count - 1, .one_device = true};
+            leak->count++;
+        }
+        struct vt_gate_line *line = &g->lines[g->line_count - 1];
+        f->line = g->line_count - 1;
+        add_to_line(g, line, f);
+        vt_amount_add(&leak->amount, f->amount);
+        line->processes += line_of[f->process] != g->line_count;
+        leak->processes += leak_of[f->process] != g->leak_count;
+        line_of[f->process] = g->line_count;
+        leak_of[f->process] = g->leak_count;
+    }
+}
+
+static void count_sites(struct vt_gate *g) {
     for (uint32_t i = 0; i < g->line_count; i++) {
         struct vt_gate_line *line = &g->lines[i];
         VT_SCOPED_MAP sites = {0};
-        for (uint32_t j = line->first; j < line->first + line->count; j++) {
-            const struct vt_gate_finding *f = &g->findings[j];
-            line->processes += line_of[f->process] != i + 1;
-            g->leaks[line->leak].processes += leak_of[f->process] != line->leak + 1;
-            line_of[f->process] = i + 1;
-            leak_of[f->process] = line->leak + 1;
-            if (f->site && vt_map_get(&sites, f->site->id) == VT_MAP_NONE) {
-                vt_map_put(&sites, f->site->id, j);
-                line->sites++;
-            }
-        }
+        for (uint32_t j = line->first; j < line->first + line->count; j++)
+            if (g->findings[j].site)
+                vt_map_put(&sites, g->findings[j].site->id, j);
+        line->sites = (uint32_t)sites.used;
     }
 }
 
 void vt_gate_lines_make(struct vt_gate *g) {
-    find_lines(g);
-    find_leaks(g);
-    sorted = g;
-    sort_leaks(g);
-    sort_lines(g);
-    sort_failures(g);
-    count_different(g);
+    VT_SCOPED struct place *places = vt_alloc(g->failures, sizeof *places);
+    number_lines(g, places);
+    number_leaks(g, places);
+    sort_failures(g, places);
+    make_lines(g, places);
+    count_sites(g);
 }
 
 /* --- why --- */
