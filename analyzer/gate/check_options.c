@@ -220,7 +220,7 @@ static int write_one(const struct vt_check *check, const struct vt_gate *gate,
     how.colour = to && vt_wants_colour(fileno(to));
     errno = 0;
     if (to)
-        error = format->write(gate, &how, to);
+        vt_gate_write(gate, format, &how, to);
     if (to && (fflush(to) || ferror(to)) && !error)
         error = errno ? -errno : -EIO;
     if (to && to_file && fclose(to) && !error)

@@ -7,11 +7,12 @@
 
 #include "gate.h"
 
+struct vt_gate_page;
+
 struct vt_gate_format {
     const char *name, *help;
-    /* Writes everything. Returns 0 or -errno; the caller checks ferror(out). */
-    int (*write)(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                 FILE *out);
+    bool shown; /* by a terminal or a log, which must not obey what is in it */
+    void (*write)(const struct vt_gate_page *page);
 };
 
 /* Ends with a row whose name is NULL. */
@@ -19,10 +20,14 @@ extern const struct vt_gate_format vt_gate_formats[];
 
 const struct vt_gate_format *vt_gate_format_find(const char *name); /* NULL: unknown name */
 
-int vt_gate_text_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
-int vt_gate_json_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
-int vt_gate_junit_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
-int vt_gate_sarif_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
-int vt_gate_github_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
+/* Writes everything. The caller checks ferror(out). */
+void vt_gate_write(const struct vt_gate *gate, const struct vt_gate_format *format,
+                   const struct vt_gate_format_options *how, FILE *out);
+
+void vt_gate_text_write(const struct vt_gate_page *page);
+void vt_gate_json_write(const struct vt_gate_page *page);
+void vt_gate_junit_write(const struct vt_gate_page *page);
+void vt_gate_sarif_write(const struct vt_gate_page *page);
+void vt_gate_github_write(const struct vt_gate_page *page);
 
 #endif

@@ -46,15 +46,11 @@ static void cell(FILE *out, const char *s) {
     }
 }
 
-static void annotation(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                       const struct vt_gate_line *line, FILE *out) {
-    const struct vt_gate_finding *f = &gate->findings[line->first];
-    const struct vt_process *p = &gate->model->processes[f->process];
-    struct vt_gate_location location = {0};
-    VT_SCOPED char *sentence = vt_gate_sentence(gate, line, options->stable);
-    VT_SCOPED char *name = vt_gate_process_name(p, options->stable);
-    if (f->site)
-        vt_gate_location_find(p, f->site->stack, options->source_root, &location);
+static void annotation(const struct vt_gate_page *page, const struct vt_gate_said *said) {
+    FILE *out = page->out;
+    const struct vt_gate_finding *f = said->worst;
+    uint32_t processes = said->line->processes;
+    struct vt_gate_location location = vt_gate_said_location(page, said);
     fputs("::error ", out);
     if (location.file) {
         fputs("file=", out);
@@ -64,119 +60,88 @@ static void annotation(const struct vt_gate *gate, const struct vt_gate_format_o
         fputc(',', out);
     }
     fprintf(out, "title=GPU memory%s %s::", f->site ? "" : " budget", vt_gate_kind(f));
-    escape(out, sentence, false);
-    if (line->processes == 1 && gate->model->process_count > 1) {
+    escape(out, said->sentence, false);
+    if (processes == 1 && page->gate->model->process_count > 1) {
         fputs(" (in ", out);
-        escape(out, name, false);
+        escape(out, page->names[f->process], false);
         fputc(')', out);
-    } else if (line->processes > 1 && !f->site) {
-        fprintf(out, " (in %u processes)", line->processes);
+    } else if (processes > 1 && !f->site) {
+        fprintf(out, " (in %u processes)", processes);
     }
     fputc('\n', out);
     free(location.file);
 }
 
-/* Lines for which there is no annotation left go to the step's log, as compilers write them. */
-static void plain_lines(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        uint32_t from, FILE *out) {
-    for (uint32_t i = from; i < gate->line_count; i++) {
-        const struct vt_gate_finding *f = &gate->findings[gate->lines[i].first];
-        const struct vt_process *p = &gate->model->processes[f->process];
-        struct vt_gate_location location = {0};
-        VT_SCOPED char *sentence = vt_gate_sentence(gate, &gate->lines[i], options->stable);
-        if (f->site)
-            vt_gate_location_find(p, f->site->stack, options->source_root, &location);
-        if (location.file && location.line)
-            fprintf(out, "%s:%u: ", location.file, location.line);
-        fprintf(out, "%s\n", sentence);
-        free(location.file);
-    }
+/* A line for which there is no annotation left goes to the step's log, as compilers write it. */
+static void plain_line(const struct vt_gate_page *page, const struct vt_gate_said *said) {
+    struct vt_gate_location location = vt_gate_said_location(page, said);
+    if (location.file && location.line)
+        fprintf(page->out, "%s:%u: ", location.file, location.line);
+    fprintf(page->out, "%s\n", said->sentence);
+    free(location.file);
 }
 
-/* Notices, of which GitHub shows ten per step. */
-static void notices(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                    FILE *out) {
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < gate->model->process_count && shown < ANNOTATIONS; i++) {
-        VT_SCOPED char *note =
-            vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
-        if (note) {
-            shown++;
-            fputs("::notice title=GPU memory::", out);
-            escape(out, note, false);
-            fputc('\n', out);
-        }
-    }
-}
-
-static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        const struct vt_gate_line *line, FILE *out) {
-    const struct vt_gate_finding *f = &gate->findings[line->first];
-    const struct vt_process *p = &gate->model->processes[f->process];
-    VT_SCOPED char *why = vt_gate_why(gate, line, options->stable);
+static void summary_row(const struct vt_gate_page *page, const struct vt_gate_said *said) {
+    FILE *out = page->out;
+    const struct vt_site *site = said->worst->site;
+    const struct vt_amount *amount = &said->line->amount;
     VT_SCOPED char *frame_text =
-        f->site ? vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX) : vt_strdup("");
-    VT_SCOPED char *name = vt_gate_process_name(p, options->stable);
-    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), VT_BYTES(line->amount.bytes),
-            f->site ? VT_NUMBER(line->amount.blocks) : "");
-    cell(out, frame_text);
+        site ? vt_frame_text(said->process, vt_stack_main_frame(site->stack), UINT_MAX) : NULL;
+    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(said->worst), VT_BYTES(amount->bytes),
+            site ? VT_NUMBER(amount->blocks) : "");
+    cell(out, frame_text ? frame_text : "");
     fputs(" | ", out);
-    if (line->processes > 1)
-        fprintf(out, "%u processes", line->processes);
+    if (said->line->processes > 1)
+        fprintf(out, "%u processes", said->line->processes);
     else
-        cell(out, name);
+        cell(out, page->names[said->worst->process]);
     fputs(" | ", out);
-    cell(out, why);
+    cell(out, said->why);
     fputs(" |\n", out);
 }
 
-static void summary(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                    FILE *out) {
-    VT_SCOPED char *headline = vt_gate_headline(gate);
+static void remark(const struct vt_gate_page *page, const char *label, const char *text) {
+    fprintf(page->out, "\n%s: ", label);
+    cell(page->out, text);
+    fputc('\n', page->out);
+}
+
+static void summary(const struct vt_gate_page *page) {
+    const struct vt_gate *gate = page->gate;
+    FILE *out = page->out;
     fputs("### GPU memory leak check\n\n", out);
-    fprintf(out, "%s %s\n", gate->failed || gate->open ? ":x:" : ":white_check_mark:", headline);
+    fprintf(out, "%s %s\n",
+            gate->failed || gate->open ? ":x:" : ":white_check_mark:", page->headline);
     if (gate->failures)
         fputs("\n| verdict | held | blocks | allocated at | process | why |\n"
               "| --- | ---: | ---: | --- | --- | --- |\n",
               out);
     for (uint32_t i = 0; i < gate->line_count && i < ROWS; i++)
-        summary_row(gate, options, &gate->lines[i], out);
+        summary_row(page, &page->said[i]);
     if (gate->line_count > ROWS)
         fprintf(out, "\n%u more lines are in the step's log\n", gate->line_count - ROWS);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
-        if (gate->processes[gate->order[i]].outlier) {
-            VT_SCOPED char *name =
-                vt_gate_process_name(&gate->model->processes[gate->order[i]], options->stable);
-            fputs("\nNot like the others: ", out);
-            cell(out, name);
-            fputc('\n', out);
-        }
-    for (uint32_t i = 0, shown = 0; i < gate->model->process_count && shown < NOTES; i++) {
-        VT_SCOPED char *note =
-            vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
-        if (note) {
-            shown++;
-            fputs("\nNote: ", out);
-            cell(out, note);
-            fputc('\n', out);
-        }
-    }
+        if (gate->processes[gate->order[i]].outlier)
+            remark(page, "Not like the others", page->names[gate->order[i]]);
+    for (uint32_t i = 0; i < page->note_count && i < NOTES; i++)
+        remark(page, "Note", page->notes[i]);
     fputc('\n', out);
 }
 
 /* Appends to the file that GitHub names. False if there is none or it cannot be written; the result
  * of the gate stays the same. */
-static bool write_summary(const struct vt_gate *gate,
-                          const struct vt_gate_format_options *options) {
+static bool write_summary(const struct vt_gate_page *page) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
     if (!path || !*path)
         return false;
     errno = 0;
     FILE *file = fopen(path, "ae");
     if (file) {
-        struct vt_page page;
-        summary(gate, options, vt_page_open(&page));
-        vt_page_close(&page, false, file);
+        struct vt_page shown;
+        struct vt_gate_page of_file = *page;
+        of_file.out = vt_page_open(&shown);
+        summary(&of_file);
+        vt_page_close(&shown, false, file);
         fflush(file);
     }
     bool bad = !file || ferror(file);
@@ -187,24 +152,25 @@ static bool write_summary(const struct vt_gate *gate,
     return !bad;
 }
 
-int vt_gate_github_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                         FILE *to) {
-    struct vt_page page;
-    FILE *out = vt_page_open(&page);
-    VT_SCOPED char *headline = vt_gate_headline(gate);
-    for (uint32_t i = 0; i < gate->line_count && i < ANNOTATIONS; i++)
-        annotation(gate, options, &gate->lines[i], out);
-    notices(gate, options, out);
-    fprintf(out, "leak check %s\n", headline);
-    if (options->added_count)
-        fprintf(out, "judged with them: %u more log%s of the same run\n", options->added_count,
-                vt_plural(options->added_count));
-    bool summed = write_summary(gate, options);
-    uint32_t left = gate->line_count > ANNOTATIONS ? gate->line_count - ANNOTATIONS : 0;
+void vt_gate_github_write(const struct vt_gate_page *page) {
+    FILE *out = page->out;
+    uint32_t lines = page->gate->line_count;
+    for (uint32_t i = 0; i < lines && i < ANNOTATIONS; i++)
+        annotation(page, &page->said[i]);
+    for (uint32_t i = 0; i < page->note_count && i < ANNOTATIONS; i++) { /* it shows ten of these */
+        fputs("::notice title=GPU memory::", out);
+        escape(out, page->notes[i], false);
+        fputc('\n', out);
+    }
+    fprintf(out, "leak check %s\n", page->headline);
+    if (page->how->added_count)
+        fprintf(out, "judged with them: %u more log%s of the same run\n", page->how->added_count,
+                vt_plural(page->how->added_count));
+    bool summed = write_summary(page);
+    uint32_t left = lines > ANNOTATIONS ? lines - ANNOTATIONS : 0;
     if (left)
         fprintf(out, "%u more line%s, past GitHub's ten annotations%s\n", left,
                 left == 1 ? " fails" : "s fail", summed ? "; the step summary lists them" : ":");
-    plain_lines(gate, options, summed ? ROWS : ANNOTATIONS, out);
-    vt_page_close(&page, false, to);
-    return 0;
+    for (uint32_t i = summed ? ROWS : ANNOTATIONS; i < lines; i++)
+        plain_line(page, &page->said[i]);
 }

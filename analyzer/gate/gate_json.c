@@ -15,8 +15,9 @@
 
 struct writer {
     struct vt_json j;
+    const struct vt_gate_page *page;
     const struct vt_gate *gate;
-    const struct vt_gate_format_options *options;
+    bool stable;
 };
 
 static void frame(struct writer *w, const char *name, const struct vt_process *p,
@@ -26,8 +27,8 @@ static void frame(struct writer *w, const char *name, const struct vt_process *p
         vt_json_null(&w->j, name);
         return;
     }
-    vt_gate_location_of(p, f, w->options->source_root, &location);
-    vt_fmt_json_frame(&w->j, name, f, location.file ? location.file : f->file, w->options->stable);
+    vt_gate_location_of(p, f, w->page->how->source_root, &location);
+    vt_fmt_json_frame(&w->j, name, f, location.file ? location.file : f->file, w->stable);
     free(location.file);
 }
 
@@ -44,7 +45,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
     struct vt_json *j = &w->j;
     const struct vt_process *p = &w->gate->model->processes[f->process];
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
-    VT_SCOPED char *why = vt_gate_why(w->gate, &line, w->options->stable);
+    VT_SCOPED char *why = vt_gate_why(w->gate, &line, w->stable);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "outcome", outcomes[f->outcome]);
     vt_json_string(j, "kind", vt_gate_kind(f));
@@ -64,7 +65,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
                            w->gate->options->suppressions->rules[f->rule].pattern);
         else
             vt_json_null(j, "suppression");
-        if (!w->options->stable) {
+        if (!w->stable) {
             vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
             vt_json_string(j, "kept_by", f->leak && f->leak->kept ? f->leak->kept->text : NULL);
         }
@@ -75,7 +76,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
             if (!vt_stack_frame(f->site->stack, i)->interpreter)
                 frame(w, NULL, p, vt_stack_frame(f->site->stack, i));
         vt_json_close(j, ']');
-    } else if (!w->options->stable) {
+    } else if (!w->stable) {
         vt_json_number(j, "peak_bytes", f->bytes);
     }
     vt_json_close(j, '}');
@@ -87,7 +88,7 @@ static void process(struct writer *w, uint32_t index) {
     const struct vt_gate_process *g = &w->gate->processes[index];
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "verdict", vt_gate_verdict(g->failed, g->open));
-    if (!w->options->stable) {
+    if (!w->stable) {
         vt_json_string(j, "log", p->log);
         vt_json_string(j, "run_id", p->run_id);
         vt_json_number(j, "pid", p->pid);
@@ -110,7 +111,7 @@ static void process(struct writer *w, uint32_t index) {
         vt_json_open(j, NULL, '{');
         vt_json_part_ordinal(j, "device", d->ordinal);
         vt_json_number(j, "live_bytes", d->live_bytes);
-        if (!w->options->stable)
+        if (!w->stable)
             vt_json_number(j, "peak_bytes", d->peak_bytes);
         vt_json_boolean(j, "over_budget", d->peak_bytes > w->gate->options->max_peak);
         vt_json_close(j, '}');
@@ -124,18 +125,16 @@ static void process(struct writer *w, uint32_t index) {
     vt_json_close(j, '}');
 }
 
-static void leak_line(struct writer *w, const struct vt_gate_line *line) {
+static void leak_line(struct writer *w, const struct vt_gate_said *said) {
     struct vt_json *j = &w->j;
-    const struct vt_gate_finding *f = &w->gate->findings[line->first];
-    const struct vt_process *p = &w->gate->model->processes[f->process];
-    VT_SCOPED char *why = vt_gate_why(w->gate, line, w->options->stable);
+    const struct vt_gate_line *line = said->line;
     VT_SCOPED_MAP named = {0};
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "bytes", line->amount.bytes);
     vt_json_number(j, "blocks", line->amount.blocks);
     vt_json_number(j, "processes", line->processes);
-    vt_json_string(j, "why", why);
-    frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
+    vt_json_string(j, "why", said->why);
+    frame(w, "own_frame", said->process, vt_stack_main_frame(said->worst->site->stack));
     vt_json_open(j, "sites", '[');
     for (uint32_t i = line->first; i < line->first + line->count; i++) {
         const struct vt_site *site = w->gate->findings[i].site;
@@ -154,7 +153,7 @@ static void leaks(struct writer *w) {
     vt_json_open(j, "leaks", '[');
     for (uint32_t i = 0; i < g->leak_count; i++) {
         const struct vt_gate_leak *leak = &g->leaks[i];
-        const struct vt_gate_finding *worst = &g->findings[g->lines[leak->first].first];
+        const struct vt_gate_finding *worst = w->page->said[leak->first].worst;
         if (!worst->site)
             continue;
         vt_json_open(j, NULL, '{');
@@ -164,7 +163,7 @@ static void leaks(struct writer *w) {
         vt_json_number(j, "processes", leak->processes);
         vt_json_open(j, "lines", '[');
         for (uint32_t k = leak->first; k < leak->first + leak->count; k++)
-            leak_line(w, &g->lines[k]);
+            leak_line(w, &w->page->said[k]);
         vt_json_close(j, ']');
         vt_json_close(j, '}');
     }
@@ -215,9 +214,11 @@ static void unused(struct writer *w) {
     vt_json_close(j, ']');
 }
 
-int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                       FILE *out) {
-    struct writer w = {.j = {.out = out, .first = true}, .gate = gate, .options = options};
+void vt_gate_json_write(const struct vt_gate_page *page) {
+    const struct vt_gate *gate = page->gate;
+    const struct vt_gate_format_options *how = page->how;
+    struct writer w = {
+        .j = {.out = page->out, .first = true}, .page = page, .gate = gate, .stable = how->stable};
     struct vt_json *j = &w.j;
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "schema", "vramtrace-check/1");
@@ -235,11 +236,10 @@ int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_o
         process(&w, gate->order[i]);
     vt_json_close(j, ']');
     unused(&w);
-    if (!options->stable) {
-        vt_json_strings(j, "added", options->added, options->added_count);
-        vt_json_strings(j, "left_out", options->left_out, options->left_out_count);
+    if (!how->stable) {
+        vt_json_strings(j, "added", how->added, how->added_count);
+        vt_json_strings(j, "left_out", how->left_out, how->left_out_count);
     }
     vt_json_close(j, '}');
-    fputc('\n', out);
-    return 0;
+    fputc('\n', page->out);
 }

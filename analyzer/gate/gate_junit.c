@@ -53,8 +53,8 @@ static void attribute(FILE *out, const char *name, const char *value) {
 
 /* A test suite while it is written. */
 struct suite {
+    const struct vt_gate_page *page;
     const struct vt_gate *gate;
-    const struct vt_gate_format_options *options;
     FILE *out;
     struct vt_map names; /* hash of a name -> how many test cases have it */
 };
@@ -65,8 +65,8 @@ static unsigned bucket(unsigned device) {
                                        : device;
 }
 
-/* Begins a test case; its element stays open. Takes over `name`. */
-static void begin_case(struct suite *s, char *name, const struct vt_process *p) {
+/* Begins a test case; its element stays open. */
+static void begin_case(struct suite *s, const char *name, const struct vt_process *p) {
     VT_SCOPED_STRING unique = {0};
     const char *program = vt_gate_program(p);
     uint64_t key = vt_hash_bytes(vt_hash_bytes(0, program, strlen(program)), name, strlen(name));
@@ -79,7 +79,6 @@ static void begin_case(struct suite *s, char *name, const struct vt_process *p) 
     fputs("    <testcase", s->out);
     attribute(s->out, "name", unique.text);
     attribute(s->out, "classname", program);
-    free(name);
 }
 
 /* --- what fails --- */
@@ -94,10 +93,8 @@ static void processes(struct suite *s, const struct vt_gate_line *line) {
     for (uint32_t i = 0; i < g->model->process_count && g->model->process_count > 1; i++) {
         if (!has[g->order[i]])
             continue;
-        VT_SCOPED char *who =
-            vt_gate_process_name(&g->model->processes[g->order[i]], s->options->stable);
         fputs(shown++ ? "; " : "in ", s->out);
-        escape(s->out, who);
+        escape(s->out, s->page->names[g->order[i]]);
     }
     fputs(shown ? "\n" : "", s->out);
 }
@@ -135,38 +132,31 @@ static void stacks(struct suite *s, const struct vt_gate_line *line) {
 
 /* "leak: src/leak.c:41 in new_buffer (cudaMalloc on GPU 0)", "peak: GPU 0": the same on every machine
  * if the file is below the source root. Free it. */
-static char *line_name(const struct suite *s, const struct vt_gate_line *line) {
-    const struct vt_gate_finding *f = &s->gate->findings[line->first];
-    const struct vt_process *p = &s->gate->model->processes[f->process];
-    struct vt_string name = {0};
-    if (!f->site) {
-        vt_string_format(&name, "peak: %s", VT_GPU(f->device));
-        return name.text;
-    }
+static char *line_name(const struct suite *s, const struct vt_gate_said *said) {
+    const struct vt_gate_finding *f = said->worst;
+    if (!f->site)
+        return vt_formatted("peak: %s", VT_GPU(f->device));
     const struct vt_frame *frame = vt_stack_main_frame(f->site->stack);
-    VT_SCOPED char *frame_text = vt_gate_frame_text(p, f->site),
-                   *call = vt_gate_call_text(s->gate, line);
+    VT_SCOPED char *frame_text = vt_gate_frame_text(said), *call = vt_gate_call_text(said);
     struct vt_gate_location where;
-    vt_gate_location_of(p, frame, s->options->source_root, &where);
-    if (frame && where.inside && where.line && frame->function)
-        vt_string_format(&name, "leak: %s:%u in %s (%s)", where.file, where.line, frame->function,
-                         call);
-    else
-        vt_string_format(&name, "leak: %s (%s)", frame_text, call);
+    vt_gate_location_of(said->process, frame, s->page->how->source_root, &where);
+    char *name =
+        frame && where.inside && where.line && frame->function
+            ? vt_formatted("leak: %s:%u in %s (%s)", where.file, where.line, frame->function, call)
+            : vt_formatted("leak: %s (%s)", frame_text, call);
     free(where.file);
-    return name.text;
+    return name;
 }
 
-static void failing_line(struct suite *s, const struct vt_gate_line *line) {
-    const struct vt_gate_finding *f = &s->gate->findings[line->first];
-    VT_SCOPED char *sentence = vt_gate_sentence(s->gate, line, s->options->stable);
-    begin_case(s, line_name(s, line), &s->gate->model->processes[f->process]);
+static void failing_line(struct suite *s, const struct vt_gate_said *said) {
+    VT_SCOPED char *name = line_name(s, said);
+    begin_case(s, name, said->process);
     fputs(">\n      <failure", s->out);
-    attribute(s->out, "type", vt_gate_kind(f));
-    attribute(s->out, "message", sentence);
+    attribute(s->out, "type", vt_gate_kind(said->worst));
+    attribute(s->out, "message", said->sentence);
     fputs(">", s->out);
-    processes(s, line);
-    stacks(s, line);
+    processes(s, said->line);
+    stacks(s, said->line);
     fputs("</failure>\n    </testcase>\n", s->out);
 }
 
@@ -187,9 +177,8 @@ static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device
 static void passing_device(struct suite *s, uint32_t process, unsigned device) {
     const struct vt_process *p = &s->gate->model->processes[process];
     const struct vt_gate_process *g = &s->gate->processes[process];
-    struct vt_string name = {0};
-    VT_SCOPED char *who = vt_gate_process_name(p, s->options->stable);
-    vt_string_add(&name, who);
+    VT_SCOPED_STRING name = {0};
+    vt_string_add(&name, s->page->names[process]);
     if (device < VT_DEVICE_HOST)
         vt_string_format(&name, ", %s", VT_GPU(device));
     else
@@ -205,26 +194,10 @@ static void passing_device(struct suite *s, uint32_t process, unsigned device) {
         fputs("/>\n", s->out);
 }
 
-/* The processes' notes, on the suite because they belong to no device. */
-static void notes(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                  FILE *out) {
-    bool open = false;
-    for (uint32_t i = 0; i < gate->model->process_count; i++) {
-        VT_SCOPED char *note =
-            vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
-        if (note) {
-            fputs(open ? "\n" : "    <system-out>", out);
-            escape(out, note);
-            open = true;
-        }
-    }
-    if (open)
-        fputs("</system-out>\n", out);
-}
-
-int vt_gate_junit_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        FILE *out) {
-    struct suite s = {.gate = gate, .options = options, .out = out};
+void vt_gate_junit_write(const struct vt_gate_page *page) {
+    const struct vt_gate *gate = page->gate;
+    FILE *out = page->out;
+    struct suite s = {.page = page, .gate = gate, .out = out};
     uint32_t passing = 0, errors = 0;
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
@@ -238,13 +211,16 @@ int vt_gate_junit_write(const struct vt_gate *gate, const struct vt_gate_format_
             "skipped=\"0\">\n",
             gate->line_count + passing, gate->line_count, errors);
     for (uint32_t i = 0; i < gate->line_count; i++)
-        failing_line(&s, &gate->lines[i]);
+        failing_line(&s, &page->said[i]);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, gate->order[i], device))
                 passing_device(&s, gate->order[i], device);
-    notes(gate, options, out);
+    for (uint32_t i = 0; i < page->note_count; i++) { /* of no device, so of the suite */
+        fputs(i ? "\n" : "    <system-out>", out);
+        escape(out, page->notes[i]);
+    }
+    fputs(page->note_count ? "</system-out>\n" : "", out);
     fputs("  </testsuite>\n</testsuites>\n", out);
     vt_map_free(&s.names);
-    return 0;
 }

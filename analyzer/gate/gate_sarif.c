@@ -27,8 +27,8 @@ static const struct {
 
 struct writer {
     struct vt_json j;
+    const struct vt_gate_page *page;
     const struct vt_gate *gate;
-    const struct vt_gate_format_options *options;
     struct stack_line *lines; /* of the findings, for their fingerprints */
     uint32_t line_count;
 };
@@ -94,7 +94,7 @@ static void stack(struct writer *w, const struct vt_process *p, const struct vt_
         struct vt_gate_location where;
         if (vt_stack_frame(s, i)->interpreter)
             continue;
-        vt_gate_location_of(p, vt_stack_frame(s, i), w->options->source_root, &where);
+        vt_gate_location_of(p, vt_stack_frame(s, i), w->page->how->source_root, &where);
         vt_json_open(j, NULL, '{');
         location(w, "location", p, &where);
         if (vt_stack_frame(s, i)->module)
@@ -157,21 +157,16 @@ static void fingerprint(struct writer *w, const struct vt_gate_finding *f) {
 static void result(struct writer *w, const struct vt_gate_finding *f) {
     static const char *const levels[] = {"error", "warning", "note", "note"};
     struct vt_json *j = &w->j;
-    const struct vt_process *p = &w->gate->model->processes[f->process];
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
-    VT_SCOPED char *sentence = vt_gate_sentence(w->gate, &line, w->options->stable);
+    struct vt_gate_said said = vt_gate_say(w->page, &line);
+    struct vt_gate_location where = vt_gate_said_location(w->page, &said);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "ruleId", vt_gate_kind(f));
     vt_json_string(j, "level", levels[f->outcome]);
-    text(j, "message", sentence);
+    text(j, "message", said.sentence);
     vt_json_open(j, "locations", '[');
-    if (f->site) {
-        struct vt_gate_location where;
-        vt_gate_location_find(p, f->site->stack, w->options->source_root, &where);
-        if (where.file || where.frame)
-            location(w, NULL, p, &where);
-        free(where.file);
-    }
+    if (where.file || where.frame)
+        location(w, NULL, said.process, &where);
     vt_json_close(j, ']');
     fingerprint(w, f);
     if (f->outcome == VT_GATE_ACCEPTED)
@@ -187,8 +182,11 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     }
     vt_json_close(j, ']');
     if (f->site && f->site->stack->count)
-        stack(w, p, f->site->stack);
+        stack(w, said.process, f->site->stack);
     vt_json_close(j, '}');
+    free(where.file);
+    free(said.why);
+    free(said.sentence);
 }
 
 static void tool(struct writer *w) {
@@ -213,37 +211,29 @@ static void tool(struct writer *w) {
 /* The processes' notes, as notifications of the tool's run. */
 static void notes(struct writer *w) {
     struct vt_json *j = &w->j;
-    const struct vt_gate *gate = w->gate;
-    bool open = false;
-    for (uint32_t i = 0; i < gate->model->process_count; i++) {
-        VT_SCOPED char *note =
-            vt_gate_note(gate, &gate->model->processes[gate->order[i]], w->options->stable);
-        if (note && !open) {
-            vt_json_open(j, "invocations", '[');
-            vt_json_open(j, NULL, '{');
-            vt_json_boolean(j, "executionSuccessful", !gate->open);
-            vt_json_open(j, "toolExecutionNotifications", '[');
-            open = true;
-        }
-        if (note) {
-            vt_json_open(j, NULL, '{');
-            vt_json_string(j, "level", "note");
-            text(j, "message", note);
-            vt_json_close(j, '}');
-        }
-    }
-    if (open) {
-        vt_json_close(j, ']');
+    if (!w->page->note_count)
+        return;
+    vt_json_open(j, "invocations", '[');
+    vt_json_open(j, NULL, '{');
+    vt_json_boolean(j, "executionSuccessful", !w->gate->open);
+    vt_json_open(j, "toolExecutionNotifications", '[');
+    for (uint32_t i = 0; i < w->page->note_count; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "level", "note");
+        text(j, "message", w->page->notes[i]);
         vt_json_close(j, '}');
-        vt_json_close(j, ']');
     }
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    vt_json_close(j, ']');
 }
 
-int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        FILE *out) {
-    struct writer w = {.j = {.out = out, .first = true}, .gate = gate, .options = options};
+void vt_gate_sarif_write(const struct vt_gate_page *page) {
+    const struct vt_gate *gate = page->gate;
+    struct writer w = {.j = {.out = page->out, .first = true}, .page = page, .gate = gate};
     struct vt_json *j = &w.j;
-    VT_SCOPED char *root = realpath(options->source_root ? options->source_root : ".", NULL);
+    const char *folder = page->how->source_root ? page->how->source_root : ".";
+    VT_SCOPED char *root = realpath(folder, NULL);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
     vt_json_string(j, "version", "2.1.0");
@@ -251,8 +241,8 @@ int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_
     vt_json_open(j, NULL, '{');
     tool(&w);
     if (root) {
-        VT_SCOPED char *folder = vt_formatted("%s/", strcmp(root, "/") ? root : "");
-        VT_SCOPED char *reference = uri(folder);
+        VT_SCOPED char *path = vt_formatted("%s/", strcmp(root, "/") ? root : "");
+        VT_SCOPED char *reference = uri(path);
         vt_json_open(j, "originalUriBaseIds", '{');
         vt_json_open(j, "SRCROOT", '{');
         vt_json_string(j, "uri", reference);
@@ -268,7 +258,6 @@ int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_
     vt_json_close(j, '}');
     vt_json_close(j, ']');
     vt_json_close(j, '}');
-    fputc('\n', out);
+    fputc('\n', page->out);
     free(w.lines);
-    return 0;
 }

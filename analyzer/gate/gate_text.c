@@ -18,6 +18,7 @@
 #define LISTED    20 /* rules that are unused, and entries of a baseline */
 
 struct text {
+    const struct vt_gate_page *page;
     const struct vt_gate *gate;
     const struct vt_gate_format_options *options;
     FILE *out;
@@ -70,8 +71,7 @@ static void owners(const struct text *t, const struct vt_gate_leak *leak) {
         if (!has[g->order[i]])
             continue;
         if (leak->processes == 1) {
-            VT_SCOPED char *name = vt_gate_process_name(p, t->options->stable);
-            vt_string_add(&line, name);
+            vt_string_add(&line, t->page->names[g->order[i]]);
         } else if (p->rank >= 0) {
             vt_string_format(&line, "%s %d", seen ? "," : ", rank", p->rank);
             seen = true;
@@ -116,13 +116,13 @@ static void site_ids(const struct text *t, const struct vt_gate_line *line) {
 }
 
 static void leak_heading(const struct text *t, const struct vt_gate_leak *leak) {
-    const struct vt_gate_line *line = &t->gate->lines[leak->first];
+    const struct vt_gate_said *said = &t->page->said[leak->first];
     VT_SCOPED char *amount = vt_amount_text(leak->amount);
     VT_SCOPED_STRING words = {0};
-    vt_string_format(&words, "%s, %s", vt_gate_kind(&t->gate->findings[line->first]), amount);
+    vt_string_format(&words, "%s, %s", vt_gate_kind(said->worst), amount);
     if (leak->count > 1)
         vt_string_format(&words, ", at %u lines", leak->count);
-    VT_SCOPED char *call = leak->count == 1 ? vt_gate_call_text(t->gate, line) : NULL;
+    VT_SCOPED char *call = leak->count == 1 ? vt_gate_call_text(said) : NULL;
     bool fits = call && strlen("LEAK     ") + words.length + strlen(call) <= VT_TEXT_WIDTH;
     fprintf(t->out, "%s%s%s\n", words.text, fits ? "   " : "", fits ? call : "");
     if (call && !fits)
@@ -131,13 +131,14 @@ static void leak_heading(const struct text *t, const struct vt_gate_leak *leak) 
 
 /* A leak, with its worst line in full. */
 static void failure(const struct text *t, const struct vt_gate_leak *leak) {
-    const struct vt_gate_line *line = &t->gate->lines[leak->first];
-    const struct vt_gate_finding *f = &t->gate->findings[line->first];
+    const struct vt_gate_said *said = &t->page->said[leak->first];
+    const struct vt_gate_line *line = said->line;
+    const struct vt_gate_finding *f = said->worst;
     fprintf(t->out, "\n%s%s%s  ", style(t, VT_STYLE_BAD), f->site ? "LEAK" : "PEAK",
             style(t, VT_STYLE_NONE));
     if (f->site) {
         leak_heading(t, leak);
-        callers(t, &t->gate->model->processes[f->process], f->site->stack);
+        callers(t, said->process, f->site->stack);
         if (line->sites > 1)
             fprintf(t->out, "                and from %u more call site%s\n", line->sites - 1,
                     line->sites == 2 ? "" : "s");
@@ -145,8 +146,7 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
         fprintf(t->out, "%s is over its budget\n", VT_GPU(f->device));
     }
     VT_SCOPED_STRING words = {0};
-    VT_SCOPED char *why = vt_gate_why(t->gate, line, t->options->stable);
-    vt_string_format(&words, "%s%s", leak->count > 1 ? "of this line: " : "", why);
+    vt_string_format(&words, "%s%s", leak->count > 1 ? "of this line: " : "", said->why);
     wrap(t, "  why", 16, words.text);
     if (f->leak && f->leak->kept && !t->options->stable)
         wrap(t, f->leak->verdict == VT_VERDICT_LOST ? "  rest kept by" : "  kept by", 16,
@@ -195,9 +195,8 @@ static void processes(const struct text *t) {
         if (model->process_count > PROCESSES && (!g->failed || shown >= PROCESSES))
             continue;
         shown++;
-        VT_SCOPED char *name = vt_gate_process_name(p, t->options->stable);
         fprintf(t->out, "  %-6s  %-36s  leaked %s",
-                g->failed ? "FAILED" : vt_gate_verdict(false, g->open), name,
+                g->failed ? "FAILED" : vt_gate_verdict(false, g->open), t->page->names[at],
                 VT_BYTES(g->shown_bytes));
         if (!t->options->stable)
             fprintf(t->out, ", peak %s", VT_BYTES(g->peak_bytes));
@@ -267,8 +266,8 @@ static void what_was_judged(const struct text *t) {
     if (!model->process_count)
         return;
     if (model->process_count == 1) {
-        VT_SCOPED char *name = vt_gate_process_name(&model->processes[0], t->options->stable);
-        fprintf(t->out, "  judged        %s%s\n", name, simulated ? ", on the simulated GPU" : "");
+        fprintf(t->out, "  judged        %s%s\n", t->page->names[0],
+                simulated ? ", on the simulated GPU" : "");
     } else {
         fprintf(t->out, "  judged        %u processes%s\n", model->process_count,
                 simulated ? ", on the simulated GPU" : "");
@@ -293,29 +292,19 @@ static void what_was_judged(const struct text *t) {
 
 /* Notes that limit what a pass means. */
 static void notes(const struct text *t) {
-    const struct vt_model *model = t->gate->model;
-    uint32_t shown = 0, left = 0;
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        VT_SCOPED char *note =
-            vt_gate_note(t->gate, &model->processes[t->gate->order[i]], t->options->stable);
-        if (note && shown++ < NOTES)
-            wrap(t, "  NOTE", 16, note);
-        else
-            left += note != NULL;
-    }
+    uint32_t count = t->page->note_count, left = count > NOTES ? count - NOTES : 0;
+    for (uint32_t i = 0; i < count - left; i++)
+        wrap(t, "  NOTE", 16, t->page->notes[i]);
     if (left)
         fprintf(t->out, "%16sand %u more process%s\n", "", left, left == 1 ? "" : "es");
 }
 
-int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                       FILE *to) {
-    struct vt_page page;
-    FILE *out = vt_page_open(&page);
-    struct text t = {.gate = gate, .options = options, .out = out};
-    VT_SCOPED char *headline = vt_gate_headline(gate);
+void vt_gate_text_write(const struct vt_gate_page *page) {
+    const struct vt_gate *gate = page->gate;
+    struct text t = {.page = page, .gate = gate, .options = page->how, .out = page->out};
     uint32_t shown = 0;
-    fprintf(out, "%sleak check %s%s\n",
-            style(&t, gate->failed || gate->open ? VT_STYLE_BAD : VT_STYLE_GOOD), headline,
+    fprintf(page->out, "%sleak check %s%s\n",
+            style(&t, gate->failed || gate->open ? VT_STYLE_BAD : VT_STYLE_GOOD), page->headline,
             style(&t, VT_STYLE_NONE));
     what_was_judged(&t);
     passed_by(&t);
@@ -324,6 +313,4 @@ int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_o
         failure(&t, &gate->leaks[shown]);
     more(&t, shown);
     processes(&t);
-    vt_page_close(&page, options->colour, to);
-    return 0;
 }

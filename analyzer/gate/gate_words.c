@@ -118,28 +118,35 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
     }
 }
 
-/* --- sentences --- */
-
-char *vt_gate_frame_text(const struct vt_process *p, const struct vt_site *site) {
-    const struct vt_frame *frame = vt_stack_main_frame(site->stack);
-    return frame ? vt_frame_text(p, frame, UINT_MAX) : vt_strdup("an unknown line");
+struct vt_gate_location vt_gate_said_location(const struct vt_gate_page *page,
+                                              const struct vt_gate_said *said) {
+    struct vt_gate_location location = {0};
+    if (said->worst->site)
+        vt_gate_location_find(said->process, said->worst->site->stack, page->how->source_root,
+                              &location);
+    return location;
 }
 
-char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line) {
-    struct vt_site site = *gate->findings[line->first].site;
-    site.device = line->one_device ? site.device : VT_DEVICE_UNKNOWN;
+/* --- sentences --- */
+
+char *vt_gate_frame_text(const struct vt_gate_said *said) {
+    const struct vt_frame *frame = vt_stack_main_frame(said->worst->site->stack);
+    return frame ? vt_frame_text(said->process, frame, UINT_MAX) : vt_strdup("an unknown line");
+}
+
+char *vt_gate_call_text(const struct vt_gate_said *said) {
+    struct vt_site site = *said->worst->site;
+    site.device = said->line->one_device ? site.device : VT_DEVICE_UNKNOWN;
     return vt_stack_key_call_text(&site);
 }
 
 /* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets what
  * keeps it, and the advice. */
-static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable,
+static void say_leak(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable,
                      struct vt_string *text) {
-    const struct vt_gate_finding *f = &gate->findings[line->first];
-    const struct vt_gate_leak *leak =
-        f->line < gate->line_count ? &gate->leaks[gate->lines[f->line].leak] : NULL;
-    const struct vt_gate_line *first = leak ? &gate->lines[leak->first] : NULL;
-    if (f->outcome == VT_GATE_FAILS && first && first != &gate->lines[f->line]) {
+    const struct vt_gate_line *line = f->outcome == VT_GATE_FAILS ? &gate->lines[f->line] : NULL;
+    const struct vt_gate_line *first = line ? &gate->lines[gate->leaks[line->leak].first] : NULL;
+    if (first != line) {
         const struct vt_gate_finding *other = &gate->findings[first->first];
         VT_SCOPED char *frame_text =
             vt_frame_text(&gate->model->processes[other->process],
@@ -150,28 +157,33 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line
         vt_string_format(text, ". %s by %s",
                          f->leak->verdict == VT_VERDICT_LOST ? "The rest is kept" : "Kept",
                          f->leak->kept->text);
-    if (f->outcome == VT_GATE_FAILS && first && first != &gate->lines[f->line])
-        return;
-    if (f->leak && f->leak->advice && !stable)
+    if (f->leak && f->leak->advice && first == line && !stable)
         vt_string_format(text, ". %s", f->leak->advice);
 }
 
-char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable) {
-    const struct vt_gate_finding *f = &gate->findings[line->first];
-    const struct vt_process *p = &gate->model->processes[f->process];
+static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_said *said) {
+    const struct vt_gate_finding *f = said->worst;
     struct vt_string text = {0};
-    VT_SCOPED char *why = vt_gate_why(gate, line, stable);
-    if (!f->site) {
-        vt_string_format(&text, "%s: %s", VT_GPU(f->device), why);
-    } else {
-        VT_SCOPED char *frame_text = vt_gate_frame_text(p, f->site);
-        VT_SCOPED char *call = vt_gate_call_text(gate, line);
-        VT_SCOPED char *amount = vt_amount_text(line->amount);
-        vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
-                         line->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f), why);
-        say_leak(gate, line, stable, &text);
-    }
+    if (!f->site)
+        return vt_formatted("%s: %s", VT_GPU(f->device), said->why);
+    VT_SCOPED char *frame_text = vt_gate_frame_text(said);
+    VT_SCOPED char *call = vt_gate_call_text(said);
+    VT_SCOPED char *amount = vt_amount_text(said->line->amount);
+    vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
+                     said->line->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f),
+                     said->why);
+    say_leak(page->gate, f, page->how->stable, &text);
     return text.text;
+}
+
+struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt_gate_line *line) {
+    const struct vt_gate_finding *worst = &page->gate->findings[line->first];
+    struct vt_gate_said said = {.line = line,
+                                .worst = worst,
+                                .process = &page->gate->model->processes[worst->process],
+                                .why = vt_gate_why(page->gate, line, page->how->stable)};
+    said.sentence = sentence_of(page, &said);
+    return said;
 }
 
 /* Adds "4 sites (1.2 MiB) were not judged: too few rounds. The largest: a.py:12 in f." */
@@ -187,15 +199,16 @@ static void say_unjudged(const struct vt_process *p, const struct vt_gate_proces
                      largest->tested && largest->tested->test ? largest->tested->test : "");
 }
 
-char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool stable) {
-    const struct vt_gate_process *g = &gate->processes[p - gate->model->processes];
+/* About memory that went with its context and so was not judged, and what had too few rounds, with
+ * the process's name if there are several. NULL: there is none. Free it. */
+static char *note_of(const struct vt_gate_page *page, uint32_t process) {
+    const struct vt_process *p = &page->gate->model->processes[process];
+    const struct vt_gate_process *g = &page->gate->processes[process];
     struct vt_string note = {0};
     if (!p->went_note && !g->unjudged)
         return NULL;
-    if (gate->model->process_count > 1) {
-        VT_SCOPED char *name = vt_gate_process_name(p, stable);
-        vt_string_format(&note, "%s: ", name);
-    }
+    if (page->gate->model->process_count > 1)
+        vt_string_format(&note, "%s: ", page->names[process]);
     if (p->went_note)
         vt_string_add(&note, p->went_note);
     if (g->unjudged)
@@ -222,7 +235,8 @@ uint64_t vt_gate_dropped(const struct vt_gate *gate) {
     return dropped;
 }
 
-char *vt_gate_headline(const struct vt_gate *gate) {
+/* The result in a line. Free it. */
+static char *headline_of(const struct vt_gate *gate) {
     uint32_t leaks = 0, lines = 0, peaks = 0;
     struct vt_string line = {0};
     for (uint32_t i = 0; i < gate->leak_count; i++) {
@@ -265,4 +279,42 @@ char *vt_gate_headline(const struct vt_gate *gate) {
         vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
                          vt_plural(peaks));
     return line.text;
+}
+
+/* --- the page --- */
+
+void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
+                       const struct vt_gate_format_options *how, FILE *out) {
+    uint32_t processes = gate->model->process_count;
+    *page = (struct vt_gate_page){.gate = gate,
+                                  .how = how,
+                                  .out = out,
+                                  .headline = headline_of(gate),
+                                  .said = vt_alloc(gate->line_count, sizeof *page->said),
+                                  .names = vt_alloc(processes, sizeof *page->names),
+                                  .notes = vt_alloc(processes, sizeof *page->notes)};
+    for (uint32_t i = 0; i < gate->line_count; i++)
+        page->said[i] = vt_gate_say(page, &gate->lines[i]);
+    for (uint32_t i = 0; i < processes; i++)
+        page->names[i] = vt_gate_process_name(&gate->model->processes[i], how->stable);
+    for (uint32_t i = 0; i < processes; i++) {
+        char *note = note_of(page, gate->order[i]);
+        if (note)
+            page->notes[page->note_count++] = note;
+    }
+}
+
+void vt_gate_page_close(struct vt_gate_page *page) {
+    for (uint32_t i = 0; i < page->gate->line_count; i++) {
+        free(page->said[i].why);
+        free(page->said[i].sentence);
+    }
+    for (uint32_t i = 0; i < page->gate->model->process_count; i++)
+        free(page->names[i]);
+    for (uint32_t i = 0; i < page->note_count; i++)
+        free(page->notes[i]);
+    free(page->headline);
+    free(page->said);
+    free(page->names);
+    free(page->notes);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the gate's formats: where to show a finding, and its sentences.
+ * For the gate's formats: what several of them say of a judgement, laid out once, and where to show a
+ * finding.
  */
 #ifndef VRAMTRACE_ANALYZER_GATE_WORDS_H
 #define VRAMTRACE_ANALYZER_GATE_WORDS_H
@@ -21,19 +22,44 @@ void vt_gate_location_find(const struct vt_process *process, const struct vt_sta
 void vt_gate_location_of(const struct vt_process *process, const struct vt_frame *frame,
                          const char *source_root, struct vt_gate_location *location);
 
-/* "12.0 MiB in 6 blocks allocated at leak.c:41 in new_buffer (cudaMalloc on GPU 0). unfreed: ..."
- * Free it. */
-char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable);
+/* What is said of a line, or of a line that consists of one finding. */
+struct vt_gate_said {
+    const struct vt_gate_line *line;
+    const struct vt_gate_finding *worst; /* of the line */
+    const struct vt_process *process;    /* of `worst` */
+    char *why;                           /* vt_gate_why */
+    /* "12.0 MiB in 6 blocks allocated at leak.c:41 in new_buffer (cudaMalloc on GPU 0). unfreed:
+     * ..." */
+    char *sentence;
+};
+
+/* A judgement as a format writes it. */
+struct vt_gate_page {
+    const struct vt_gate *gate;
+    const struct vt_gate_format_options *how;
+    FILE *out;
+    char *headline;            /* "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB" */
+    struct vt_gate_said *said; /* parallel to the gate's lines */
+    char **names;              /* vt_gate_process_name of the model's processes */
+    char **notes;              /* of the processes, in the gate's order; see vt_gate_note */
+    uint32_t note_count;
+};
+void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
+                       const struct vt_gate_format_options *how, FILE *out);
+void vt_gate_page_close(struct vt_gate_page *page);
+
+/* Of a line that is not the gate's. Free both texts. */
+struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt_gate_line *line);
+
+/* The place of a line's worst site. The caller frees `file`. */
+struct vt_gate_location vt_gate_said_location(const struct vt_gate_page *page,
+                                              const struct vt_gate_said *said);
 
 /* "leak.c:41 in new_buffer"; "an unknown line" if the log has no stack. Free it. */
-char *vt_gate_frame_text(const struct vt_process *process, const struct vt_site *site);
+char *vt_gate_frame_text(const struct vt_gate_said *said);
 
 /* "cudaMalloc on GPU 0"; without the GPU if there are several. Free it. */
-char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line);
-
-/* A sentence about memory that went with its context and so was not judged, with the process's name
- * if there are several. NULL: there is none. Free it. */
-char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *process, bool stable);
+char *vt_gate_call_text(const struct vt_gate_said *said);
 
 /* How many events the logs lost: if any, all figures are lower bounds. */
 uint64_t vt_gate_dropped(const struct vt_gate *gate);
@@ -43,8 +69,5 @@ const char *vt_gate_verdict(bool failed, bool open);
 
 /* Why nothing can be said: "12 events lost", "the log is cut off or damaged". */
 const char *vt_gate_open_text(uint64_t open_events, uint32_t processes);
-
-/* The result in a line: "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB". Free it. */
-char *vt_gate_headline(const struct vt_gate *gate);
 
 #endif

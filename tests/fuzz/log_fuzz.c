@@ -75,13 +75,14 @@ static void judge(const struct vt_model *model) {
     vt_suppress_add_builtin(&suppressions);
     vt_gate_judge(model, &options, &gate);
     for (const struct vt_gate_format *f = vt_gate_formats; f->name; f++)
-        f->write(&gate, &(struct vt_gate_format_options){0}, vt_fuzz_sink());
+        vt_gate_write(&gate, f, &(struct vt_gate_format_options){0}, vt_fuzz_sink());
     vt_gate_baseline(&gate, &baseline);
     vt_gate_free(&gate);
     options.baseline = &baseline;
     options.chosen = false;
     vt_gate_judge(model, &options, &gate);
-    vt_gate_text_write(&gate, &(struct vt_gate_format_options){.stable = true}, vt_fuzz_sink());
+    vt_gate_write(&gate, &vt_gate_formats[0], &(struct vt_gate_format_options){.stable = true},
+                  vt_fuzz_sink());
     vt_gate_free(&gate);
     vt_baseline_free(&baseline);
     vt_suppress_free(&suppressions);
