@@ -177,6 +177,20 @@ void vt_sort(void *items, size_t count, size_t size, int (*compare)(const void *
         qsort(items, count, size, compare);
 }
 
+size_t vt_count_up_to(const void *items, size_t count, size_t size, uint64_t most) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t word;
+        memcpy(&word, (const char *)items + middle * size, sizeof word);
+        if (word <= most)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* --- strings --- */
 
 void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length) {

@@ -107,6 +107,10 @@ static inline int vt_order(const uint64_t (*keys)[2], size_t count) {
 void vt_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 void vt_sort_words(uint64_t *words, size_t count);
 
+/* How many of the items begin with a word (their first member, a uint64_t) up to `most`. They are
+ * sorted by it. */
+size_t vt_count_up_to(const void *items, size_t count, size_t size, uint64_t most);
+
 /* --- strings --- */
 
 /* A string that grows. Start it as {0}; `text` is NULL until something is added. Free with

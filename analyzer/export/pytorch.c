@@ -37,15 +37,7 @@ struct maker {
 
 /* The first range that begins behind `address`. */
 static uint32_t range_after(const struct ranges *r, uint64_t address) {
-    uint32_t low = 0, high = r->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->items[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)vt_count_up_to(r->items, r->count, sizeof *r->items, address);
 }
 
 /* Of ranges that do not overlap: the one with the address. NULL: none. */
@@ -110,15 +102,8 @@ static int segments_by_address(const void *a, const void *b) {
 
 /* The first of the kept blocks that does not begin before `address`. */
 static uint32_t kept_from(const struct maker *m, uint64_t address) {
-    uint32_t low = 0, high = m->kept_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->kept[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return address ? (uint32_t)vt_count_up_to(m->kept, m->kept_count, sizeof *m->kept, address - 1)
+                   : 0;
 }
 
 /* Tiles a stretch with the blocks that the changes leave; `used` bytes more of it are in use, nobody
@@ -207,18 +192,9 @@ static uint64_t key_of(const struct vt_change *c) {
 
 /* The map's driver memory with the address. NULL: none. */
 static const struct vt_map_region *region_with(const struct maker *m, uint64_t address) {
-    uint32_t low = 0, high = m->map ? m->map->region_count : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct vt_map_region *r = &m->map->regions[middle];
-        if (r->address > address)
-            high = middle;
-        else if (address >= r->address + r->bytes)
-            low = middle + 1;
-        else
-            return r;
-    }
-    return NULL;
+    const struct vt_map_region *all = m->map ? m->map->regions : NULL;
+    size_t i = vt_count_up_to(all, m->map ? m->map->region_count : 0, sizeof *all, address);
+    return i && address < all[i - 1].address + all[i - 1].bytes ? &all[i - 1] : NULL;
 }
 
 /* All driver memory that the map and the changes show. */
