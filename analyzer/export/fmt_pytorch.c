@@ -24,7 +24,6 @@ struct writer {
     const struct vt_process *process;
     uint32_t *stacks, *notes; /* of its sites: where the pickle keeps them, or VT_MAP_NONE */
     uint32_t no_stack, default_pool;
-    struct vt_pickle_list events;
 };
 
 /* One of the lists of device_traces. */
@@ -35,61 +34,36 @@ struct trace {
     uint32_t index;
 };
 
-static void text(struct writer *w, const char *key, const char *value) {
-    vt_pickle_text(&w->p, key);
-    if (value)
-        vt_pickle_text(&w->p, value);
-    else
-        vt_pickle_none(&w->p);
-}
-
-static void number(struct writer *w, const char *key, uint64_t value) {
-    vt_pickle_text(&w->p, key);
-    if (value == VT_UNKNOWN)
-        vt_pickle_none(&w->p);
-    else
-        vt_pickle_number(&w->p, value);
-}
-
-static void boolean(struct writer *w, const char *key, bool value) {
-    vt_pickle_text(&w->p, key);
-    vt_pickle_bool(&w->p, value);
-}
-
 /* --- stacks --- */
 
 static void frame(struct writer *w, const struct vt_frame *f) {
-    vt_pickle_dict(&w->p);
-    vt_pickle_text(&w->p, "name");
+    vt_pickle_open(&w->p, NULL, '{');
     if (f->function) {
-        vt_pickle_text(&w->p, f->function);
+        vt_pickle_text(&w->p, "name", f->function);
     } else if (f->module && f->offset != VT_UNKNOWN) {
         VT_SCOPED char *name = vt_formatted("%s+0x%" PRIx64, vt_basename(f->module), f->offset);
-        vt_pickle_text_once(&w->p, name);
+        vt_pickle_text_once(&w->p, "name", name);
     } else {
-        vt_pickle_text(&w->p, "??");
+        vt_pickle_text(&w->p, "name", "??");
     }
-    text(w, "filename", f->file ? f->file : f->module ? f->module : "??");
-    number(w, "line", f->file ? f->line : 0);
-    vt_pickle_dict_end(&w->p);
+    vt_pickle_text(&w->p, "filename", f->file ? f->file : f->module ? f->module : "??");
+    vt_pickle_number(&w->p, "line", f->file ? f->line : 0);
+    vt_pickle_close(&w->p);
 }
 
+/* Under the key "frames". */
 static void stack(struct writer *w, const struct vt_stack *s) {
-    struct vt_pickle_list list = {0};
-    vt_pickle_list(&w->p);
+    vt_pickle_open(&w->p, "frames", '[');
     for (uint32_t i = 0; s && i < s->count; i++)
-        if (w->native || !vt_stack_frame(s, i)->interpreter) {
-            vt_pickle_item(&w->p, &list);
+        if (w->native || !vt_stack_frame(s, i)->interpreter)
             frame(w, vt_stack_frame(s, i));
-        }
-    vt_pickle_list_end(&w->p, &list);
+    vt_pickle_close(&w->p);
 }
 
 static void stack_of(struct writer *w, uint32_t site) {
-    vt_pickle_text(&w->p, "frames");
     uint32_t *kept = site == VT_NO_SITE ? &w->no_stack : &w->stacks[site];
     if (*kept != VT_MAP_NONE) {
-        vt_pickle_again(&w->p, *kept);
+        vt_pickle_again(&w->p, "frames", *kept);
         return;
     }
     stack(w, site == VT_NO_SITE ? NULL : w->process->sites[site].stack);
@@ -98,13 +72,13 @@ static void stack_of(struct writer *w, uint32_t site) {
 
 /* What a report knows of it: "site 3f2a19..., growing; cudaMalloc". */
 static void note_of(struct writer *w, uint32_t site) {
-    vt_pickle_text(&w->p, "user_metadata");
+    const char *key = "user_metadata";
     if (site == VT_NO_SITE) {
-        vt_pickle_text(&w->p, "");
+        vt_pickle_text(&w->p, key, "");
         return;
     }
     if (w->notes[site] != VT_MAP_NONE) {
-        vt_pickle_again(&w->p, w->notes[site]);
+        vt_pickle_again(&w->p, key, w->notes[site]);
         return;
     }
     const struct vt_site *s = &w->process->sites[site];
@@ -114,30 +88,29 @@ static void note_of(struct writer *w, uint32_t site) {
         vt_string_format(&note, ", %s", s->api);
     if (s->class_name)
         vt_string_format(&note, " by %s", s->class_name);
-    vt_pickle_text_once(&w->p, note.text);
+    vt_pickle_text_once(&w->p, key, note.text);
     w->notes[site] = vt_pickle_keep(&w->p);
 }
 
 static void default_pool(struct writer *w, const char *key) {
-    vt_pickle_text(&w->p, key);
     if (w->default_pool != VT_MAP_NONE) {
-        vt_pickle_again(&w->p, w->default_pool);
+        vt_pickle_again(&w->p, key, w->default_pool);
         return;
     }
-    vt_pickle_pair(&w->p, 0, 0);
+    vt_pickle_pair(&w->p, key, 0, 0);
     w->default_pool = vt_pickle_keep(&w->p);
 }
 
 /* --- segments --- */
 
 static void block(struct writer *w, const struct vt_pytorch_block *b) {
-    vt_pickle_dict(&w->p);
-    number(w, "address", b->address);
-    number(w, "size", b->bytes);
-    number(w, "requested_size", b->idle ? 0 : b->bytes);
-    text(w, "state", b->idle ? "inactive" : "active_allocated");
+    vt_pickle_open(&w->p, NULL, '{');
+    vt_pickle_number(&w->p, "address", b->address);
+    vt_pickle_number(&w->p, "size", b->bytes);
+    vt_pickle_number(&w->p, "requested_size", b->idle ? 0 : b->bytes);
+    vt_pickle_text(&w->p, "state", b->idle ? "inactive" : "active_allocated");
     stack_of(w, b->idle ? VT_NO_SITE : b->site);
-    vt_pickle_dict_end(&w->p);
+    vt_pickle_close(&w->p);
 }
 
 /* PyTorch serves up to 1 MiB from segments of 2 MiB, or of many such pieces. */
@@ -151,54 +124,49 @@ static const char *segment_type(const struct vt_pytorch_segment *s,
 
 static void segment(struct writer *w, const struct trace *t, const struct vt_pytorch_segment *s) {
     const struct vt_pytorch_block *blocks = &t->made.blocks[s->first];
-    struct vt_pickle_list list = {0};
     uint64_t active = 0;
     for (uint32_t i = 0; i < s->count; i++)
         active += blocks[i].idle ? 0 : blocks[i].bytes;
-    vt_pickle_dict(&w->p);
-    number(w, "device", t->index);
-    number(w, "address", s->address);
-    number(w, "total_size", s->bytes);
-    number(w, "allocated_size", active);
-    number(w, "active_size", active);
-    number(w, "requested_size", active);
-    number(w, "stream", 0);
-    text(w, "segment_type", segment_type(s, blocks));
+    vt_pickle_open(&w->p, NULL, '{');
+    vt_pickle_number(&w->p, "device", t->index);
+    vt_pickle_number(&w->p, "address", s->address);
+    vt_pickle_number(&w->p, "total_size", s->bytes);
+    vt_pickle_number(&w->p, "allocated_size", active);
+    vt_pickle_number(&w->p, "active_size", active);
+    vt_pickle_number(&w->p, "requested_size", active);
+    vt_pickle_number(&w->p, "stream", 0);
+    vt_pickle_text(&w->p, "segment_type", segment_type(s, blocks));
     default_pool(w, "segment_pool_id");
-    boolean(w, "is_expandable", s->expandable);
+    vt_pickle_bool(&w->p, "is_expandable", s->expandable);
     stack_of(w, s->site);
     note_of(w, s->site);
-    boolean(w, "caching_allocator", s->of_allocator);
-    vt_pickle_text(&w->p, "blocks");
-    vt_pickle_list(&w->p);
-    for (uint32_t i = 0; i < s->count; i++) {
-        vt_pickle_item(&w->p, &list);
+    vt_pickle_bool(&w->p, "caching_allocator", s->of_allocator);
+    vt_pickle_open(&w->p, "blocks", '[');
+    for (uint32_t i = 0; i < s->count; i++)
         block(w, &blocks[i]);
-    }
-    vt_pickle_list_end(&w->p, &list);
-    vt_pickle_dict_end(&w->p);
+    vt_pickle_close(&w->p);
+    vt_pickle_close(&w->p);
 }
 
 /* --- changes --- */
 
 /* Opens an entry, up to its address. */
 static void entry(struct writer *w, const char *action, uint64_t at) {
-    vt_pickle_item(&w->p, &w->events);
-    vt_pickle_dict(&w->p);
-    text(w, "action", action);
-    number(w, "time_us", (w->process->started_at + at) / 1000);
-    number(w, "stream", 0);
-    text(w, "compile_context", "N/A");
+    vt_pickle_open(&w->p, NULL, '{');
+    vt_pickle_text(&w->p, "action", action);
+    vt_pickle_number(&w->p, "time_us", (w->process->started_at + at) / 1000);
+    vt_pickle_number(&w->p, "stream", 0);
+    vt_pickle_text(&w->p, "compile_context", "N/A");
     default_pool(w, "pool_id");
 }
 
 static void event(struct writer *w, const char *action, const struct vt_change *c, uint64_t bytes) {
     entry(w, action, c->at);
-    number(w, "addr", c->address);
-    number(w, "size", bytes);
+    vt_pickle_number(&w->p, "addr", c->address);
+    vt_pickle_number(&w->p, "size", bytes);
     note_of(w, c->site);
     stack_of(w, c->site);
-    vt_pickle_dict_end(&w->p);
+    vt_pickle_close(&w->p);
 }
 
 static void change(struct writer *w, const struct vt_change *c, uint64_t bytes) {
@@ -221,12 +189,11 @@ static void change(struct writer *w, const struct vt_change *c, uint64_t bytes) 
 /* PyTorch's are those that it raises; that a retry helped is no event of its own. */
 static void oom(struct writer *w, const struct vt_oom *o) {
     entry(w, "oom", o->at);
-    number(w, "device_free", o->free_bytes == VT_UNKNOWN ? 0 : o->free_bytes);
-    number(w, "size", o->requested_bytes == VT_UNKNOWN ? 0 : o->requested_bytes);
-    text(w, "user_metadata", o->why ? o->why : "");
-    vt_pickle_text(&w->p, "frames");
+    vt_pickle_number(&w->p, "device_free", o->free_bytes == VT_UNKNOWN ? 0 : o->free_bytes);
+    vt_pickle_number(&w->p, "size", o->requested_bytes == VT_UNKNOWN ? 0 : o->requested_bytes);
+    vt_pickle_text(&w->p, "user_metadata", o->why ? o->why : "");
     stack(w, o->stack);
-    vt_pickle_dict_end(&w->p);
+    vt_pickle_close(&w->p);
 }
 
 static bool is_shown(const struct trace *t, const struct vt_oom *o) {
@@ -256,8 +223,7 @@ static void trace(struct writer *w, const struct trace *t) {
     const struct vt_process *p = t->process;
     uint32_t next_oom = 0;
     uint64_t bytes;
-    w->events = (struct vt_pickle_list){0};
-    vt_pickle_list(&w->p);
+    vt_pickle_open(&w->p, NULL, '[');
     for (uint32_t i = 0, next; i < t->made.change_count; i = next) {
         const struct vt_change *c = t->made.changes[i];
         for (; next_oom < p->oom_count && p->ooms[next_oom].at < c->at; next_oom++)
@@ -269,7 +235,7 @@ static void trace(struct writer *w, const struct trace *t) {
     for (; next_oom < p->oom_count; next_oom++)
         if (is_shown(t, &p->ooms[next_oom]))
             oom(w, &p->ooms[next_oom]);
-    vt_pickle_list_end(&w->p, &w->events);
+    vt_pickle_close(&w->p);
 }
 
 /* --- the whole --- */
@@ -288,9 +254,8 @@ static uint64_t bytes_left_out(const struct trace *t) {
 
 /* What the page shows as "Allocator Settings". */
 static void settings(struct writer *w, const struct trace *traces, uint32_t count) {
-    struct vt_pickle_list list = {0};
     bool left_out = false;
-    vt_pickle_dict(&w->p);
+    vt_pickle_open(&w->p, "allocator_settings", '{');
     const char *conf = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_process *p = traces[i].process;
@@ -298,31 +263,29 @@ static void settings(struct writer *w, const struct trace *traces, uint32_t coun
         conf = conf ? conf : vt_process_variable(p, "PYTORCH_ALLOC_CONF");
         conf = conf ? conf : vt_process_variable(p, "PYTORCH_CUDA_ALLOC_CONF");
     }
-    text(w, "PYTORCH_CUDA_ALLOC_CONF", conf ? conf : "");
-    boolean(w, "expandable_segments", conf && strstr(conf, "expandable_segments:True"));
-    boolean(w, "trace_alloc_overflowed", left_out);
-    number(w, "trace_alloc_max_entries", VT_CHANGES);
-    vt_pickle_text(&w->p, "vramtrace");
-    vt_pickle_list(&w->p);
+    vt_pickle_text(&w->p, "PYTORCH_CUDA_ALLOC_CONF", conf ? conf : "");
+    vt_pickle_bool(&w->p, "expandable_segments", conf && strstr(conf, "expandable_segments:True"));
+    vt_pickle_bool(&w->p, "trace_alloc_overflowed", left_out);
+    vt_pickle_number(&w->p, "trace_alloc_max_entries", VT_CHANGES);
+    vt_pickle_open(&w->p, "vramtrace", '[');
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_process *p = traces[i].process;
-        vt_pickle_item(&w->p, &list);
-        vt_pickle_dict(&w->p);
-        number(w, "device_trace", traces[i].index);
-        text(w, "gpu", traces[i].device->name);
-        number(w, "ordinal", vt_device_number(traces[i].device->ordinal));
-        number(w, "total_bytes", traces[i].device->total_bytes);
-        text(w, "log", p->log);
-        number(w, "pid", p->pid);
-        text(w, "host", p->host);
-        number(w, "rank", vt_rank_number(p->rank));
-        boolean(w, "simulated", p->simulated);
-        number(w, "earlier_changes_left_out", p->timeline->changes_left_out);
-        number(w, "bytes_left_out", bytes_left_out(&traces[i]));
-        vt_pickle_dict_end(&w->p);
+        vt_pickle_open(&w->p, NULL, '{');
+        vt_pickle_number(&w->p, "device_trace", traces[i].index);
+        vt_pickle_text(&w->p, "gpu", traces[i].device->name);
+        vt_pickle_number(&w->p, "ordinal", vt_device_number(traces[i].device->ordinal));
+        vt_pickle_number(&w->p, "total_bytes", traces[i].device->total_bytes);
+        vt_pickle_text(&w->p, "log", p->log);
+        vt_pickle_number(&w->p, "pid", p->pid);
+        vt_pickle_text(&w->p, "host", p->host);
+        vt_pickle_number(&w->p, "rank", vt_rank_number(p->rank));
+        vt_pickle_bool(&w->p, "simulated", p->simulated);
+        vt_pickle_number(&w->p, "earlier_changes_left_out", p->timeline->changes_left_out);
+        vt_pickle_number(&w->p, "bytes_left_out", bytes_left_out(&traces[i]));
+        vt_pickle_close(&w->p);
     }
-    vt_pickle_list_end(&w->p, &list);
-    vt_pickle_dict_end(&w->p);
+    vt_pickle_close(&w->p);
+    vt_pickle_close(&w->p);
 }
 
 static void begin_process(struct writer *w, const struct vt_process *p) {
@@ -362,33 +325,28 @@ static struct trace *make_traces(const struct vt_model *model, uint32_t *count) 
 }
 
 static void each_segment(struct writer *w, const struct trace *traces, uint32_t count) {
-    struct vt_pickle_list list = {0};
-    vt_pickle_list(&w->p);
+    vt_pickle_open(&w->p, "segments", '[');
     for (uint32_t i = 0; i < count; i++) {
         if (traces[i].process != w->process)
             begin_process(w, traces[i].process);
-        for (uint32_t k = 0; k < traces[i].made.segment_count; k++) {
-            vt_pickle_item(&w->p, &list);
+        for (uint32_t k = 0; k < traces[i].made.segment_count; k++)
             segment(w, &traces[i], &traces[i].made.segments[k]);
-        }
     }
-    vt_pickle_list_end(&w->p, &list);
+    vt_pickle_close(&w->p);
 }
 
 static void each_trace(struct writer *w, const struct trace *traces, uint32_t count) {
-    struct vt_pickle_list list = {0};
-    vt_pickle_list(&w->p);
-    for (uint32_t i = 0, index = 0; i < count; i++) {
-        for (; index <= traces[i].index; index++) {
-            vt_pickle_item(&w->p, &list);
-            if (index < traces[i].index)
-                vt_pickle_list(&w->p); /* a GPU that was not used */
+    vt_pickle_open(&w->p, "device_traces", '[');
+    for (uint32_t i = 0, index = 0; i < count; i++, index++) {
+        for (; index < traces[i].index; index++) { /* a GPU that was not used */
+            vt_pickle_open(&w->p, NULL, '[');
+            vt_pickle_close(&w->p);
         }
         if (traces[i].process != w->process)
             begin_process(w, traces[i].process);
         trace(w, &traces[i]);
     }
-    vt_pickle_list_end(&w->p, &list);
+    vt_pickle_close(&w->p);
 }
 
 int vt_export_pytorch_write(const struct vt_model *model, const struct vt_export_options *options,
@@ -400,18 +358,13 @@ int vt_export_pytorch_write(const struct vt_model *model, const struct vt_export
     uint32_t count;
     struct trace *traces = make_traces(model, &count);
     vt_pickle_begin(&w.p);
-    vt_pickle_dict(&w.p);
-    vt_pickle_text(&w.p, "segments");
+    vt_pickle_open(&w.p, NULL, '{');
     each_segment(&w, traces, count);
-    vt_pickle_text(&w.p, "device_traces");
     each_trace(&w, traces, count);
-    vt_pickle_text(&w.p, "allocator_settings");
     settings(&w, traces, count);
-    struct vt_pickle_list none = {0};
-    vt_pickle_text(&w.p, "external_annotations");
-    vt_pickle_list(&w.p);
-    vt_pickle_list_end(&w.p, &none);
-    vt_pickle_dict_end(&w.p);
+    vt_pickle_open(&w.p, "external_annotations", '[');
+    vt_pickle_close(&w.p);
+    vt_pickle_close(&w.p);
     vt_pickle_end(&w.p);
     for (uint32_t i = 0; i < count; i++)
         vt_pytorch_free(&traces[i].made);

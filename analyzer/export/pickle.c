@@ -51,34 +51,38 @@ void vt_pickle_end(struct vt_pickle *p) {
     vt_map_free(&p->texts);
 }
 
-void vt_pickle_dict(struct vt_pickle *p) {
-    op(p, EMPTY_DICT);
-    op(p, MARK);
+/* A byte or four. */
+static void memo(struct vt_pickle *p, uint32_t number, int code, int long_code) {
+    op(p, number <= 0xff ? code : long_code);
+    little_endian(p, number, number <= 0xff ? 1 : 4);
 }
 
-void vt_pickle_dict_end(struct vt_pickle *p) {
-    op(p, SETITEMS);
+uint32_t vt_pickle_keep(struct vt_pickle *p) {
+    memo(p, p->memo_count, BINPUT, LONG_BINPUT);
+    return p->memo_count++;
 }
 
-void vt_pickle_list(struct vt_pickle *p) {
-    op(p, EMPTY_LIST);
+/* --- values --- */
+
+static void put_text(struct vt_pickle *p, const char *text) {
+    VT_SCOPED_STRING clean = {0};
+    vt_string_add_utf8(&clean, text);
+    op(p, BINUNICODE);
+    little_endian(p, clean.length, 4);
+    fwrite(clean.text ? clean.text : "", 1, clean.length, p->out);
 }
 
-void vt_pickle_item(struct vt_pickle *p, struct vt_pickle_list *list) {
-    if (list->count == APPENDED_AT_ONCE) {
-        op(p, APPENDS);
-        list->count = 0;
+static void put_known_text(struct vt_pickle *p, const char *text) {
+    uint32_t kept = vt_map_get(&p->texts, (uintptr_t)text);
+    if (kept != VT_MAP_NONE) {
+        memo(p, kept, BINGET, LONG_BINGET);
+        return;
     }
-    if (!list->count++)
-        op(p, MARK);
+    put_text(p, text);
+    vt_map_put(&p->texts, (uintptr_t)text, vt_pickle_keep(p));
 }
 
-void vt_pickle_list_end(struct vt_pickle *p, struct vt_pickle_list *list) {
-    if (list->count)
-        op(p, APPENDS);
-}
-
-void vt_pickle_number(struct vt_pickle *p, uint64_t value) {
+static void put_number(struct vt_pickle *p, uint64_t value) {
     if (value <= 0xff) {
         op(p, BININT1);
         little_endian(p, value, 1);
@@ -98,49 +102,72 @@ void vt_pickle_number(struct vt_pickle *p, uint64_t value) {
     }
 }
 
-void vt_pickle_bool(struct vt_pickle *p, bool value) {
+/* What comes before a value: its key, or of an item of a list the opcodes that append. */
+static void put_key(struct vt_pickle *p, const char *key) {
+    if (key)
+        put_known_text(p, key);
+    if (key || !p->depth)
+        return;
+    uint32_t *count = &p->open[p->depth - 1].count;
+    if (*count == APPENDED_AT_ONCE) {
+        op(p, APPENDS);
+        *count = 0;
+    }
+    if (!(*count)++)
+        op(p, MARK);
+}
+
+void vt_pickle_open(struct vt_pickle *p, const char *key, char bracket) {
+    put_key(p, key);
+    op(p, bracket == '{' ? EMPTY_DICT : EMPTY_LIST);
+    if (bracket == '{')
+        op(p, MARK);
+    p->open[p->depth].bracket = bracket;
+    p->open[p->depth++].count = 0;
+}
+
+void vt_pickle_close(struct vt_pickle *p) {
+    p->depth--;
+    if (p->open[p->depth].bracket == '{')
+        op(p, SETITEMS);
+    else if (p->open[p->depth].count)
+        op(p, APPENDS);
+}
+
+void vt_pickle_number(struct vt_pickle *p, const char *key, uint64_t value) {
+    put_key(p, key);
+    if (value == UINT64_MAX)
+        op(p, NONE);
+    else
+        put_number(p, value);
+}
+
+void vt_pickle_bool(struct vt_pickle *p, const char *key, bool value) {
+    put_key(p, key);
     op(p, value ? NEWTRUE : NEWFALSE);
 }
 
-void vt_pickle_none(struct vt_pickle *p) {
-    op(p, NONE);
-}
-
-void vt_pickle_pair(struct vt_pickle *p, uint64_t first, uint64_t second) {
-    vt_pickle_number(p, first);
-    vt_pickle_number(p, second);
+void vt_pickle_pair(struct vt_pickle *p, const char *key, uint64_t first, uint64_t second) {
+    put_key(p, key);
+    put_number(p, first);
+    put_number(p, second);
     op(p, TUPLE2);
 }
 
-void vt_pickle_text_once(struct vt_pickle *p, const char *text) {
-    VT_SCOPED_STRING clean = {0};
-    vt_string_add_utf8(&clean, text);
-    op(p, BINUNICODE);
-    little_endian(p, clean.length, 4);
-    fwrite(clean.text ? clean.text : "", 1, clean.length, p->out);
+void vt_pickle_text(struct vt_pickle *p, const char *key, const char *text) {
+    put_key(p, key);
+    if (text)
+        put_known_text(p, text);
+    else
+        op(p, NONE);
 }
 
-void vt_pickle_text(struct vt_pickle *p, const char *text) {
-    uint32_t kept = vt_map_get(&p->texts, (uintptr_t)text);
-    if (kept != VT_MAP_NONE) {
-        vt_pickle_again(p, kept);
-        return;
-    }
-    vt_pickle_text_once(p, text);
-    vt_map_put(&p->texts, (uintptr_t)text, vt_pickle_keep(p));
+void vt_pickle_text_once(struct vt_pickle *p, const char *key, const char *text) {
+    put_key(p, key);
+    put_text(p, text);
 }
 
-/* A byte or four. */
-static void memo(struct vt_pickle *p, uint32_t number, int code, int long_code) {
-    op(p, number <= 0xff ? code : long_code);
-    little_endian(p, number, number <= 0xff ? 1 : 4);
-}
-
-uint32_t vt_pickle_keep(struct vt_pickle *p) {
-    memo(p, p->memo_count, BINPUT, LONG_BINPUT);
-    return p->memo_count++;
-}
-
-void vt_pickle_again(struct vt_pickle *p, uint32_t kept) {
+void vt_pickle_again(struct vt_pickle *p, const char *key, uint32_t kept) {
+    put_key(p, key);
     memo(p, kept, BINGET, LONG_BINGET);
 }

@@ -9,41 +9,39 @@
 
 #include "base/base.h"
 
+enum { VT_PICKLE_DEPTH = 12 };
+
 /* Start it as {.out = out}; vt_pickle_end writes the end and frees what it kept. */
 struct vt_pickle {
     FILE *out;
     uint32_t memo_count;
     struct vt_map texts; /* from pointers to places in the memo */
+    unsigned depth;
+    struct {
+        char bracket;
+        uint32_t count; /* of a list: since the last opcode that appends */
+    } open[VT_PICKLE_DEPTH];
 };
 
 void vt_pickle_begin(struct vt_pickle *p);
 void vt_pickle_end(struct vt_pickle *p);
 
-/* A dictionary: keys and values between these two. */
-void vt_pickle_dict(struct vt_pickle *p);
-void vt_pickle_dict_end(struct vt_pickle *p);
+/* `key`, here and below: in a dictionary; NULL in a list. Keys and texts must keep their address and
+ * content until the end, since they are told from others by their address. */
 
-/* A list. Start `list` as {0}, call vt_pickle_item before each item. */
-struct vt_pickle_list {
-    uint32_t count; /* since the last opcode that appends */
-};
-void vt_pickle_list(struct vt_pickle *p);
-void vt_pickle_item(struct vt_pickle *p, struct vt_pickle_list *list);
-void vt_pickle_list_end(struct vt_pickle *p, struct vt_pickle_list *list);
+/* A dictionary '{', or a list '['. */
+void vt_pickle_open(struct vt_pickle *p, const char *key, char bracket);
+void vt_pickle_close(struct vt_pickle *p);
 
-void vt_pickle_number(struct vt_pickle *p, uint64_t value);
-void vt_pickle_bool(struct vt_pickle *p, bool value);
-void vt_pickle_none(struct vt_pickle *p);
-void vt_pickle_pair(struct vt_pickle *p, uint64_t first, uint64_t second);
-
-/* A text; `text` must keep its address and content until the end, since it is told from others by
- * its address. */
-void vt_pickle_text(struct vt_pickle *p, const char *text);
+void vt_pickle_number(struct vt_pickle *p, const char *key, uint64_t value); /* UINT64_MAX: None */
+void vt_pickle_bool(struct vt_pickle *p, const char *key, bool value);
+void vt_pickle_pair(struct vt_pickle *p, const char *key, uint64_t first, uint64_t second);
+void vt_pickle_text(struct vt_pickle *p, const char *key, const char *text); /* NULL: None */
 /* Any text. */
-void vt_pickle_text_once(struct vt_pickle *p, const char *text);
+void vt_pickle_text_once(struct vt_pickle *p, const char *key, const char *text);
 
 /* Keeps the value written last, so that it can be named again. */
 uint32_t vt_pickle_keep(struct vt_pickle *p);
-void vt_pickle_again(struct vt_pickle *p, uint32_t kept);
+void vt_pickle_again(struct vt_pickle *p, const char *key, uint32_t kept);
 
 #endif
