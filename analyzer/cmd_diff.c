@@ -251,12 +251,9 @@ static void write_owners(const struct vt_diff *d, const struct options *o) {
 /* --- json --- */
 
 static void json_side(struct vt_json *j, const char *name, const struct vt_diff_side *s) {
-    if (!s->there) {
-        vt_json_null(j, name);
+    if (!vt_json_object(j, name, s->there))
         return;
-    }
     const struct vt_frame *f = vt_stack_main_frame(s->site->stack);
-    vt_json_open(j, name, '{');
     vt_json_string(j, "site", s->site->name);
     vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
     vt_json_number(j, "live_bytes", s->live_bytes);
@@ -292,11 +289,8 @@ static void json_moments(struct vt_json *j, const struct vt_diff_moments *m) {
     vt_json_boolean(j, "whole", m->tell);
     for (unsigned side = 0; side < 2; side++) {
         const struct vt_snapshot *s = m->shown[side];
-        if (!s) {
-            vt_json_null(j, sides[side]);
+        if (!vt_json_object(j, sides[side], s))
             continue;
-        }
-        vt_json_open(j, sides[side], '{');
         vt_json_string(j, "why", vt_snapshot_why_names[s->why]);
         vt_json_string(j, "phase", s->phase);
         vt_json_number(j, "at_ns", s->at);
@@ -307,28 +301,22 @@ static void json_moments(struct vt_json *j, const struct vt_diff_moments *m) {
 
 static void json_owners(struct vt_json *j, const struct vt_diff *d) {
     static const char *const sides[] = {"before", "after"};
-    vt_json_open(j, "owners", '[');
-    for (uint32_t i = 0; i < d->owner_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "owners", i, d->owner_count); i++) {
         const struct vt_diff_owner *r = &d->owners[i];
         const struct vt_memory_owner *owner = r->owner[vt_diff_owner_side(r)];
-        vt_json_open(j, NULL, '{');
         vt_json_string(j, "owner", owner->key);
         vt_json_string(j, "name", owner->name);
         vt_json_string(j, "name_before", r->owner[0] ? r->owner[0]->name : NULL);
         vt_json_string(j, "role", vt_purpose_names[owner->purpose]);
         for (unsigned side = 0; side < 2; side++) {
-            if (!d->moments.shown[side] || (!r->owner[side] && !r->comparable)) {
-                vt_json_null(j, sides[side]);
+            bool known = d->moments.shown[side] && (r->owner[side] || r->comparable);
+            if (!vt_json_object(j, sides[side], known))
                 continue;
-            }
-            vt_json_open(j, sides[side], '{');
             vt_json_number(j, "bytes", r->bytes[side]);
             vt_json_number(j, "count", r->count[side]);
             vt_json_close(j, '}');
         }
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void write_json(const struct vt_diff *d) {
@@ -337,11 +325,9 @@ static void write_json(const struct vt_diff *d) {
     vt_json_string(&j, "schema", "vramtrace-diff/1");
     json_total(&j, "before", &d->totals[0]);
     json_total(&j, "after", &d->totals[1]);
-    vt_json_open(&j, "sites", '[');
-    for (uint32_t i = 0; i < d->count; i++) {
+    for (uint32_t i = 0; vt_json_objects(&j, "sites", i, d->count); i++) {
         const struct vt_diff_row *r = &d->rows[i];
         const struct vt_site *site = r->sides[r->sides[1].there].site;
-        vt_json_open(&j, NULL, '{');
         vt_json_string(&j, "change", vt_diff_names[r->state]);
         vt_json_boolean(&j, "leak", r->leak);
         vt_json_string(&j, "api", site->api);
@@ -349,9 +335,7 @@ static void write_json(const struct vt_diff *d) {
         vt_json_number(&j, "likeness_percent", r->likeness ? r->likeness : VT_UNKNOWN);
         json_side(&j, "before", &r->sides[0]);
         json_side(&j, "after", &r->sides[1]);
-        vt_json_close(&j, '}');
     }
-    vt_json_close(&j, ']');
     json_moments(&j, &d->moments);
     json_owners(&j, d);
     vt_json_close(&j, '}');

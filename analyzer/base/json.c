@@ -102,6 +102,31 @@ void vt_json_null(struct vt_json *j, const char *name) {
     fputs("null", j->out);
 }
 
+bool vt_json_object(struct vt_json *j, const char *name, bool there) {
+    if (there)
+        vt_json_open(j, name, '{');
+    else
+        vt_json_null(j, name);
+    return there;
+}
+
+bool vt_json_objects(struct vt_json *j, const char *name, uint64_t item, uint64_t count) {
+    if (item)
+        vt_json_close(j, '}');
+    if (!vt_json_items(j, name, item, count))
+        return false;
+    vt_json_open(j, NULL, '{');
+    return true;
+}
+
+bool vt_json_items(struct vt_json *j, const char *name, uint64_t item, uint64_t count) {
+    if (!item)
+        vt_json_open(j, name, '[');
+    if (item == count)
+        vt_json_close(j, ']');
+    return item < count;
+}
+
 bool vt_json_format_time(uint64_t ns, char out[VT_JSON_TIME]) {
     time_t seconds = (time_t)(ns / 1000000000u);
     struct tm tm;
@@ -141,8 +166,6 @@ void vt_json_boolean(struct vt_json *j, const char *name, bool value) {
 }
 
 void vt_json_strings(struct vt_json *j, const char *name, char *const *values, uint32_t count) {
-    vt_json_open(j, name, '[');
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; vt_json_items(j, name, i, count); i++)
         vt_json_string(j, NULL, values[i]);
-    vt_json_close(j, ']');
 }

@@ -22,6 +22,15 @@ struct vt_json {
 void vt_json_open(struct vt_json *j, const char *name, char bracket);
 void vt_json_close(struct vt_json *j, char bracket);
 
+/* Opens an object that may be missing: then it writes null, and returns false. */
+bool vt_json_object(struct vt_json *j, const char *name, bool there);
+
+/* An array, as the condition of the loop over its items, from 0 to `count`: opens it before the first
+ * and closes it after the last. Of objects: of each the loop writes the keys. Of other items: the loop
+ * writes each, or none. It must not be left by `break`, and of objects none left out by `continue`. */
+bool vt_json_objects(struct vt_json *j, const char *name, uint64_t item, uint64_t count);
+bool vt_json_items(struct vt_json *j, const char *name, uint64_t item, uint64_t count);
+
 /* Writes the comma, the new line and the key; the caller writes the value. */
 void vt_json_key(struct vt_json *j, const char *name);
 

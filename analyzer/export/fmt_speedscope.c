@@ -56,8 +56,7 @@ static void write_frames(struct writer *w) {
     struct vt_sample_stack stack = {0};
     w->ends = vt_alloc(w->samples.count + 1, sizeof *w->ends);
     vt_json_open(&w->json, "shared", '{');
-    vt_json_open(&w->json, "frames", '[');
-    for (uint32_t i = 0; i < w->samples.count; i++) {
+    for (uint32_t i = 0; vt_json_items(&w->json, "frames", i, w->samples.count); i++) {
         vt_samples_stack(&w->samples, &w->samples.items[i], w->options->native, &stack);
         for (uint32_t k = 0; k < stack.count; k++) {
             VT_GROW(w->stacks, w->count, w->room);
@@ -65,7 +64,6 @@ static void write_frames(struct writer *w) {
         }
         w->ends[i] = w->count;
     }
-    vt_json_close(&w->json, ']');
     vt_json_close(&w->json, '}');
     vt_samples_stack_free(&stack);
 }

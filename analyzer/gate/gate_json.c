@@ -23,12 +23,8 @@ struct writer {
 static void frame(struct writer *w, const char *name, const struct vt_process *p,
                   const struct vt_frame *f) {
     struct vt_gate_location location;
-    if (!f) {
-        vt_json_null(&w->j, name);
-        return;
-    }
     vt_gate_location_of(p, f, w->page->how->source_root, &location);
-    vt_fmt_json_frame(&w->j, name, f, location.file ? location.file : f->file, w->stable);
+    vt_fmt_json_frame(&w->j, name, f, location.file, w->stable);
     free(location.file);
 }
 
@@ -71,11 +67,9 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         }
         vt_json_string(j, "test", f->site->tested ? f->site->tested->test : NULL);
         frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
-        vt_json_open(j, "stack", '[');
-        for (uint32_t i = 0; i < f->site->stack->count; i++)
+        for (uint32_t i = 0; vt_json_items(j, "stack", i, f->site->stack->count); i++)
             if (!vt_stack_frame(f->site->stack, i)->interpreter)
                 frame(w, NULL, p, vt_stack_frame(f->site->stack, i));
-        vt_json_close(j, ']');
     } else if (!w->stable) {
         vt_json_number(j, "peak_bytes", f->bytes);
     }
@@ -86,7 +80,6 @@ static void process(struct writer *w, uint32_t index) {
     struct vt_json *j = &w->j;
     const struct vt_process *p = &w->gate->model->processes[index];
     const struct vt_gate_process *g = &w->gate->processes[index];
-    vt_json_open(j, NULL, '{');
     vt_json_string(j, "verdict", vt_gate_verdict(g->failed, g->open));
     if (!w->stable) {
         vt_json_string(j, "log", p->log);
@@ -105,53 +98,41 @@ static void process(struct writer *w, uint32_t index) {
     vt_json_boolean(j, "outlier", g->outlier);
     vt_json_number(j, "leaked_bytes", g->leaked_bytes);
     vt_json_number(j, "leaked_count", g->leaked_blocks);
-    vt_json_open(j, "devices", '[');
-    for (uint32_t i = 0; i < p->device_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++) {
         const struct vt_device *d = &p->devices[i];
-        vt_json_open(j, NULL, '{');
         vt_json_part_ordinal(j, "device", d->ordinal);
         vt_json_number(j, "live_bytes", d->live_bytes);
         if (!w->stable)
             vt_json_number(j, "peak_bytes", d->peak_bytes);
         vt_json_boolean(j, "over_budget", d->peak_bytes > w->gate->options->max_peak);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
-    vt_json_open(j, "findings", '[');
-    for (uint32_t i = 0; i < w->gate->count; i++)
+    for (uint32_t i = 0; vt_json_items(j, "findings", i, w->gate->count); i++)
         if (w->gate->findings[i].process == index)
             finding(w, &w->gate->findings[i]);
-    vt_json_close(j, ']');
-    vt_json_close(j, '}');
 }
 
 static void leak_line(struct writer *w, const struct vt_gate_said *said) {
     struct vt_json *j = &w->j;
     const struct vt_gate_line *line = said->line;
     VT_SCOPED_MAP named = {0};
-    vt_json_open(j, NULL, '{');
     vt_json_number(j, "bytes", line->amount.bytes);
     vt_json_number(j, "blocks", line->amount.blocks);
     vt_json_number(j, "processes", line->processes);
     vt_json_string(j, "why", said->why);
     frame(w, "own_frame", said->process, vt_stack_main_frame(said->worst->site->stack));
-    vt_json_open(j, "sites", '[');
-    for (uint32_t i = line->first; i < line->first + line->count; i++) {
-        const struct vt_site *site = w->gate->findings[i].site;
+    for (uint32_t i = 0; vt_json_items(j, "sites", i, line->count); i++) {
+        const struct vt_site *site = said->worst[i].site;
         if (vt_map_get(&named, site->id) == VT_MAP_NONE)
             vt_json_string(j, NULL, site->name);
         vt_map_put(&named, site->id, i);
     }
-    vt_json_close(j, ']');
-    vt_json_close(j, '}');
 }
 
 /* The failures by leak and line, of all processes, without devices over their budget. */
 static void leaks(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_gate *g = w->gate;
-    vt_json_open(j, "leaks", '[');
-    for (uint32_t i = 0; i < g->leak_count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "leaks", i, g->leak_count); i++) {
         const struct vt_gate_leak *leak = &g->leaks[i];
         const struct vt_gate_finding *worst = w->page->said[leak->first].worst;
         if (!worst->site)
@@ -161,24 +142,19 @@ static void leaks(struct writer *w) {
         vt_json_number(j, "bytes", leak->amount.bytes);
         vt_json_number(j, "blocks", leak->amount.blocks);
         vt_json_number(j, "processes", leak->processes);
-        vt_json_open(j, "lines", '[');
-        for (uint32_t k = leak->first; k < leak->first + leak->count; k++)
-            leak_line(w, &w->page->said[k]);
-        vt_json_close(j, ']');
+        for (uint32_t k = 0; vt_json_objects(j, "lines", k, leak->count); k++)
+            leak_line(w, &w->page->said[leak->first + k]);
         vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void rules(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_gate_options *o = w->gate->options;
     vt_json_open(j, "gate", '{');
-    vt_json_open(j, "fail_on", '[');
-    for (int i = 0; i < VT_VERDICTS && o->chosen; i++)
-        if (o->fails[i])
+    for (uint32_t i = 0; vt_json_items(j, "fail_on", i, VT_VERDICTS); i++)
+        if (o->chosen && o->fails[i])
             vt_json_string(j, NULL, vt_verdict_names[i]);
-    vt_json_close(j, ']');
     vt_json_boolean(j, "default", !o->chosen);
     vt_json_number(j, "max_leaked_bytes", o->max_leaked);
     vt_json_number(j, "max_peak_bytes", o->max_peak);
@@ -189,8 +165,7 @@ static void unused(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_suppressions *s = w->gate->options->suppressions;
     const struct vt_baseline *b = w->gate->options->baseline;
-    vt_json_open(j, "unused_suppressions", '[');
-    for (uint32_t i = 0; s && i < s->count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "unused_suppressions", i, s ? s->count : 0); i++) {
         if (!s->rules[i].file || s->rules[i].sites)
             continue;
         vt_json_open(j, NULL, '{');
@@ -199,9 +174,7 @@ static void unused(struct writer *w) {
         vt_json_string(j, "pattern", s->rules[i].pattern);
         vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
-    vt_json_open(j, "unseen_baseline", '[');
-    for (uint32_t i = 0; b && i < b->count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "unseen_baseline", i, b ? b->count : 0); i++) {
         if (b->entries[i].seen)
             continue;
         vt_json_open(j, NULL, '{');
@@ -211,7 +184,6 @@ static void unused(struct writer *w) {
         vt_json_string(j, "frame", b->entries[i].key.frames[0]);
         vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 void vt_gate_json_write(const struct vt_gate_page *page) {
@@ -231,10 +203,8 @@ void vt_gate_json_write(const struct vt_gate_page *page) {
     unjudged(j, gate->unjudged, gate->unjudged_bytes);
     rules(&w);
     leaks(&w);
-    vt_json_open(j, "processes", '[');
-    for (uint32_t i = 0; i < gate->model->process_count; i++)
+    for (uint32_t i = 0; vt_json_objects(j, "processes", i, gate->model->process_count); i++)
         process(&w, gate->order[i]);
-    vt_json_close(j, ']');
     unused(&w);
     if (!how->stable) {
         vt_json_strings(j, "added", how->added, how->added_count);

@@ -89,8 +89,7 @@ static void stack(struct writer *w, const struct vt_process *p, const struct vt_
     struct vt_json *j = &w->j;
     vt_json_open(j, "stacks", '[');
     vt_json_open(j, NULL, '{');
-    vt_json_open(j, "frames", '[');
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "frames", i, s->count); i++) {
         struct vt_gate_location where;
         if (vt_stack_frame(s, i)->interpreter)
             continue;
@@ -102,7 +101,6 @@ static void stack(struct writer *w, const struct vt_process *p, const struct vt_
         vt_json_close(j, '}');
         free(where.file);
     }
-    vt_json_close(j, ']');
     vt_json_close(j, '}');
     vt_json_close(j, ']');
 }
@@ -160,7 +158,6 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
     struct vt_gate_said said = vt_gate_say(w->page, &line);
     struct vt_gate_location where = vt_gate_said_location(w->page, &said);
-    vt_json_open(j, NULL, '{');
     vt_json_string(j, "ruleId", vt_gate_kind(f));
     vt_json_string(j, "level", levels[f->outcome]);
     text(j, "message", said.sentence);
@@ -183,7 +180,6 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     vt_json_close(j, ']');
     if (f->site && f->site->stack->count)
         stack(w, said.process, f->site->stack);
-    vt_json_close(j, '}');
     free(where.file);
     free(said.why);
     free(said.sentence);
@@ -216,14 +212,11 @@ static void notes(struct writer *w) {
     vt_json_open(j, "invocations", '[');
     vt_json_open(j, NULL, '{');
     vt_json_boolean(j, "executionSuccessful", !w->gate->open);
-    vt_json_open(j, "toolExecutionNotifications", '[');
-    for (uint32_t i = 0; i < w->page->note_count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "toolExecutionNotifications", i, w->page->note_count);
+         i++) {
         vt_json_string(j, "level", "note");
         text(j, "message", w->page->notes[i]);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     vt_json_close(j, '}');
     vt_json_close(j, ']');
 }
@@ -251,10 +244,8 @@ void vt_gate_sarif_write(const struct vt_gate_page *page) {
     }
     notes(&w);
     find_stack_lines(&w);
-    vt_json_open(j, "results", '[');
-    for (uint32_t i = 0; i < gate->count; i++)
+    for (uint32_t i = 0; vt_json_objects(j, "results", i, gate->count); i++)
         result(&w, &gate->findings[i]);
-    vt_json_close(j, ']');
     vt_json_close(j, '}');
     vt_json_close(j, ']');
     vt_json_close(j, '}');

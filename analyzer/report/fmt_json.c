@@ -17,9 +17,10 @@
 
 void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
                        const char *file, bool stable) {
-    vt_json_open(j, name, '{');
+    if (!vt_json_object(j, name, f))
+        return;
     vt_json_string(j, "function", f->function);
-    vt_json_string(j, "file", file);
+    vt_json_string(j, "file", file ? file : f->file);
     vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
     vt_json_string(j, "module", f->module);
     if (!stable)
@@ -32,11 +33,9 @@ void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_fram
 }
 
 static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
-    vt_json_open(j, "stack", '[');
-    for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t i = 0; vt_json_items(j, "stack", i, s->count); i++)
         if (native || !vt_stack_frame(s, i)->interpreter)
-            vt_fmt_json_frame(j, NULL, vt_stack_frame(s, i), vt_stack_frame(s, i)->file, false);
-    vt_json_close(j, ']');
+            vt_fmt_json_frame(j, NULL, vt_stack_frame(s, i), NULL, false);
     vt_json_boolean(j, "stack_cut", s->cut);
 }
 
@@ -64,10 +63,8 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_number(j, "events", p->events);
     vt_json_number(j, "dropped_events", p->dropped_events);
     vt_json_strings(j, "notes", p->notes, p->note_count);
-    if (p->window_since == VT_UNKNOWN && p->window_until == VT_UNKNOWN) {
-        vt_json_null(j, "window");
-    } else {
-        vt_json_open(j, "window", '{');
+    if (vt_json_object(j, "window",
+                       p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN)) {
         vt_json_number(j, "since_ns", p->window_since);
         vt_json_number(j, "until_ns", p->window_until);
         vt_json_close(j, '}');
@@ -85,11 +82,8 @@ static void ratio(struct vt_json *j, double value) {
 
 static void moment(struct vt_json *j, const char *name, const struct vt_moment *m) {
     uint64_t idle = m->reserved_bytes - m->in_use_bytes;
-    if (m->at == VT_UNKNOWN) {
-        vt_json_null(j, name);
+    if (!vt_json_object(j, name, m->at != VT_UNKNOWN))
         return;
-    }
-    vt_json_open(j, name, '{');
     vt_json_number(j, "at_ns", m->at);
     vt_json_number(j, "reserved_bytes", m->reserved_bytes);
     vt_json_number(j, "in_use_bytes", m->in_use_bytes);
@@ -106,26 +100,20 @@ static const char *site_name(const struct vt_process *p, uint32_t index) {
 
 static void pins(struct vt_json *j, const struct vt_process *p, const struct vt_pin *pin,
                  uint32_t count) {
-    vt_json_open(j, "pins", '[');
-    for (uint32_t i = 0; i < count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "pins", i, count); i++) {
         vt_json_string(j, "site", site_name(p, pin[i].site));
         vt_json_number(j, "blocks", pin[i].blocks);
         vt_json_number(j, "block_bytes", pin[i].block_bytes);
         vt_json_number(j, "segments", pin[i].segments);
         vt_json_number(j, "pinned_bytes", pin[i].pinned_bytes);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 /* Segments with their pieces: [offset, bytes, site]; the site of an idle piece is null. */
 static void segments(struct vt_json *j, const struct vt_process *p,
                      const struct vt_fragmentation *f) {
-    vt_json_open(j, "segments", '[');
-    for (uint32_t i = 0; i < f->segment_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "segments", i, f->segment_count); i++) {
         const struct vt_segment_map *s = &f->segments[i];
-        vt_json_open(j, NULL, '{');
         vt_json_number(j, "address", s->address);
         vt_json_number(j, "bytes", s->bytes);
         vt_json_number(j, "in_use_bytes", s->in_use_bytes);
@@ -143,9 +131,7 @@ static void segments(struct vt_json *j, const struct vt_process *p,
                         piece->site == VT_NO_SITE ? "" : p->sites[piece->site].name);
         }
         fputc(']', j->out);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     vt_json_number(j, "segments_left_out", f->segments_left_out);
 }
 
@@ -159,10 +145,8 @@ static void fragmentation(struct vt_json *j, const struct vt_process *p,
     ratio(j, f->ratio);
     moment(j, "last_request", &f->last);
     moment(j, "worst", &f->worst);
-    vt_json_open(j, "history", '[');
-    for (uint32_t i = 0; i < f->moment_count; i++)
+    for (uint32_t i = 0; vt_json_items(j, "history", i, f->moment_count); i++)
         moment(j, NULL, &f->moments[i]);
-    vt_json_close(j, ']');
     pins(j, p, f->pins, f->pin_count);
     segments(j, p, f);
     vt_json_number(j, "granule_waste_estimate_bytes", f->granule_waste_bytes);
@@ -171,11 +155,8 @@ static void fragmentation(struct vt_json *j, const struct vt_process *p,
 
 static void blocks(struct vt_json *j, const struct vt_device *d) {
     const struct vt_blocks *b = &d->blocks;
-    if (!d->has_blocks) {
-        vt_json_null(j, "framework");
+    if (!vt_json_object(j, "framework", d->has_blocks))
         return;
-    }
-    vt_json_open(j, "framework", '{');
     vt_json_string(j, "name", b->name);
     vt_json_number(j, "live_bytes", b->live_bytes);
     vt_json_number(j, "live_count", b->live_count);
@@ -207,11 +188,8 @@ static void untracked(struct vt_json *j, const struct vt_untracked *u) {
 
 /* At the end of each of equal parts of the time, but the peak in its part. */
 static void levels(struct vt_json *j, const struct vt_levels *l) {
-    if (!l->count) {
-        vt_json_null(j, "levels");
+    if (!vt_json_object(j, "levels", l->count))
         return;
-    }
-    vt_json_open(j, "levels", '{');
     vt_json_number(j, "from_ns", l->from);
     vt_json_number(j, "to_ns", l->to);
     vt_json_key(j, "bytes");
@@ -222,7 +200,6 @@ static void levels(struct vt_json *j, const struct vt_levels *l) {
 }
 
 static void device(struct vt_json *j, const struct vt_process *p, const struct vt_device *d) {
-    vt_json_open(j, NULL, '{');
     vt_json_part_device(j, d);
     levels(j, &d->levels);
     vt_json_number(j, "allocated_bytes", d->allocated_bytes);
@@ -234,15 +211,11 @@ static void device(struct vt_json *j, const struct vt_process *p, const struct v
     fragmentation(j, p, &d->fragmentation);
     blocks(j, d);
     vt_fmt_json_purposes(j, p, d);
-    vt_json_close(j, '}');
 }
 
 static void sawtooth(struct vt_json *j, const struct vt_sawtooth *saw) {
-    if (!saw) {
-        vt_json_null(j, "sawtooth");
+    if (!vt_json_object(j, "sawtooth", saw))
         return;
-    }
-    vt_json_open(j, "sawtooth", '{');
     vt_json_number(j, "bytes", saw->bytes);
     vt_json_number(j, "times", saw->count);
     vt_json_string(j, "per", saw->per);
@@ -250,11 +223,8 @@ static void sawtooth(struct vt_json *j, const struct vt_sawtooth *saw) {
 }
 
 static void growth(struct vt_json *j, const struct vt_growth *g) {
-    if (!g) {
-        vt_json_null(j, "growth");
+    if (!vt_json_object(j, "growth", g))
         return;
-    }
-    vt_json_open(j, "growth", '{');
     vt_json_string(j, "per", g->per);
     vt_json_number(j, "iterations", g->iterations);
     vt_json_number(j, "bytes_per_iteration", vt_growth_bytes(g));
@@ -276,7 +246,6 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     const struct vt_frame *user_frame = l->stack->user_frame < l->stack->count
                                             ? vt_stack_frame(l->stack, l->stack->user_frame)
                                             : NULL;
-    vt_json_open(j, NULL, '{');
     vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
     vt_json_string(j, "why", l->why);
     vt_json_string(j, "advice", l->advice);
@@ -285,28 +254,19 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_number(j, "held_bytes", l->held_bytes); /* at the process's last allocation */
     vt_json_number(j, "bytes_at_oom", vt_process_oom(p) ? l->bytes_at_oom : VT_UNKNOWN);
     vt_json_number(j, "held_count", l->held_count);
-    if (user_frame)
-        vt_fmt_json_frame(j, "own_frame", user_frame, user_frame->file, false);
-    else
-        vt_json_null(j, "own_frame");
-    vt_json_open(j, "sites", '[');
-    for (uint32_t i = 0; i < l->site_count; i++)
+    vt_fmt_json_frame(j, "own_frame", user_frame, NULL, false);
+    for (uint32_t i = 0; vt_json_items(j, "sites", i, l->site_count); i++)
         vt_json_string(j, NULL, p->sites[l->sites[i]].name);
-    vt_json_close(j, ']');
     growth(j, l->growth);
     vt_fmt_json_owned(j, &l->owned);
     vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
     last_hop(j, l->last_hop, l->hop);
-    vt_json_close(j, '}');
 }
 
 /* What the pytest plugin said; the counts are of what is live at the end. */
 static void tested(struct vt_json *j, const struct vt_tested *t) {
-    if (!t) {
-        vt_json_null(j, "tested");
+    if (!vt_json_object(j, "tested", t))
         return;
-    }
-    vt_json_open(j, "tested", '{');
     vt_json_string(j, "fixture", t->fixture);
     vt_json_string(j, "scope", t->scope);
     vt_json_number(j, "fixture_bytes", t->fixture_bytes);
@@ -362,7 +322,6 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
 
 static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_oom *o,
                 bool native) {
-    vt_json_open(j, NULL, '{');
     vt_json_part_oom(j, o);
     vt_json_string(j, "api", o->api);
     vt_json_number(j, "total_bytes", o->total_bytes);
@@ -370,16 +329,12 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_number(j, "cached_bytes", o->cached_bytes);
     vt_json_number(j, "largest_free_bytes", o->largest_free_bytes);
     vt_json_string(j, "advice", o->advice);
-    vt_json_open(j, "holders", '[');
-    for (uint32_t i = 0; i < o->holder_count; i++)
+    for (uint32_t i = 0; vt_json_items(j, "holders", i, o->holder_count); i++)
         if (o->holders[i] != VT_NO_SITE)
             vt_json_string(j, NULL, p->sites[o->holders[i]].name);
-    vt_json_close(j, ']');
-    vt_json_open(j, "holder_bytes", '[');
-    for (uint32_t i = 0; i < o->holder_count; i++)
+    for (uint32_t i = 0; vt_json_items(j, "holder_bytes", i, o->holder_count); i++)
         if (o->holders[i] != VT_NO_SITE)
             vt_json_number(j, NULL, o->holder_bytes[i]);
-    vt_json_close(j, ']');
     vt_json_string(j, "allocator", o->allocator);
     vt_json_number(j, "driver_requested_bytes", o->driver_requested_bytes);
     vt_json_number(j, "attempts", o->attempts);
@@ -390,28 +345,21 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_number(j, "other_processes_bytes", o->others_bytes);
     pins(j, p, o->pins, o->pin_count);
     stack(j, o->stack, native);
-    vt_json_close(j, '}');
 }
 
 static void modules(struct vt_json *j, const struct vt_process *p) {
-    vt_json_open(j, "modules", '[');
-    for (uint32_t i = 0; i < p->module_count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "modules", i, p->module_count); i++) {
         vt_json_string(j, "module", p->modules[i].path);
         vt_json_string(j, "build_id", p->modules[i].build_id);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void process(struct vt_json *j, const struct vt_process *p,
                     const struct vt_format_options *options) {
     vt_json_open(j, NULL, '{');
     header(j, p);
-    vt_json_open(j, "devices", '[');
-    for (uint32_t i = 0; i < p->device_count; i++)
+    for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++)
         device(j, p, &p->devices[i]);
-    vt_json_close(j, ']');
     vt_json_open(j, "environment", '{');
     for (uint32_t i = 0; i < p->variable_count; i++)
         vt_json_string(j, p->variables[i].name, p->variables[i].value);
@@ -424,10 +372,8 @@ static void process(struct vt_json *j, const struct vt_process *p,
     vt_json_number(j, "sites", unjudged);
     vt_json_number(j, "bytes", unjudged_bytes);
     vt_json_close(j, '}');
-    vt_json_open(j, "leaks", '[');
-    for (uint32_t i = 0; i < p->leak_count; i++)
+    for (uint32_t i = 0; vt_json_objects(j, "leaks", i, p->leak_count); i++)
         leak(j, p, &p->leaks[i]);
-    vt_json_close(j, ']');
     vt_json_open(j, "sites", '[');
     uint32_t written = 0;
     for (uint32_t i = 0; i < p->site_count && (!options->top || written < options->top); i++)
@@ -436,38 +382,28 @@ static void process(struct vt_json *j, const struct vt_process *p,
             written++;
         }
     vt_json_close(j, ']');
-    vt_json_open(j, "ooms", '[');
-    for (uint32_t i = 0; i < p->oom_count; i++)
+    for (uint32_t i = 0; vt_json_objects(j, "ooms", i, p->oom_count); i++)
         oom(j, p, &p->ooms[i], options->native);
-    vt_json_close(j, ']');
     vt_json_number(j, "ooms_left_out", p->ooms_left_out);
     vt_fmt_json_snapshots(j, p);
-    vt_json_open(j, "objects", '[');
-    for (uint32_t i = 0; i < p->object_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "objects", i, p->object_count); i++) {
         const struct vt_object_life *o = &p->objects[i];
-        vt_json_open(j, NULL, '{');
         vt_json_string(j, "kind", o->kind);
         vt_json_number(j, "created", o->created);
         vt_json_number(j, "destroyed", o->destroyed);
         vt_json_part_ordinal(j, "device", o->device);
         stack(j, o->stack, options->native);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     modules(j, p);
-    vt_json_open(j, "phases", '[');
-    for (uint32_t i = 0; i < p->phase_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "phases", i, p->phase_count); i++) {
         const struct vt_phase *f = &p->phases[i];
-        vt_json_open(j, NULL, '{');
         vt_json_part_phase(j, f);
         vt_json_string(j, "domain", f->domain);
         vt_json_boolean(j, "mark", f->mark);
         vt_json_number(j, "end_ns", f->end);
         vt_json_number(j, "live_at_end", f->live_at_end);
         vt_json_number(j, "peak_bytes", f->peak_bytes);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     vt_json_close(j, '}');
 }
 

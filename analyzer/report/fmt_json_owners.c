@@ -5,18 +5,14 @@
 #include "fmt_json.h"
 
 static void texts(struct vt_json *j, const char *name, const char *const *list, uint32_t count) {
-    vt_json_open(j, name, '[');
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; vt_json_items(j, name, i, count); i++)
         vt_json_string(j, NULL, list[i]);
-    vt_json_close(j, ']');
 }
 
 static void owned_sites(struct vt_json *j, const char *name, const struct vt_process *p,
                         const struct vt_owned_site *sites, uint32_t count) {
-    vt_json_open(j, name, '[');
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; vt_json_items(j, name, i, count); i++)
         vt_json_string(j, NULL, p->sites[sites[i].site].name);
-    vt_json_close(j, ']');
 }
 
 static void way(struct vt_json *j, const struct vt_memory_owner *o) {
@@ -33,7 +29,6 @@ static void way(struct vt_json *j, const struct vt_memory_owner *o) {
 }
 
 static void owner(struct vt_json *j, const struct vt_process *p, const struct vt_memory_owner *o) {
-    vt_json_open(j, NULL, '{');
     vt_json_string(j, "owner", o->key);
     vt_json_string(j, "name", o->name);
     way(j, o);
@@ -51,18 +46,14 @@ static void owner(struct vt_json *j, const struct vt_process *p, const struct vt
     vt_json_number(j, "host_count", o->host_count);
     owned_sites(j, "sites", p, o->sites, o->site_count);
     owned_sites(j, "holds_too", p, o->others, o->other_count); /* others own these blocks */
-    vt_json_close(j, '}');
 }
 
 void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *p,
                           const struct vt_device *d) {
     uint64_t sums[VT_PURPOSES];
     const struct vt_snapshot *s = vt_device_purposes(p, d, sums);
-    if (!s) {
-        vt_json_string(j, "used_for", NULL);
+    if (!vt_json_object(j, "used_for", s))
         return;
-    }
-    vt_json_open(j, "used_for", '{');
     vt_json_number(j, "at_ns", s->at);
     for (unsigned i = 0; i < VT_PURPOSES; i++)
         vt_json_number(j, vt_purpose_names[i], sums[i]);
@@ -70,8 +61,7 @@ void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *p,
 }
 
 void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
-    vt_json_open(j, "snapshots", '[');
-    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "snapshots", i, p->snapshot_count); i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
         if (s->passing)
             continue;
@@ -81,33 +71,24 @@ void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
         vt_json_string(j, "phase", s->phase);
         vt_json_boolean(j, "complete", s->complete);
         vt_json_number(j, "duration_ns", s->duration);
-        vt_json_open(j, "owners", '[');
-        for (uint32_t k = 0; k < s->owner_count; k++)
+        for (uint32_t k = 0; vt_json_objects(j, "owners", k, s->owner_count); k++)
             owner(j, p, &s->owners[k]);
-        vt_json_close(j, ']');
         vt_json_number(j, "unowned_bytes", s->unowned_bytes);
         vt_json_number(j, "unowned_count", s->unowned_count);
         vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
-    vt_json_open(j, "snapshots_missed", '[');
-    for (uint32_t i = 0; i < p->missed_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "snapshots_missed", i, p->missed_count); i++) {
         const struct vt_missed_snapshots *m = &p->missed[i];
-        vt_json_open(j, NULL, '{');
         vt_json_string(j, "why", vt_snapshot_why_names[m->why]);
         vt_json_string(j, "reason", vt_missed_names[m->reason]);
         vt_json_number(j, "count", m->count);
         vt_json_number(j, "needed_bytes", m->needed_bytes);
         vt_json_number(j, "room_bytes", m->room_bytes);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned) {
-    vt_json_open(j, "owners", '[');
-    for (uint32_t i = 0; i < owned->count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "owners", i, owned->count); i++) {
         const struct vt_owned_by *by = &owned->owners[i];
         vt_json_string(j, "owner", by->owner->key);
         vt_json_number(j, "bytes", by->bytes);
@@ -116,7 +97,5 @@ void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned) {
         vt_json_number(j, "seen_at_ns", by->seen ? by->seen->at : VT_UNKNOWN);
         if (by->seen) /* perhaps in no snapshot that is listed */
             way(j, by->owner);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }

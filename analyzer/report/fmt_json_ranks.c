@@ -15,45 +15,33 @@ static void index_of(struct vt_json *j, const char *name, uint32_t index) {
 }
 
 static void indices(struct vt_json *j, const char *name, const uint32_t *list, uint32_t count) {
-    vt_json_open(j, name, '[');
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; vt_json_items(j, name, i, count); i++)
         index_of(j, NULL, list[i]);
-    vt_json_close(j, ']');
 }
 
 static void hosts(struct vt_json *j, const struct vt_fleet *f) {
-    vt_json_open(j, "hosts", '[');
-    for (uint32_t i = 0; i < f->host_count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "hosts", i, f->host_count); i++) {
         vt_json_string(j, "host", f->hosts[i].name);
         vt_json_string(j, "boot", f->hosts[i].boot);
         vt_json_number(j, "clock_offset_ns", f->hosts[i].clock_offset);
         vt_json_number(j, "clock_step_ns", f->hosts[i].clock_step);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void devices(struct vt_json *j, const struct vt_fleet *f, const struct vt_fleet_process *p) {
-    vt_json_open(j, "devices", '[');
-    for (uint32_t i = 0; i < p->device_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++) {
         const struct vt_fleet_device *d = &f->devices[p->first_device + i];
-        vt_json_open(j, NULL, '{');
         vt_json_part_ordinal(j, "device", d->ordinal);
         vt_json_boolean(j, "host_memory", d->ordinal == VT_DEVICE_HOST);
         vt_json_string(j, "uuid", d->uuid);
         vt_json_number(j, "peak_bytes", d->peak_bytes);
         vt_json_number(j, "live_bytes", d->live_bytes);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ranks *r) {
-    vt_json_open(j, "rows", '[');
-    for (uint32_t i = 0; i < f->process_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "rows", i, f->process_count); i++) {
         const struct vt_fleet_process *p = &f->processes[i];
-        vt_json_open(j, NULL, '{');
         vt_json_part_rank(j, "rank", p->rank);
         vt_json_number(j, "restart", p->restart);
         vt_json_number(j, "pid", p->pid);
@@ -73,16 +61,12 @@ static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ra
         vt_json_number(j, "ooms", p->oom_count);
         vt_json_boolean(j, "differs", r->differs[i]);
         devices(j, f, p);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void peers(struct vt_json *j, const struct vt_fleet *f) {
-    vt_json_open(j, "peers", '[');
-    for (uint32_t i = 0; i < f->peers_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "peers", i, f->peers_count); i++) {
         const struct vt_fleet_peers *peers = &f->peers[i];
-        vt_json_open(j, NULL, '{');
         vt_json_string(j, "kind",
                        peers->empty      ? "helpers"
                        : peers->replaced ? "replaced"
@@ -90,9 +74,7 @@ static void peers(struct vt_json *j, const struct vt_fleet *f) {
                                          : "peers");
         index_of(j, "typical", peers->typical);
         indices(j, "processes", peers->processes, peers->process_count);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void line(struct vt_json *j, const struct vt_fleet *f, uint32_t index) {
@@ -107,10 +89,8 @@ static void line(struct vt_json *j, const struct vt_fleet *f, uint32_t index) {
 static void differences(struct vt_json *j, const struct vt_fleet *f,
                         const struct vt_fleet_outlier *o) {
     static const char *const measures[] = {"peak", "line", "owner"};
-    vt_json_open(j, "differences", '[');
-    for (uint32_t i = 0; i < o->difference_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "differences", i, o->difference_count); i++) {
         const struct vt_fleet_difference *d = &o->differences[i];
-        vt_json_open(j, NULL, '{');
         vt_json_string(j, "measure", measures[d->measure]);
         if (d->measure == VT_FLEET_LINE) {
             line(j, f, d->what);
@@ -122,31 +102,23 @@ static void differences(struct vt_json *j, const struct vt_fleet *f,
         vt_json_number(j, "others_bytes", d->median);
         vt_json_number(j, "others_least_bytes", d->low);
         vt_json_number(j, "others_most_bytes", d->high);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void outliers(struct vt_json *j, const struct vt_fleet *f) {
-    vt_json_open(j, "outliers", '[');
-    for (uint32_t i = 0; i < f->outlier_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "outliers", i, f->outlier_count); i++) {
         const struct vt_fleet_outlier *o = &f->outliers[i];
         struct vt_words words = {0};
         vt_words_outlier(f, o, 1, &words);
-        vt_json_open(j, NULL, '{');
         vt_json_string(j, "why", words.headline);
         vt_json_string(j, "holds", o->more ? "more" : "less");
         vt_json_number(j, "peers", o->peers);
         indices(j, "processes", o->processes, o->process_count);
-        vt_json_open(j, "ranks", '[');
-        for (uint32_t k = 0; k < o->process_count; k++)
+        for (uint32_t k = 0; vt_json_items(j, "ranks", k, o->process_count); k++)
             vt_json_part_rank(j, NULL, f->processes[o->processes[k]].rank);
-        vt_json_close(j, ']');
         differences(j, f, o);
-        vt_json_close(j, '}');
         vt_words_free(&words);
     }
-    vt_json_close(j, ']');
 }
 
 static void sum(struct vt_json *j, const struct vt_ranks_sum *s) {
@@ -154,55 +126,41 @@ static void sum(struct vt_json *j, const struct vt_ranks_sum *s) {
     vt_json_number(j, "processes", s->processes);
     vt_json_number(j, "most_bytes", s->most_bytes);
     index_of(j, "most", s->most);
-    vt_json_close(j, '}');
 }
 
 static void sums(struct vt_json *j, const struct vt_fleet *f) {
     uint32_t count;
     struct vt_ranks_sum *list = vt_ranks_leaks(f, &count);
-    vt_json_open(j, "leaks", '[');
-    for (uint32_t i = 0; i < count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "leaks", i, count); i++) {
         vt_json_string(j, "verdict", vt_verdict_names[list[i].verdict]);
         line(j, f, list[i].what);
         vt_json_string(j, "caller", list[i].caller);
         vt_json_string(j, "kept_by", list[i].kept_by);
         sum(j, &list[i]);
     }
-    vt_json_close(j, ']');
     free(list);
     list = vt_ranks_ooms(f, &count);
-    vt_json_open(j, "ooms", '[');
-    for (uint32_t i = 0; i < count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "ooms", i, count); i++) {
         line(j, f, list[i].what);
         vt_json_string(j, "caller", list[i].caller);
         vt_json_number(j, "processes", list[i].processes);
         vt_json_number(j, "most_requested_bytes", list[i].most_bytes);
         index_of(j, "most", list[i].most);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     free(list);
     list = vt_ranks_owners(f, &count);
-    vt_json_open(j, "owners", '[');
-    for (uint32_t i = 0; i < count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "owners", i, count); i++) {
         vt_json_string(j, "owner", f->owners[list[i].what].text);
         sum(j, &list[i]);
     }
-    vt_json_close(j, ']');
     free(list);
 }
 
 void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {
     struct vt_ranks r;
-    if (!f) {
-        vt_json_null(j, "ranks");
+    if (!vt_json_object(j, "ranks", f))
         return;
-    }
     vt_ranks_make(&r, f);
-    vt_json_open(j, "ranks", '{');
     vt_json_number(j, "processes", r.processes);
     vt_json_number(j, "helpers", r.empty);
     vt_json_number(j, "ranks", r.ranks);

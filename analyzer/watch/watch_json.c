@@ -25,11 +25,9 @@ static void put_text(struct vt_json *j, const char *name, char *text) {
 }
 
 static void put_devices(struct vt_json *j, const struct vt_watch_process *w) {
-    vt_json_open(j, "devices", '[');
-    for (uint32_t i = 0; i < w->process->device_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "devices", i, w->process->device_count); i++) {
         const struct vt_watch_device *s = &w->devices[i];
         const struct vt_device *d = s->device;
-        vt_json_open(j, NULL, '{');
         vt_json_part_device(j, d);
         vt_json_number(j, "in_use_bytes", s->in_use);
         vt_json_number(j, "cached_bytes", s->cached);
@@ -37,9 +35,7 @@ static void put_devices(struct vt_json *j, const struct vt_watch_process *w) {
         vt_json_number(j, "other_processes_bytes", s->others);
         vt_json_number(j, "free_bytes", s->free);
         put_rate(j, "bytes_per_second", s->rate);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint32_t top) {
@@ -65,8 +61,7 @@ static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint3
 }
 
 static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
-    vt_json_open(j, "open_phases", '[');
-    for (uint32_t i = 0; i < w->process->phase_count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "open_phases", i, w->process->phase_count); i++) {
         const struct vt_phase *phase = &w->process->phases[i];
         if (phase->mark || phase->end != VT_UNKNOWN || w->state != VT_WATCH_RUNNING)
             continue;
@@ -74,22 +69,15 @@ static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
         vt_json_part_phase(j, phase);
         vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void put_ooms(struct vt_json *j, const struct vt_watch_process *w) {
-    vt_json_open(j, "ooms", '[');
-    for (uint32_t i = 0; i < w->process->oom_count; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "ooms", i, w->process->oom_count); i++)
         vt_json_part_oom(j, &w->process->ooms[i]);
-        vt_json_close(j, '}');
-    }
-    vt_json_close(j, ']');
 }
 
 static void put_leaks(struct vt_json *j, const struct vt_watch_process *w) {
-    vt_json_open(j, "leaks", '[');
-    for (uint32_t i = 0; i < w->process->leak_count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "leaks", i, w->process->leak_count); i++) {
         const struct vt_leak *leak = &w->process->leaks[i];
         if (!vt_frame_judges(w->process, leak))
             continue;
@@ -101,28 +89,20 @@ static void put_leaks(struct vt_json *j, const struct vt_watch_process *w) {
         vt_json_string(j, "why", leak->why);
         vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void put_owners(struct vt_json *j, const struct vt_watch_process *w) {
-    if (!w->snapshot) {
-        vt_json_null(j, "snapshot");
+    if (!vt_json_object(j, "snapshot", w->snapshot))
         return;
-    }
-    vt_json_open(j, "snapshot", '{');
     vt_json_number(j, "at_ns", w->snapshot->at);
     vt_json_string(j, "why", vt_snapshot_why_names[w->snapshot->why]);
-    vt_json_open(j, "owners", '[');
-    for (uint32_t i = 0; i < w->owner_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "owners", i, w->owner_count); i++) {
         const struct vt_owner_group *g = &w->owners[i];
-        vt_json_open(j, NULL, '{');
         put_text(j, "owner", vt_owner_text(w->process, &g->owner, 0));
         vt_json_string(j, "role", vt_purpose_names[g->owner.purpose]);
         vt_json_number(j, "bytes", g->bytes);
         vt_json_number(j, "count", g->count);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     vt_json_number(j, "unowned_bytes", w->snapshot->unowned_bytes);
     vt_json_number(j, "unowned_count", w->snapshot->unowned_count);
     vt_json_close(j, '}');
@@ -165,10 +145,8 @@ void vt_watch_json_write(const struct vt_watch_frame *frame, uint32_t top, bool 
     vt_json_open(&j, NULL, '{');
     vt_json_string(&j, "schema", "vramtrace-watch/1");
     vt_json_time(&j, "at", frame->at);
-    vt_json_open(&j, "processes", '[');
-    for (uint32_t i = 0; i < frame->count; i++)
+    for (uint32_t i = 0; vt_json_items(&j, "processes", i, frame->count); i++)
         put_process(&j, frame->processes[i], top);
-    vt_json_close(&j, ']');
     vt_json_close(&j, '}');
     fputc('\n', out);
 }
