@@ -253,12 +253,6 @@ static void add_times(const struct writer *w, const struct vt_model *model) {
 }
 
 static void free_writer(struct writer *w) {
-    Perftools__Profiles__Profile *m = vt_profile_message(w->profile);
-    for (size_t i = 0; i < m->n_sample_type; i++)
-        free(m->sample_type[i]);
-    free(m->sample_type);
-    free(m->period_type);
-    free(m->comment);
     vt_profile_close(w->profile);
     vt_samples_stack_free(&w->stack);
     vt_samples_free(&w->samples);

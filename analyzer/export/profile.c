@@ -38,7 +38,7 @@ struct list {
 };
 
 struct vt_profile {
-    Profile message;
+    Profile *message;
     struct text *texts;
     struct list strings, functions, mappings, locations, samples;
     struct thing *functions_by_key, *mappings_by_key, *locations_by_key;
@@ -52,13 +52,14 @@ static void *append(struct list *list, size_t size) {
 
 struct vt_profile *vt_profile_open(void) {
     struct vt_profile *p = vt_alloc(1, sizeof *p);
-    perftools__profiles__profile__init(&p->message);
+    p->message = vt_alloc(1, sizeof *p->message);
+    perftools__profiles__profile__init(p->message);
     vt_profile_text(p, "");
     return p;
 }
 
 Profile *vt_profile_message(struct vt_profile *p) {
-    return &p->message;
+    return p->message;
 }
 
 int64_t vt_profile_text(struct vt_profile *p, const char *text) {
@@ -188,7 +189,7 @@ void vt_profile_sample(struct vt_profile *p, const uint64_t *locations, uint32_t
 }
 
 int vt_profile_write(struct vt_profile *p, FILE *out) {
-    Profile *m = &p->message;
+    Profile *m = p->message;
     m->n_string_table = p->strings.count;
     m->string_table = (char **)p->strings.items;
     m->n_function = p->functions.count;
@@ -206,12 +207,6 @@ int vt_profile_write(struct vt_profile *p, FILE *out) {
     return error;
 }
 
-static void free_list(struct list *list) {
-    for (size_t i = 0; i < list->count; i++)
-        free(list->items[i]);
-    free(list->items);
-}
-
 void vt_profile_close(struct vt_profile *p) {
     struct text *text, *next;
     HASH_ITER(hh, p->texts, text, next) {
@@ -219,25 +214,7 @@ void vt_profile_close(struct vt_profile *p) {
         free(text->text);
         free(text);
     }
-    for (size_t i = 0; i < p->locations.count; i++) {
-        Location *l = p->locations.items[i];
-        for (size_t k = 0; k < l->n_line; k++)
-            free(l->line[k]);
-        free(l->line);
-    }
-    for (size_t i = 0; i < p->samples.count; i++) {
-        Sample *s = p->samples.items[i];
-        for (size_t k = 0; k < s->n_label; k++)
-            free(s->label[k]);
-        free(s->label);
-        free(s->location_id);
-        free(s->value);
-    }
-    free_list(&p->strings);
-    free_list(&p->functions);
-    free_list(&p->mappings);
-    free_list(&p->locations);
-    free_list(&p->samples);
+    perftools__profiles__profile__free_unpacked(p->message, NULL); /* with all that is in it */
     free_things(&p->functions_by_key);
     free_things(&p->mappings_by_key);
     free_things(&p->locations_by_key);

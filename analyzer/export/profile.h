@@ -13,9 +13,9 @@
 struct vt_profile;
 
 struct vt_profile *vt_profile_open(void);
-void vt_profile_close(struct vt_profile *profile);
+void vt_profile_close(struct vt_profile *profile); /* after it was written */
 
-/* The message, whose other fields the caller sets. */
+/* The message, whose other fields the caller sets, to what free() frees. */
 Perftools__Profiles__Profile *vt_profile_message(struct vt_profile *profile);
 
 /* The number of a text; NULL is "". What is not UTF-8 and control characters are escaped. */
