@@ -142,8 +142,8 @@ static void add_leaks(const struct vt_model *model, struct groups *groups,
         if (!f->site || f->outcome != VT_GATE_FAILS)
             continue;
         uint32_t at = vt_map_get(&groups->by_site, with_line(f->group, f->site));
-        groups->all[at].side.leaked_bytes += f->bytes;
-        total->leaked_bytes += f->bytes;
+        groups->all[at].side.leaked_bytes += f->amount.bytes;
+        total->leaked_bytes += f->amount.bytes;
     }
     vt_gate_free(&gate);
     vt_suppress_free(&own);

@@ -56,8 +56,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         f->site = site;
         f->leak = leaks[i];
         f->amount = vt_amount_of_site(site, f->leak);
-        f->bytes = f->badness = f->amount.bytes;
-        f->blocks = f->amount.blocks;
+        f->badness = f->amount.bytes;
         f->group = key.hash;
         vt_stack_key_free(&key);
         if (g->options->suppressions)
@@ -100,13 +99,13 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         struct vt_gate_finding *f = append(g, room);
         f->process = process;
         f->device = d->ordinal;
-        f->bytes = f->amount.bytes = d->sure_peak_bytes;
-        f->badness = f->bytes - g->options->max_peak;
+        f->amount.bytes = d->sure_peak_bytes;
+        f->badness = f->amount.bytes - g->options->max_peak;
         f->group = d->ordinal;
     }
 }
 
-/* Fills group_bytes and group_blocks of one process's findings, from `start` on. */
+/* Fills of_group of one process's findings, from `start` on. */
 static void sum_groups(struct vt_gate *g, uint32_t start) {
     VT_SCOPED_MAP first = {0};
     for (uint32_t i = start; i < g->count; i++) {
@@ -115,17 +114,13 @@ static void sum_groups(struct vt_gate *g, uint32_t start) {
             continue;
         if (vt_map_get(&first, f->group) == VT_MAP_NONE)
             vt_map_put(&first, f->group, i);
-        struct vt_gate_finding *sum = &g->findings[vt_map_get(&first, f->group)];
-        sum->group_bytes += f->bytes;
-        sum->group_blocks += f->blocks;
+        vt_amount_add(&g->findings[vt_map_get(&first, f->group)].of_group, f->amount);
     }
     for (uint32_t i = start; i < g->count; i++) {
         struct vt_gate_finding *f = &g->findings[i];
         if (!f->site || f->rule >= 0)
             continue;
-        const struct vt_gate_finding *sum = &g->findings[vt_map_get(&first, f->group)];
-        f->group_bytes = sum->group_bytes;
-        f->group_blocks = sum->group_blocks;
+        f->of_group = g->findings[vt_map_get(&first, f->group)].of_group;
     }
 }
 
@@ -140,7 +135,7 @@ static void apply_baseline(struct vt_gate *g, uint32_t start) {
         if (!e)
             continue;
         e->seen = true;
-        if (f->group_bytes > e->bytes)
+        if (f->of_group.bytes > e->bytes)
             f->accepted_bytes = e->bytes;
         else
             f->outcome = VT_GATE_ACCEPTED;
@@ -152,7 +147,7 @@ static void apply_tolerance(struct vt_gate *g) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < g->count; i++)
         if (g->findings[i].site && g->findings[i].outcome == VT_GATE_FAILS)
-            bytes += g->findings[i].bytes;
+            bytes += g->findings[i].amount.bytes;
     for (uint32_t i = 0; i < g->count; i++)
         if (g->findings[i].site && g->findings[i].outcome == VT_GATE_FAILS && bytes &&
             bytes <= g->options->max_leaked)
@@ -185,7 +180,7 @@ static int by_process(const void *a, const void *b) {
     int order = compare_commands(x, y);
     if (order)
         return order;
-    return VT_ORDER({v->leaked_bytes, u->leaked_bytes}, {v->leaked_blocks, u->leaked_blocks},
+    return VT_ORDER({v->leaked.bytes, u->leaked.bytes}, {v->leaked.blocks, u->leaked.blocks},
                     {v->failures, u->failures}, {x->pid, y->pid});
 }
 
@@ -207,11 +202,11 @@ static void find_outliers(struct vt_gate *g) {
     uint32_t n = g->model->process_count;
     VT_SCOPED uint64_t *bytes = vt_alloc(n, sizeof *bytes);
     for (uint32_t i = 0; i < n; i++)
-        bytes[i] = g->processes[i].leaked_bytes;
+        bytes[i] = g->processes[i].leaked.bytes;
     vt_sort_words(bytes, n);
     for (uint32_t i = 0; i < n && n >= 3; i++)
-        g->processes[i].outlier = g->processes[i].leaked_bytes / 2 > bytes[n / 2] ||
-                                  (g->processes[i].leaked_bytes && !bytes[n / 2]);
+        g->processes[i].outlier = g->processes[i].leaked.bytes / 2 > bytes[n / 2] ||
+                                  (g->processes[i].leaked.bytes && !bytes[n / 2]);
 }
 
 static void sum_up(struct vt_gate *g) {
@@ -222,21 +217,15 @@ static void sum_up(struct vt_gate *g) {
             g->failures++;
             p->failures++;
             p->failed = g->failed = true;
-            g->failing_bytes += f->site ? f->amount.bytes : 0;
         }
         if (f->site) {
             g->counts[f->outcome]++;
-            g->bytes[f->outcome] += f->bytes;
+            g->bytes[f->outcome] += f->amount.bytes;
         }
-        if (f->site && f->outcome <= VT_GATE_TOLERATED) {
-            p->leaked_bytes += f->bytes;
-            p->leaked_blocks += f->blocks;
-            p->shown_bytes += f->amount.bytes;
-        }
-        if (f->rule >= 0) {
+        if (f->site && f->outcome <= VT_GATE_TOLERATED)
+            vt_amount_add(&p->leaked, f->amount);
+        if (f->rule >= 0)
             g->options->suppressions->rules[f->rule].sites++;
-            g->options->suppressions->rules[f->rule].bytes += f->bytes;
-        }
     }
     for (uint32_t i = 0; i < g->model->process_count; i++)
         for (uint32_t j = 0; j < g->model->processes[i].device_count; j++)
@@ -293,7 +282,7 @@ void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
         if (!f->site || f->outcome == VT_GATE_SUPPRESSED)
             continue;
         vt_stack_key_make(f->site, &key);
-        vt_baseline_raise(baseline, &key, f->group_bytes, f->group_blocks);
+        vt_baseline_raise(baseline, &key, f->of_group.bytes, f->of_group.blocks);
     }
 }
 

@@ -44,15 +44,13 @@ struct vt_gate_finding {
     unsigned device;
     const struct vt_site *site; /* NULL: a device over --max-peak */
     const struct vt_leak *leak; /* the site's leak in the model; NULL: none */
-    uint64_t bytes, blocks;     /* judged: the site's amount; of a device its peak, and 0 */
     uint64_t badness;           /* the worst come first */
-    struct vt_amount amount;    /* shown: of the leak; of a device its peak */
+    struct vt_amount amount;    /* judged and shown: of the site; of a device its peak */
     uint64_t accepted_bytes;    /* the baseline's bytes, which it exceeds; VT_UNKNOWN: not in it */
     int64_t rule;               /* index of the suppression; -1: none */
     uint64_t group;             /* vt_stack_key.hash: several lines can have the same */
-    uint64_t group_bytes, group_blocks; /* of the process's findings in the group that are not
-                                           suppressed */
-    uint32_t line;                      /* index in vt_gate.lines; undefined if it does not fail */
+    struct vt_amount of_group;  /* of the process's findings in the group that are not suppressed */
+    uint32_t line;              /* index in vt_gate.lines; undefined if it does not fail */
 };
 
 /* The failures at one source line, in all processes; or those of a device over its budget. */
@@ -78,10 +76,9 @@ struct vt_gate_process {
     bool open;            /* not failed, but what the log lacks could change that */
     uint64_t open_events; /* so many events were lost; 0: it is not known how many */
     uint32_t failures;
-    uint64_t leaked_bytes, leaked_blocks; /* of failing and tolerated sites */
-    uint64_t shown_bytes;                 /* the same, as shown */
-    uint64_t peak_bytes;                  /* the largest of its devices */
-    uint32_t unjudged; /* sites that are held, but had too few rounds to be judged */
+    struct vt_amount leaked; /* of failing and tolerated sites */
+    uint64_t peak_bytes;     /* the largest of its devices */
+    uint32_t unjudged;       /* sites that are held, but had too few rounds to be judged */
     uint64_t unjudged_bytes;
     const struct vt_site *largest_unjudged; /* NULL: none */
     bool outlier;                           /* it leaks, and holds more than twice the median */
@@ -103,7 +100,6 @@ struct vt_gate {
     struct vt_gate_process *processes; /* parallel to the model's */
     uint32_t *order;                   /* processes by rank, then by command, never by pid */
     uint64_t counts[4], bytes[4];      /* of sites, by outcome */
-    uint64_t failing_bytes;            /* of failing sites, as shown */
 };
 
 /* Fills `gate`. The arguments must outlive it; free it with vt_gate_free. Never fails. */

@@ -71,7 +71,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
             if (!vt_stack_frame(f->site->stack, i)->interpreter)
                 frame(w, NULL, p, vt_stack_frame(f->site->stack, i));
     } else if (!w->stable) {
-        vt_json_number(j, "peak_bytes", f->bytes);
+        vt_json_number(j, "peak_bytes", f->amount.bytes);
     }
     vt_json_close(j, '}');
 }
@@ -96,8 +96,8 @@ static void process(struct writer *w, uint32_t index) {
     vt_json_string(j, "note", p->went_note);
     unjudged(j, g->unjudged, g->unjudged_bytes);
     vt_json_boolean(j, "outlier", g->outlier);
-    vt_json_number(j, "leaked_bytes", g->leaked_bytes);
-    vt_json_number(j, "leaked_count", g->leaked_blocks);
+    vt_json_number(j, "leaked_bytes", g->leaked.bytes);
+    vt_json_number(j, "leaked_count", g->leaked.blocks);
     for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++) {
         const struct vt_device *d = &p->devices[i];
         vt_json_part_ordinal(j, "device", d->ordinal);

@@ -203,7 +203,8 @@ static void peak_why(const struct vt_gate *g, const struct vt_gate_line *line, b
     if (stable)
         vt_string_format(why, "its peak is over --max-peak %s", most);
     else
-        vt_string_format(why, "its peak of %s is over --max-peak %s", VT_BYTES(f->bytes), most);
+        vt_string_format(why, "its peak of %s is over --max-peak %s", VT_BYTES(f->amount.bytes),
+                         most);
     if (line->count > 1)
         vt_string_format(why, "; so %s of %u more process%s",
                          line->count == 2 ? "is that" : "are those", line->count - 1,
@@ -231,7 +232,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
     else
         vt_string_add(&why, f->site->why ? f->site->why : vt_verdict_names[f->site->verdict]);
     if (f->accepted_bytes != VT_UNKNOWN &&
-        (f->group_bytes == f->bytes || f->group_bytes == line->amount.bytes))
+        (f->of_group.bytes == f->amount.bytes || f->of_group.bytes == line->amount.bytes))
         vt_string_format(&why, "; grown beyond the %s that the baseline accepts",
                          VT_BYTES(f->accepted_bytes));
     else if (f->accepted_bytes != VT_UNKNOWN)
@@ -239,7 +240,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
             &why,
             "; its function holds %s by such calls, more than the %s that the baseline "
             "accepts",
-            VT_BYTES(f->group_bytes), VT_BYTES(f->accepted_bytes));
+            VT_BYTES(f->of_group.bytes), VT_BYTES(f->accepted_bytes));
     vt_string_free(&from);
     return why.text;
 }

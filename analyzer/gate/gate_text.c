@@ -197,7 +197,7 @@ static void processes(const struct text *t) {
         shown++;
         fprintf(t->out, "  %-6s  %-36s  leaked %s",
                 g->failed ? "FAILED" : vt_gate_verdict(false, g->open), t->page->names[at],
-                VT_BYTES(g->shown_bytes));
+                VT_BYTES(g->leaked.bytes));
         if (!t->options->stable)
             fprintf(t->out, ", peak %s", VT_BYTES(g->peak_bytes));
         fprintf(t->out, "%s%s\n", p->complete ? "" : ", log incomplete",

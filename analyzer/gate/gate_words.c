@@ -274,7 +274,7 @@ static char *headline_of(const struct vt_gate *gate) {
     if (gate->failed && lines > leaks)
         vt_string_format(&line, " at %u lines", lines);
     if (gate->failed && leaks)
-        vt_string_format(&line, ", %s", VT_BYTES(gate->failing_bytes));
+        vt_string_format(&line, ", %s", VT_BYTES(gate->bytes[VT_GATE_FAILS]));
     if (gate->failed && peaks)
         vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
                          vt_plural(peaks));

@@ -20,7 +20,7 @@ struct vt_suppression {
     char *glob;    /* with '*' at each end without an anchor */
     char *file;    /* NULL: built in */
     uint32_t line;
-    uint64_t sites, bytes; /* what it suppressed, counted by gate.c */
+    uint64_t sites; /* what it suppressed, counted by gate.c */
 };
 
 /* Start it as {0}; free with vt_suppress_free. */

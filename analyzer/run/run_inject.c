@@ -231,7 +231,7 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
         const struct vt_gate_finding *f = &gate.findings[i];
         VT_SCOPED char *frame_text =
             vt_frame_text(&model->processes[f->process], vt_stack_main_frame(f->site->stack), 50);
-        vt_string_format(text, "\n         %s (%s) allocated at %s", VT_BYTES(f->bytes),
+        vt_string_format(text, "\n         %s (%s) allocated at %s", VT_BYTES(f->amount.bytes),
                          vt_gate_kind(f), frame_text);
     }
     vt_gate_free(&gate);
