@@ -179,14 +179,12 @@ static void owners_heading(const struct vt_diff_moments *m) {
     fprintf(page, "\n%sOWNERS%s   what keeps it, ", style(colour, VT_STYLE_HEAD),
             style(colour, VT_STYLE_NONE));
     if (m->alike) {
-        char *moment = moment_of_both(m->shown[0], m->shown[1]);
-        VT_SCOPED char *text = vt_printable(moment);
-        fprintf(page, "%s\n", text);
+        VT_SCOPED char *moment = moment_of_both(m->shown[0], m->shown[1]);
+        fprintf(page, "%s\n", vt_printable(moment));
     } else {
-        char *moments[] = {vt_snapshot_moment(m->shown[0]), vt_snapshot_moment(m->shown[1])};
-        fprintf(page, "before %s, after %s\n", moments[0], moments[1]);
-        free(moments[0]);
-        free(moments[1]);
+        VT_SCOPED char *before = vt_snapshot_moment(m->shown[0]);
+        VT_SCOPED char *after = vt_snapshot_moment(m->shown[1]);
+        fprintf(page, "before %s, after %s\n", before, after);
     }
     if (!m->tell)
         fputs(m->alike
@@ -199,9 +197,8 @@ static char *owner_text(const struct vt_diff_owner *r, unsigned side) {
     const struct vt_memory_owner *owner = r->owner[side];
     VT_SCOPED char *text = vt_owner_text(r->process[side], owner, 0);
     bool plain = owner->purpose == VT_PURPOSE_OTHER;
-    char *whole = vt_formatted("%s%s%s", text, plain ? "" : ": ",
-                               plain ? "" : vt_purpose_names[owner->purpose]);
-    return whole;
+    return vt_formatted("%s%s%s", text, plain ? "" : ": ",
+                        plain ? "" : vt_purpose_names[owner->purpose]);
 }
 
 static void owner_row(const struct vt_diff_owner *r) {
@@ -213,14 +210,12 @@ static void owner_row(const struct vt_diff_owner *r) {
         snprintf(amounts[i], sizeof amounts[i], "%s",
                  r->owner[i] || r->comparable ? VT_BYTES(r->bytes[i]) : "not seen");
     snprintf(label, sizeof label, "  %10s -> %10s", amounts[0], amounts[1]);
-    char *whole = owner_text(r, side);
-    vt_text_wrap(&text, label, 28, whole);
-    free(whole);
+    VT_SCOPED char *now = owner_text(r, side);
+    vt_text_wrap(&text, label, 28, now);
     if (r->owner[0] && r->owner[1] && r->owner[0]->id != r->owner[1]->id) {
-        whole = owner_text(r, 0);
-        VT_SCOPED char *was = vt_formatted("before: %s", whole);
+        VT_SCOPED char *before = owner_text(r, 0);
+        VT_SCOPED char *was = vt_formatted("before: %s", before);
         vt_text_wrap(&text, "", 28, was);
-        free(whole);
     }
 }
 

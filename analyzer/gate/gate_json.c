@@ -28,14 +28,6 @@ static void frame(struct writer *w, const char *name, const struct vt_process *p
     free(location.file);
 }
 
-/* What had too few rounds to be judged. */
-static void unjudged(struct vt_json *j, uint32_t sites, uint64_t bytes) {
-    vt_json_open(j, "unjudged", '{');
-    vt_json_number(j, "sites", sites);
-    vt_json_number(j, "bytes", bytes);
-    vt_json_close(j, '}');
-}
-
 static void finding(struct writer *w, const struct vt_gate_finding *f) {
     static const char *const outcomes[] = {"failed", "tolerated", "suppressed", "accepted"};
     struct vt_json *j = &w->j;
@@ -94,7 +86,7 @@ static void process(struct writer *w, uint32_t index) {
     vt_json_boolean(j, "complete", p->complete);
     vt_json_number(j, "dropped_events", p->dropped_events);
     vt_json_string(j, "note", p->went_note);
-    unjudged(j, g->unjudged, g->unjudged_bytes);
+    vt_json_part_unjudged(j, g->unjudged, g->unjudged_bytes);
     vt_json_boolean(j, "outlier", g->outlier);
     vt_json_number(j, "leaked_bytes", g->leaked.bytes);
     vt_json_number(j, "leaked_count", g->leaked.blocks);
@@ -200,7 +192,7 @@ void vt_gate_json_write(const struct vt_gate_page *page) {
     vt_json_number(j, "leaked_bytes", gate->bytes[VT_GATE_FAILS] + gate->bytes[VT_GATE_TOLERATED]);
     vt_json_number(j, "suppressed_bytes", gate->bytes[VT_GATE_SUPPRESSED]);
     vt_json_number(j, "accepted_bytes", gate->bytes[VT_GATE_ACCEPTED]);
-    unjudged(j, gate->unjudged, gate->unjudged_bytes);
+    vt_json_part_unjudged(j, gate->unjudged, gate->unjudged_bytes);
     rules(&w);
     leaks(&w);
     for (uint32_t i = 0; vt_json_objects(j, "processes", i, gate->model->process_count); i++)

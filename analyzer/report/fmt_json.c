@@ -368,10 +368,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
     vt_json_part_apart(j, "managed", &p->managed);
     uint64_t unjudged_bytes;
     uint32_t unjudged = vt_process_unjudged(p, &unjudged_bytes);
-    vt_json_open(j, "unjudged", '{'); /* too few rounds */
-    vt_json_number(j, "sites", unjudged);
-    vt_json_number(j, "bytes", unjudged_bytes);
-    vt_json_close(j, '}');
+    vt_json_part_unjudged(j, unjudged, unjudged_bytes);
     for (uint32_t i = 0; vt_json_objects(j, "leaks", i, p->leak_count); i++)
         leak(j, p, &p->leaks[i]);
     vt_json_open(j, "sites", '[');

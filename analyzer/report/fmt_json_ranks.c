@@ -129,31 +129,28 @@ static void sum(struct vt_json *j, const struct vt_ranks_sum *s) {
 }
 
 static void sums(struct vt_json *j, const struct vt_fleet *f) {
-    uint32_t count;
-    struct vt_ranks_sum *list = vt_ranks_leaks(f, &count);
-    for (uint32_t i = 0; vt_json_objects(j, "leaks", i, count); i++) {
-        vt_json_string(j, "verdict", vt_verdict_names[list[i].verdict]);
-        line(j, f, list[i].what);
-        vt_json_string(j, "caller", list[i].caller);
-        vt_json_string(j, "kept_by", list[i].kept_by);
-        sum(j, &list[i]);
+    uint32_t leaks, ooms, owners;
+    VT_SCOPED struct vt_ranks_sum *of_leaks = vt_ranks_leaks(f, &leaks);
+    VT_SCOPED struct vt_ranks_sum *of_ooms = vt_ranks_ooms(f, &ooms);
+    VT_SCOPED struct vt_ranks_sum *of_owners = vt_ranks_owners(f, &owners);
+    for (uint32_t i = 0; vt_json_objects(j, "leaks", i, leaks); i++) {
+        vt_json_string(j, "verdict", vt_verdict_names[of_leaks[i].verdict]);
+        line(j, f, of_leaks[i].what);
+        vt_json_string(j, "caller", of_leaks[i].caller);
+        vt_json_string(j, "kept_by", of_leaks[i].kept_by);
+        sum(j, &of_leaks[i]);
     }
-    free(list);
-    list = vt_ranks_ooms(f, &count);
-    for (uint32_t i = 0; vt_json_objects(j, "ooms", i, count); i++) {
-        line(j, f, list[i].what);
-        vt_json_string(j, "caller", list[i].caller);
-        vt_json_number(j, "processes", list[i].processes);
-        vt_json_number(j, "most_requested_bytes", list[i].most_bytes);
-        index_of(j, "most", list[i].most);
+    for (uint32_t i = 0; vt_json_objects(j, "ooms", i, ooms); i++) {
+        line(j, f, of_ooms[i].what);
+        vt_json_string(j, "caller", of_ooms[i].caller);
+        vt_json_number(j, "processes", of_ooms[i].processes);
+        vt_json_number(j, "most_requested_bytes", of_ooms[i].most_bytes);
+        index_of(j, "most", of_ooms[i].most);
     }
-    free(list);
-    list = vt_ranks_owners(f, &count);
-    for (uint32_t i = 0; vt_json_objects(j, "owners", i, count); i++) {
-        vt_json_string(j, "owner", f->owners[list[i].what].text);
-        sum(j, &list[i]);
+    for (uint32_t i = 0; vt_json_objects(j, "owners", i, owners); i++) {
+        vt_json_string(j, "owner", f->owners[of_owners[i].what].text);
+        sum(j, &of_owners[i]);
     }
-    free(list);
 }
 
 void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {

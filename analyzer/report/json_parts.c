@@ -23,6 +23,13 @@ void vt_json_part_ending(struct vt_json *j, struct vt_ending ending) {
     vt_json_close(j, '}');
 }
 
+void vt_json_part_unjudged(struct vt_json *j, uint32_t sites, uint64_t bytes) {
+    vt_json_open(j, "unjudged", '{');
+    vt_json_number(j, "sites", sites);
+    vt_json_number(j, "bytes", bytes);
+    vt_json_close(j, '}');
+}
+
 void vt_json_part_apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
     vt_json_open(j, name, '{');
     vt_json_number(j, "live_bytes", a->live_bytes);
