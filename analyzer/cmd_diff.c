@@ -11,7 +11,6 @@
 #include "report/report.h"
 #include "base/base.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -17,7 +17,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -40,9 +39,7 @@ static void set_run_id(void) {
 /* The list of logs of the enclosing run; NULL: there is none. */
 static const char *outer_list(void) {
     const char *id = getenv("VRAMTRACE_RUN_ID"), *list = getenv("VRAMTRACE_RUN_LIST");
-    int fd = id && *id && list && *list ? vt_run_logs_open_list(list) : -1;
-    if (fd >= 0)
-        close(fd);
+    VT_SCOPED_FD fd = id && *id && list && *list ? vt_run_logs_open_list(list) : -1;
     return fd >= 0 ? list : NULL;
 }
 
@@ -108,11 +105,9 @@ static int report(const struct vt_run_plan *plan, const struct vt_run_child *chi
 /* Adds the logs of a nested run to the list of the enclosing run. */
 static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
     int fd = vt_run_logs_open_list(outer);
-    FILE *list = fd >= 0 ? fdopen(fd, "a") : NULL;
+    VT_SCOPED_FILE *list = fd >= 0 ? fdopen(fd, "a") : NULL;
     for (size_t i = 0; list && i < logs->count; i++)
         fprintf(list, "%s\n", logs->paths[i]);
-    if (list)
-        fclose(list);
 }
 
 static int make_plan(int argc, char **argv, struct vt_run_plan *plan, struct vt_string *message) {

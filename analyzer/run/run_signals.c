@@ -87,12 +87,10 @@ static bool is_pending(pid_t witness, int number) {
     char path[64], line[256];
     unsigned long long pending = 0;
     snprintf(path, sizeof path, "/proc/%d/status", (int)witness);
-    FILE *status = fopen(path, "re");
+    VT_SCOPED_FILE *status = fopen(path, "re");
     while (status && fgets(line, sizeof line, status))
         if (sscanf(line, "ShdPnd: %llx", &pending) == 1)
             break;
-    if (status)
-        fclose(status);
     return pending >> (number - 1) & 1;
 }
 
