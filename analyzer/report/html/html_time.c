@@ -146,24 +146,21 @@ void vt_html_courses(struct vt_html *h) {
 
 /* --- maps --- */
 
+static int larger_first(const void *a, const void *b) {
+    const struct vt_map_region *x = *(const struct vt_map_region *const *)a,
+                               *y = *(const struct vt_map_region *const *)b;
+    return VT_ORDER({y->bytes, x->bytes}, {(uintptr_t)x, (uintptr_t)y});
+}
+
 /* Which of a map's regions to write: the largest, `most` at most. Free it. */
 static bool *choose_regions(const struct vt_address_map *m, uint32_t most) {
     bool *shown = vt_alloc(m->region_count, sizeof *shown);
-    uint64_t *sizes = vt_alloc(m->region_count, sizeof *sizes), least = 0;
+    VT_SCOPED const struct vt_map_region **order = vt_alloc(m->region_count, sizeof *order);
     for (uint32_t i = 0; i < m->region_count; i++)
-        sizes[i] = m->regions[i].bytes;
-    vt_sort_words(sizes, m->region_count);
-    uint32_t room = most; /* for those that are as small as the smallest shown */
-    if (m->region_count > most) {
-        least = sizes[m->region_count - most];
-        for (uint32_t i = 0; i < m->region_count; i++)
-            room -= sizes[i] > least;
-    }
-    for (uint32_t i = 0; i < m->region_count; i++) {
-        uint64_t bytes = m->regions[i].bytes;
-        shown[i] = bytes > least || (bytes == least && room && room--);
-    }
-    free(sizes);
+        order[i] = &m->regions[i];
+    vt_sort(order, m->region_count, sizeof *order, larger_first);
+    for (uint32_t i = 0; i < m->region_count && i < most; i++)
+        shown[order[i] - m->regions] = true;
     return shown;
 }
 
