@@ -14,7 +14,6 @@
     const GAP = 2; // pixels between two regions
     const LINES = 14,
         LETTER = 14; // lines of code in the legend; pixels of a piece that has its line's mark
-    const VERDICTS = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
     const OTHERS = { runtime: ["runtime", "CUDA libraries"], cache: ["idle", "a cache, not in use yet"] };
     const WHY = { peak: "peak", oom: "out of memory", worst: "most fragmented", end: "end", between: "between" };
 
@@ -189,7 +188,7 @@
 
         legendOfVerdicts(item) {
             return this.sumsBy(site => this.verdictOf(site))
-                .sort((a, b) => VERDICTS.indexOf(a.key) - VERDICTS.indexOf(b.key))
+                .sort((a, b) => vt.verdicts.indexOf(a.key) - vt.verdicts.indexOf(b.key))
                 .map(({ key, bytes }) => item("v-" + key, `${vt.bytes(bytes)}  ${key}`));
         }
 
@@ -316,7 +315,7 @@
         palette() {
             const found = new Map([["unknown", vt.colour("unowned")]]);
             if (this.by === "line") this.order.forEach(({ key }) => found.set(key, vt.colour(this.colourName(key))));
-            else VERDICTS.forEach(verdict => found.set(verdict, vt.colour("v-" + verdict)));
+            else vt.verdicts.forEach(verdict => found.set(verdict, vt.colour("v-" + verdict)));
             return found;
         }
 

@@ -16,6 +16,10 @@ const vt = {
     drawn: [],  // the parts of it that are drawn
 };
 
+/* What memory is for, and what is said of a line, the worst first, as the data has them. */
+vt.roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
+vt.verdicts = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
+
 /* Registers a part of the page:
  *     id, title      of its section or tab
  *     tab            a tab below the pictures over time; else a section of its own

@@ -10,7 +10,6 @@
     const HEIGHT = 520,
         HEAD = 17; // pixels: of the map, of a group's title
     const LEAST = 2; // pixels; narrower areas are left to the background
-    const ROLES = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
     const ROOTS = {
         exception: "an exception",
         global: "a global",
@@ -58,7 +57,7 @@
         };
         snapshot.owners.forEach((owner, index) => {
             if (owner.bytes <= 0) return;
-            const kind = ROLES.includes(owner.role) ? owner.role : "other";
+            const kind = vt.roles.includes(owner.role) ? owner.role : "other";
             stepsOf(owner).reduce(group, top).children.push({ name: "", owner, index, value: owner.bytes, kind });
         });
         const special = (kind, bytes) =>
@@ -144,7 +143,7 @@
             const sums = new Map();
             for (const leaf of this.top.leaves())
                 sums.set(leaf.data.kind, (sums.get(leaf.data.kind) || 0) + leaf.value);
-            const shown = [...ROLES, ...Object.keys(SPECIAL)].filter(kind => sums.get(kind));
+            const shown = [...vt.roles, ...Object.keys(SPECIAL)].filter(kind => sums.get(kind));
             const item = kind => {
                 const text = `${SPECIAL[kind] || kind} ${vt.bytes(sums.get(kind))}`;
                 return vt.el("span", null, vt.el("i", { class: "key r-" + kind }), text);

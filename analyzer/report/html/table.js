@@ -18,7 +18,6 @@
         { key: "frees", title: "freed", number: true },
         { key: "where", title: "memory" },
     ];
-    const severity = ["lost", "growing", "unfreed", "cache", "runtime", "freed"];
 
     /* A line's figures: those of its sites together. */
     function summary(page, line, index) {
@@ -26,7 +25,7 @@
         const row = { index: index, name: line.name, sites: sites };
         for (const key of ["leaked", "live", "at_peak", "allocated", "allocs", "frees"])
             row[key] = sites.reduce((all, site) => all + site[key], 0);
-        row.verdict = sites.map(site => site.verdict).sort((a, b) => severity.indexOf(a) - severity.indexOf(b))[0];
+        row.verdict = sites.map(site => site.verdict).sort((a, b) => vt.verdicts.indexOf(a) - vt.verdicts.indexOf(b))[0];
         row.where = [...new Set(sites.map(site => vt.deviceName(site.device) + (site.segments ? ", segments of a cache" : "")))].join(", ");
         row.segments = sites.every(site => site.segments);
         row.words = [row.name, row.verdict, row.where, ...sites.map(site => [site.id, site.api, site.class_name,
@@ -93,7 +92,7 @@
 
             function compare(a, b) {
                 const x = a[state.key], y = b[state.key];
-                const order = state.key === "verdict" ? severity.indexOf(x) - severity.indexOf(y)
+                const order = state.key === "verdict" ? vt.verdicts.indexOf(x) - vt.verdicts.indexOf(y)
                     : typeof x === "number" ? x - y : x.localeCompare(y);
                 return (state.down ? -order : order) || b.at_peak - a.at_peak || a.index - b.index;
             }

@@ -8,7 +8,6 @@
 
 (function () {
     const LEFT = 78, RIGHT = 14, TOP = 36, BOTTOM = 20, PHASE = 16, PHASE_ROWS = 6;
-    const roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
     /* The marks of what is no line are the text report's letters. */
     const letters = { leak: "L", line: "#", rest: "#", runtime: "r", idle: "c" };
 
@@ -38,16 +37,13 @@
             const known = snapshot.roles.find(of => of.device === course.device);
             return known ? {
                 at: snapshot.at, moment: snapshot.moment,
-                parts: roles.filter(role => known[role]).map(role => ({ name: role, colour: "var(--" + role + ")", bytes: known[role] })),
+                parts: vt.roles.filter(role => known[role]).map(role => ({ name: role, colour: "var(--" + role + ")", bytes: known[role] })),
             } : null;
         }).filter(Boolean);
     }
 
-    /* The bytes of a course's device; null: unknown. */
-    function totalOf(page, course) {
-        const device = page.devices.find(other => other.device === course.device);
-        return device ? device.total : null;
-    }
+    /* The device of a course, of which nothing may be known. */
+    const deviceOf = (page, course) => page.devices.find(other => other.device === course.device) || { total: null };
 
     /* Pixels of a device's chart: several are lower. */
     const heightOf = page => page.courses.length > 2 ? 120 : 230;
@@ -188,9 +184,8 @@
     function chart(t, course, top, height, width) {
         const { page, state, x, svg } = t;
         const group = svg.append("g").attr("class", "chart").attr("data-device", course.device);
-        const shown = visible(course, x), total = totalOf(page, course);
+        const shown = visible(course, x), device = deviceOf(page, course), { total } = device;
         const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, d3.max(course.own || []) || 0, 1);
-        const device = page.devices.find(other => other.device === course.device);
         const near = total != null && (state.whole || total < most * 1.6);
         const y = d3.scaleLinear().domain([0, (near ? Math.max(total, most) : most) * 1.1]).range([top + height, top]);
         for (const tick of byteTicks(y.domain()[1])) {
@@ -208,12 +203,12 @@
         line(t, inside, course, shown, course.own, y, "own", "this process, by the driver");
         if (near) {
             inside.append("line").attr("class", "total").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(total)).attr("y2", y(total));
-            const left = device && peakIsRight(t, device); // away from the words at the peak
+            const left = peakIsRight(t, device); // away from the words at the peak
             group.append("text").attr("class", "total").attr("x", left ? LEFT + 4 : width - RIGHT - 4).attr("y", y(total) - 5)
                 .attr("text-anchor", left ? "start" : "end").text(vt.bytes(total) + ", the device");
         }
         group.append("text").attr("class", "device").attr("x", width < 600 ? 0 : LEFT).attr("y", top - 21).text(vt.deviceName(course.device) +
-            (device && device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
+            (device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
         axis(t, group, top + height, width);
         peakMark(t, inside, course, device, y);
         events(t, inside, course, top, height);
@@ -309,7 +304,7 @@
 
     function peakMark(t, group, course, device, y) {
         const { state, x } = t;
-        if (!device || device.peak_at < state.view[0] || device.peak_at > state.view[1] || !device.peak)
+        if (device.peak_at < state.view[0] || device.peak_at > state.view[1] || !device.peak)
             return;
         const left = peakIsRight(t, device);
         group.append("circle").attr("class", "peak").attr("cx", x(device.peak_at)).attr("cy", y(device.peak)).attr("r", 3.5);
@@ -450,7 +445,7 @@
         const entries = new Map(), chosen = vt.chosenSites(vt.selection);
         for (const course of page.courses) {
             if (state.mode === "role")
-                roles.filter(role => byRole(page, course).some(column => column.parts.some(part => part.name === role)))
+                vt.roles.filter(role => byRole(page, course).some(column => column.parts.some(part => part.name === role)))
                     .forEach(role => entries.set(role, { colour: "var(--" + role + ")" }));
             else
                 for (const layer of state.mode === "line" ? byLine(course) : byClass(course)) {
@@ -526,7 +521,7 @@
             later(t);
         }, { class: "toggle", "aria-pressed": "false", title: "the axis reaches to the device's size" });
         t.toRange = button("to chosen part", "zoom to the chosen part (z)", () => zoomToRange(t));
-        return vt.el("div", { class: "tools" }, choice, page.courses.some(course => totalOf(page, course) != null) ? whole : null,
+        return vt.el("div", { class: "tools" }, choice, page.courses.some(course => deviceOf(page, course).total != null) ? whole : null,
             vt.el("span", { class: "space" }), button("+", "zoom in (+)", () => zoom(t, 0.5)), button("−", "zoom out (-)", () => zoom(t, 2)),
             button("whole run", "the whole run (0)", () => setView(t, [begin, end])), t.toRange);
     }
