@@ -114,6 +114,12 @@ void vt_words_next(const struct vt_text *t, struct vt_words *words);
 /* A leak: "LEAK" is its heading. The call sites are left to the format: leak->sites. */
 void vt_words_leak(const struct vt_text *t, const struct vt_leak *leak, struct vt_words *words);
 
+/* The name of an iteration of what grows: "step", "second", "round". */
+const char *vt_words_unit(const struct vt_growth *growth);
+
+/* Whether the time until the device is full is worth a line, in a run that took `duration` so far. */
+bool vt_words_full_soon(const struct vt_growth *growth, uint64_t duration);
+
 /* --- words_kept.c --- */
 
 /* Adds what keeps a leak, with the way to the memory. */

@@ -18,9 +18,12 @@ static void row(struct vt_words *words, const char *label, const char *text) {
     vt_words_add(words, VT_WORDS_TEXT, label, vt_strdup(text));
 }
 
-/* The name of an iteration: "step", "second", "round". */
-static const char *unit(const struct vt_growth *g) {
+const char *vt_words_unit(const struct vt_growth *g) {
     return g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
+}
+
+bool vt_words_full_soon(const struct vt_growth *g, uint64_t duration) {
+    return g->full_in != VT_UNKNOWN && g->full_in / FULL_WITHIN <= duration;
 }
 
 /* The kind of memory, if not what a call gives on a GPU. */
@@ -129,7 +132,7 @@ static void say_growth(const struct vt_text *t, const struct vt_leak *leak,
                        struct vt_words *words) {
     const struct vt_growth *g = leak->growth;
     struct vt_string s = {0};
-    vt_string_format(&s, "%s per %s", VT_BYTES(vt_growth_bytes(g)), unit(g));
+    vt_string_format(&s, "%s per %s", VT_BYTES(vt_growth_bytes(g)), vt_words_unit(g));
     if (g->outer_iterations)
         vt_string_format(&s, "; %s per %s%s%s", VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
                          g->outer ? g->outer : VT_NUMBER(g->outer_iterations),
@@ -138,7 +141,7 @@ static void say_growth(const struct vt_text *t, const struct vt_leak *leak,
     say_round(t, leak, words);
     s.length = 0;
     if (g->iterations != VT_UNKNOWN)
-        vt_string_format(&s, "%s %s of %s (%s)", unit(g), VT_NUMBER(g->since_iteration),
+        vt_string_format(&s, "%s %s of %s (%s)", vt_words_unit(g), VT_NUMBER(g->since_iteration),
                          VT_NUMBER(g->iterations), VT_DURATION(g->since));
     else
         vt_string_format(&s, "%s", VT_DURATION(g->since));
@@ -146,10 +149,10 @@ static void say_growth(const struct vt_text *t, const struct vt_leak *leak,
     s.length = 0;
     if (g->full_in_iterations == 0)
         vt_string_add(&s, t->process->oom_count ? "yes: see OUT OF MEMORY below" : "yes");
-    else if (g->full_in_iterations != VT_UNKNOWN && g->full_in != VT_UNKNOWN &&
-             g->full_in / FULL_WITHIN <= t->process->duration)
+    else if (g->full_in_iterations != VT_UNKNOWN && vt_words_full_soon(g, t->process->duration))
         vt_string_format(&s, "in %s %s%s, %s at this pace", VT_NUMBER(g->full_in_iterations),
-                         unit(g), vt_plural(g->full_in_iterations), VT_DURATION(g->full_in));
+                         vt_words_unit(g), vt_plural(g->full_in_iterations),
+                         VT_DURATION(g->full_in));
     if (s.length)
         row(words, "device full", s.text);
     vt_string_free(&s);

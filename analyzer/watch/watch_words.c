@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is further away than this many times the run is not worth saying, as in the report. */
-enum { FULL_WITHIN = 1000 };
 /* Columns in which a path, a line and a function do not fit. */
 enum { NARROW = 24 };
 
@@ -64,13 +62,12 @@ char *vt_watch_words_who(const struct vt_watch_process *w) {
 static void say_growth(const struct vt_watch_process *w, const struct vt_leak *leak,
                        struct vt_string *s) {
     const struct vt_growth *g = leak->growth;
-    const char *per = g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
     uint32_t lines = 0;
     for (uint32_t i = 0; i < w->line_count; i++)
         lines += w->lines[i].leak == leak;
     vt_string_format(s, lines > 1 ? "part of a leak: %s per %s" : "grows by %s per %s",
-                     VT_BYTES(vt_growth_bytes(g)), per);
-    if (g->full_in != VT_UNKNOWN && g->full_in && g->full_in / FULL_WITHIN <= w->now)
+                     VT_BYTES(vt_growth_bytes(g)), vt_words_unit(g));
+    if (g->full_in && vt_words_full_soon(g, w->now))
         vt_string_format(s, "; %sfull in %s", lines > 1 ? "" : "device ", VT_DURATION(g->full_in));
 }
 
