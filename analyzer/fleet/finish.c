@@ -10,7 +10,6 @@
 #include "tables.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* --- the order --- */
 
@@ -20,37 +19,7 @@ static int compare_processes(const void *a, const void *b) {
                     {x->started_at, y->started_at}, {x->pid, y->pid}, {x->id, y->id});
 }
 
-/* Sorts rows by their process's new place, those of one process as they were. */
-struct place {
-    uint64_t process, row;
-};
-
-static int compare_places(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
-    return VT_ORDER({x->process, y->process}, {x->row, y->row});
-}
-
-#define SORT_ROWS(f, items, count, first, number, places)                                          \
-    do {                                                                                           \
-        struct place *order = vt_alloc((f)->count, sizeof *order);                                 \
-        __typeof__((f)->items) sorted = vt_alloc((f)->count, sizeof *sorted);                      \
-        for (size_t i = 0; i < (f)->count; i++)                                                    \
-            order[i] = (struct place){(places)[(f)->items[i].process], i};                         \
-        vt_sort(order, (f)->count, sizeof *order, compare_places);                                 \
-        for (size_t i = 0; i < (f)->count; i++) {                                                  \
-            struct vt_fleet_process *p = &(f)->processes[order[i].process];                        \
-            sorted[i] = (f)->items[order[i].row];                                                  \
-            sorted[i].process = (uint32_t)order[i].process;                                        \
-            if (!p->number++)                                                                      \
-                p->first = (uint32_t)i;                                                            \
-        }                                                                                          \
-        if ((f)->count)                                                                            \
-            memcpy((f)->items, sorted, (f)->count * sizeof *sorted);                               \
-        free(order);                                                                               \
-        free(sorted);                                                                              \
-    } while (0)
-
-static void sort_rows(struct vt_fleet *f) {
+static void sort_processes(struct vt_fleet *f) {
     uint32_t *places = vt_alloc(f->process_count, sizeof *places);
     struct vt_fleet_process *processes = f->processes;
     for (uint32_t i = 0; i < f->process_count; i++)
@@ -58,13 +27,7 @@ static void sort_rows(struct vt_fleet *f) {
     vt_sort(processes, f->process_count, sizeof *processes, compare_processes);
     for (uint32_t i = 0; i < f->process_count; i++)
         places[processes[i].first_cell] = i;
-    SORT_ROWS(f, devices, device_count, first_device, device_count, places);
-    SORT_ROWS(f, cells, cell_count, first_cell, cell_count, places);
-    SORT_ROWS(f, owned, owned_count, first_owned, owned_count, places);
-    SORT_ROWS(f, leaks, leak_count, first_leak, leak_rows, places);
-    SORT_ROWS(f, ooms, oom_count, first_oom, oom_rows, places);
-    for (uint32_t i = 0; i < f->process_count; i++)
-        processes[i].first_cell = processes[i].cell_count ? processes[i].first_cell : 0;
+    vt_fleet_move_rows(f, places);
     free(places);
 }
 
@@ -122,7 +85,7 @@ void vt_fleet_finish(struct vt_fleet *f) {
     vt_fleet_remove_dropped(f);
     vt_fleet_set_clocks(f);
     vt_fleet_find_runs(f);
-    sort_rows(f);
+    sort_processes(f);
     rank_rows(f);
     vt_fleet_count_restarts(f);
     vt_fleet_find_outliers(f);

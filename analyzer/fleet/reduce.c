@@ -98,10 +98,7 @@ static void add_devices(struct vt_fleet *f, const struct vt_process *p) {
         row->other_processes_bytes = d->other_processes_bytes;
         row->reserved_bytes = d->fragmentation.reserved_bytes;
         row->idle_bytes = d->fragmentation.free_bytes;
-        row->levels = d->levels;
-        row->levels.bytes = vt_alloc(d->levels.count, sizeof *d->levels.bytes);
-        if (d->levels.count)
-            memcpy(row->levels.bytes, d->levels.bytes, d->levels.count * sizeof *d->levels.bytes);
+        row->levels = vt_fleet_levels(&d->levels);
     }
     const struct vt_apart *const apart[] = {&p->pinned, &p->managed};
     uint64_t live = 0, peak = 0;

@@ -22,7 +22,6 @@ struct vt_fleet_memory {
     size_t string_count, string_room;
     struct vt_map lines, owners, hosts, processes; /* by key, or id -> index */
     struct life *lives;                            /* of the processes */
-    bool dropped;                                  /* some processes are */
     size_t line_room, owner_room, host_room, process_room, device_room, cell_room, owned_room,
         leak_room, oom_room, unread_room;
 };
@@ -194,7 +193,7 @@ bool vt_fleet_add_process(struct vt_fleet *f, struct vt_fleet_process process) {
     if (before != VT_MAP_NONE) {
         if (!says_more(&process, &f->processes[before]))
             return false;
-        m->lives[before].dropped = m->dropped = true;
+        m->lives[before].dropped = true;
     }
     vt_map_put(&m->processes, process.id, f->process_count);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -209,54 +208,118 @@ bool vt_fleet_add_process(struct vt_fleet *f, struct vt_fleet_process process) {
 }
 static_assert(VT_MAP_NONE == VT_FLEET_NONE, "a process that took nobody's place");
 
+/* --- the rows of processes --- */
+
+/* An array of rows in vt_fleet. The first member of a row is the index of its process, which has the first one's
+ * place and how many there are. */
+struct array {
+    size_t items, count, size, first, number;
+};
+
+#define ARRAY(items, count, first, number)                                                         \
+    {offsetof(struct vt_fleet, items), offsetof(struct vt_fleet, count),                           \
+     sizeof *(struct vt_fleet){0}.items, offsetof(struct vt_fleet_process, first),                 \
+     offsetof(struct vt_fleet_process, number)},
+static const struct array arrays[] = {
+    /* clang-format off */
+    ARRAY(devices, device_count, first_device, device_count)
+    ARRAY(cells, cell_count, first_cell, cell_count)
+    ARRAY(owned, owned_count, first_owned, owned_count)
+    ARRAY(leaks, leak_count, first_leak, leak_rows)
+    ARRAY(ooms, oom_count, first_oom, oom_rows)
+    /* clang-format on */
+};
+#undef ARRAY
+enum { ARRAYS = sizeof arrays / sizeof *arrays };
+
+static char *rows_of(const struct vt_fleet *f, const struct array *a) {
+    char *rows;
+    memcpy(&rows, (const char *)f + a->items, sizeof rows);
+    return rows;
+}
+
+static size_t *count_of(struct vt_fleet *f, const struct array *a) {
+    return (size_t *)((char *)f + a->count);
+}
+
+static uint32_t *process_of(char *row) {
+    return (uint32_t *)row;
+}
+
+static void set_rows(struct vt_fleet_process *p, const struct array *a, size_t first, size_t end) {
+    *(uint32_t *)((char *)p + a->first) = (uint32_t)first;
+    *(uint32_t *)((char *)p + a->number) = (uint32_t)(end - first);
+}
+
+/* Moves the rows of an array as vt_fleet_move_rows says. */
+static void move_rows(struct vt_fleet *f, const struct array *a, const uint32_t *places) {
+    char *rows = rows_of(f, a);
+    size_t *count = count_of(f, a), *next = vt_alloc(f->process_count + 1, sizeof *next);
+    char *moved = vt_alloc(*count, a->size);
+    for (size_t i = 0; i < *count; i++) {
+        uint32_t place = places[*process_of(rows + i * a->size)];
+        if (place != VT_FLEET_NONE)
+            next[place + 1]++;
+    }
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        next[i + 1] += next[i];
+        set_rows(&f->processes[i], a, next[i], next[i + 1]);
+    }
+    size_t kept = next[f->process_count];
+    for (size_t i = 0; i < *count; i++) {
+        uint32_t *process = process_of(rows + i * a->size), place = places[*process];
+        *process = place;
+        if (place != VT_FLEET_NONE)
+            memcpy(moved + next[place]++ * a->size, process, a->size);
+    }
+    if (kept)
+        memcpy(rows, moved, kept * a->size);
+    *count = kept;
+    free(moved);
+    free(next);
+}
+
+void vt_fleet_move_rows(struct vt_fleet *f, const uint32_t *places) {
+    for (size_t i = 0; i < f->device_count; i++)
+        if (places[f->devices[i].process] == VT_FLEET_NONE)
+            free(f->devices[i].levels.bytes);
+    for (size_t i = 0; i < ARRAYS; i++)
+        move_rows(f, &arrays[i], places);
+}
+
 void vt_fleet_take_back(struct vt_fleet *f, uint32_t first) {
     struct vt_fleet_memory *m = f->memory;
-    for (uint32_t i = f->process_count; i-- > first;) {
-        uint32_t before = m->lives[i].before;
-        m->lives[i].dropped = m->dropped = true;
+    for (; f->process_count > first; f->process_count--) {
+        uint32_t last = f->process_count - 1, before = m->lives[last].before;
         if (before == VT_FLEET_NONE) {
-            vt_map_remove(&m->processes, f->processes[i].id);
+            vt_map_remove(&m->processes, f->processes[last].id);
         } else {
             m->lives[before].dropped = false;
-            vt_map_put(&m->processes, f->processes[i].id, before);
+            vt_map_put(&m->processes, f->processes[last].id, before);
+        }
+    }
+    for (size_t i = 0; i < ARRAYS; i++) {
+        const struct array *a = &arrays[i];
+        char *rows = rows_of(f, a);
+        size_t *count = count_of(f, a);
+        while (*count && *process_of(rows + (*count - 1) * a->size) >= first) {
+            *count -= 1;
+            if (a->items == offsetof(struct vt_fleet, devices))
+                free(f->devices[*count].levels.bytes);
         }
     }
 }
 
-/* Keeps the rows whose processes stay, with their new numbers. */
-#define KEEP_ROWS(f, items, count, numbers)                                                        \
-    do {                                                                                           \
-        size_t kept = 0;                                                                           \
-        for (size_t i = 0; i < (f)->count; i++)                                                    \
-            if ((numbers)[(f)->items[i].process] != VT_FLEET_NONE) {                               \
-                (f)->items[kept] = (f)->items[i];                                                  \
-                (f)->items[kept].process = (numbers)[(f)->items[kept].process];                    \
-                kept++;                                                                            \
-            }                                                                                      \
-        (f)->count = kept;                                                                         \
-    } while (0)
-
 void vt_fleet_remove_dropped(struct vt_fleet *f) {
-    struct vt_fleet_memory *m = f->memory;
-    uint32_t *numbers = vt_alloc(f->process_count, sizeof *numbers), kept = 0;
-    for (uint32_t i = 0; i < f->process_count && m->dropped; i++) {
-        numbers[i] = m->lives[i].dropped ? VT_FLEET_NONE : kept;
-        if (!m->lives[i].dropped)
+    uint32_t *places = vt_alloc(f->process_count, sizeof *places), kept = 0;
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        places[i] = f->memory->lives[i].dropped ? VT_FLEET_NONE : kept;
+        if (places[i] != VT_FLEET_NONE)
             f->processes[kept++] = f->processes[i];
     }
-    if (m->dropped) {
-        for (size_t i = 0; i < f->device_count; i++)
-            if (numbers[f->devices[i].process] == VT_FLEET_NONE)
-                free(f->devices[i].levels.bytes);
-        KEEP_ROWS(f, devices, device_count, numbers);
-        KEEP_ROWS(f, cells, cell_count, numbers);
-        KEEP_ROWS(f, owned, owned_count, numbers);
-        KEEP_ROWS(f, leaks, leak_count, numbers);
-        KEEP_ROWS(f, ooms, oom_count, numbers);
-        f->process_count = kept;
-        m->dropped = false;
-    }
-    free(numbers);
+    f->process_count = kept;
+    vt_fleet_move_rows(f, places);
+    free(places);
 }
 
 /* A row of the process added last. */
@@ -284,6 +347,14 @@ struct vt_fleet_leak *vt_fleet_add_leak(struct vt_fleet *f) {
 
 struct vt_fleet_oom *vt_fleet_add_oom(struct vt_fleet *f) {
     ADD_ROW(f, ooms, oom_count, oom_room);
+}
+
+struct vt_levels vt_fleet_levels(const struct vt_levels *levels) {
+    struct vt_levels copy = *levels;
+    copy.bytes = vt_alloc(levels->count, sizeof *copy.bytes);
+    if (levels->count)
+        memcpy(copy.bytes, levels->bytes, levels->count * sizeof *copy.bytes);
+    return copy;
 }
 
 int vt_fleet_compare_cells(const struct vt_fleet_cell *x, uint64_t x_key,

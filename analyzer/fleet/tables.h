@@ -26,9 +26,12 @@ bool vt_fleet_add_process(struct vt_fleet *fleet, struct vt_fleet_process proces
 /* Takes back the processes from this index on, the last ones added. */
 void vt_fleet_take_back(struct vt_fleet *fleet, uint32_t first);
 
-/* Removes those that were taken back, or have no place any more, with their rows. For finish.c, before it
- * sorts. */
+/* Removes those whose place another one took, with their rows. For finish.c, before it sorts. */
 void vt_fleet_remove_dropped(struct vt_fleet *fleet);
+
+/* Moves the rows to where their processes are now: `places` by where they were, VT_FLEET_NONE: gone. Rows of one process
+ * stay in their order. */
+void vt_fleet_move_rows(struct vt_fleet *fleet, const uint32_t *places);
 
 /* The order of a process's lines: the largest first; `key`s: of their lines. */
 int vt_fleet_compare_cells(const struct vt_fleet_cell *x, uint64_t x_key,
@@ -41,5 +44,8 @@ struct vt_fleet_cell *vt_fleet_add_cell(struct vt_fleet *fleet);
 struct vt_fleet_owned *vt_fleet_add_owned(struct vt_fleet *fleet);
 struct vt_fleet_leak *vt_fleet_add_leak(struct vt_fleet *fleet);
 struct vt_fleet_oom *vt_fleet_add_oom(struct vt_fleet *fleet);
+
+/* A copy, of a device that vt_fleet_add_device made. */
+struct vt_levels vt_fleet_levels(const struct vt_levels *levels);
 
 #endif
