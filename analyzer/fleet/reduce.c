@@ -166,7 +166,7 @@ static void add_cell(struct vt_fleet_cell *to, const struct vt_fleet_cell *from)
     to->live_count += from->live_count;
     to->held_bytes += from->held_bytes;
     to->peak_bytes += from->peak_bytes;
-    to->at_peak_bytes += from->at_peak_bytes;
+    to->bytes_at_peak += from->bytes_at_peak;
     to->allocated_bytes += from->allocated_bytes;
     to->alloc_count += from->alloc_count;
     to->free_count += from->free_count;
@@ -209,7 +209,7 @@ static void add_site(struct reduced *to, const struct vt_site *site) {
                                                 .live_count = site->live_count,
                                                 .held_bytes = site->held_bytes,
                                                 .peak_bytes = site->peak_bytes,
-                                                .at_peak_bytes = site->bytes_at_peak,
+                                                .bytes_at_peak = site->bytes_at_peak,
                                                 .allocated_bytes = site->allocated_bytes,
                                                 .alloc_count = site->alloc_count,
                                                 .free_count = site->free_count});

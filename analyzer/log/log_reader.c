@@ -71,14 +71,14 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
                   hex);
 }
 
-/* Other tools write rows with other spaces, their columns in another order, and a slash as "\/". Rows that
- * lost the first one are taken for a merged file, too: whoever reads it then says what is missing. */
+/* Also one that another tool wrote anew, with other spaces, its columns in another order, or without its first row:
+ * whoever reads it then says that it may not be rewritten. */
 bool vt_log_is_merged(int fd) {
     char text[8192];
     size_t length = vt_gzip_peek(fd, text, sizeof text), at = strspn(text, " \t\r\n");
     if (at == length || (text[at] != '{' && text[at] != '['))
         return false;
-    return strstr(text, "\"vramtrace-merged/") || strstr(text, "\"vramtrace-merged\\/") ||
+    return strstr(text, "\"vramtrace-merged") ||
            (strstr(text, "\"row\"") && strstr(text, "\"process\"") &&
             strstr(text, "\"started_at\""));
 }

@@ -95,7 +95,7 @@ struct vt_fleet_cell {
     uint64_t live_bytes, live_count;
     uint64_t held_bytes;    /* at the process's last allocation */
     uint64_t peak_bytes;    /* the sum of its call sites' peaks */
-    uint64_t at_peak_bytes; /* at the device's peak: sums to that, over the driver's layer */
+    uint64_t bytes_at_peak; /* at the device's peak: sums to that, over the driver's layer */
     uint64_t allocated_bytes, alloc_count, free_count;
     const char *caller; /* vt_stack_helper_caller of its call site with this verdict that had most:
                            "train.py:41 in step" */
