@@ -249,11 +249,10 @@ static void find_helpers(struct peers *s) {
         if (f->processes[i].rank >= 0 && !is_empty(&f->processes[i]))
             vt_map_put(&workers, rank_key(s, i), i);
     for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i], *next = p + 1;
+        const struct vt_fleet_process *p = &f->processes[i];
         s->empty[i] = is_empty(p) && (p->rank < 0 || s->child[i] ||
                                       vt_map_get(&workers, rank_key(s, i)) != VT_MAP_NONE);
-        s->replaced[i] = i + 1 < f->process_count && next->rank == p->rank && p->rank >= 0 &&
-                         next->restart == p->restart + 1;
+        s->replaced[i] = p->next_start != VT_FLEET_NONE;
         s->lacking[i] = is_lacking(p);
     }
     vt_map_free(&workers);

@@ -72,6 +72,20 @@ bool vt_fleet_is_running(const struct vt_fleet_process *p) {
     return p->ending.how == VT_END_RUNNING || p->ending.how == VT_END_UNKNOWN;
 }
 
+static bool is_rank_of(const struct vt_fleet_process *p, const struct vt_fleet_process *q) {
+    return p->rank >= 0 && p->rank == q->rank && p->run == q->run;
+}
+
+/* The next start of a process's rank. What has the same number and began later without being a start is a helper. */
+static uint32_t next_start_of(const struct vt_fleet *f, uint32_t process) {
+    const struct vt_fleet_process *p = &f->processes[process];
+    for (uint32_t next = process + 1; next < f->process_count && is_rank_of(&f->processes[next], p);
+         next++)
+        if (f->processes[next].restart > p->restart)
+            return next;
+    return VT_FLEET_NONE;
+}
+
 /* A launcher starts a rank anew after a failure; torchrun says so. A rank's helpers, which have its number
  * too and run beside it, are no restarts. */
 void vt_fleet_count_restarts(struct vt_fleet *f) {
@@ -79,9 +93,11 @@ void vt_fleet_count_restarts(struct vt_fleet *f) {
         struct vt_fleet_process *p = &f->processes[i];
         const struct vt_fleet_process *before = p - 1;
         p->restart = p->launcher_restart;
-        if (!p->restart && i && p->rank >= 0 && p->rank == before->rank && p->run == before->run &&
+        if (!p->restart && i && is_rank_of(p, before) &&
             vt_same_text(p->command, before->command) &&
             p->started_at >= before->started_at + before->duration)
             p->restart = before->restart + 1;
     }
+    for (uint32_t i = 0; i < f->process_count; i++)
+        f->processes[i].next_start = next_start_of(f, i);
 }

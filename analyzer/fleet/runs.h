@@ -10,7 +10,7 @@
 /* Numbers the runs by their first start: sets vt_fleet_process.run. */
 void vt_fleet_find_runs(struct vt_fleet *fleet);
 
-/* Sets vt_fleet_process.restart; they are in the fleet's order. */
+/* Sets vt_fleet_process.restart and next_start; they are in the fleet's order. */
 void vt_fleet_count_restarts(struct vt_fleet *fleet);
 
 /* Whether its end is not known: it still runs, or it was killed. */

@@ -43,6 +43,7 @@ struct vt_fleet_process {
     uint32_t world_size;       /* ranks in all; 0: unknown */
     uint32_t restart;          /* how often its rank had been started before */
     uint32_t launcher_restart; /* the same by its launcher's count; 0 too: it counts none */
+    uint32_t next_start; /* index of the next start of its rank; VT_FLEET_NONE: it is the last */
     uint32_t pid, ppid;
     uint64_t pid_namespace, process_start;        /* as in vt_process */
     uint64_t started_realtime, started_monotonic; /* ns, as its log says */

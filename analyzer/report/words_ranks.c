@@ -356,36 +356,22 @@ static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier,
     free(who);
 }
 
-static bool is_rank_of(const struct vt_fleet *f, uint32_t process, uint32_t other) {
-    const struct vt_fleet_process *p = &f->processes[process], *q = &f->processes[other];
-    return p->rank == q->rank && p->run == q->run;
-}
-
-/* The next start of a process's rank, or else of the next rank. What has the same number and began later without
- * being a start is a helper. */
-static uint32_t next_start(const struct vt_fleet *f, uint32_t process) {
-    uint32_t next = process + 1;
-    while (next < f->process_count && is_rank_of(f, next, process) &&
-           f->processes[next].restart <= f->processes[process].restart)
-        next++;
-    return next;
-}
-
 char *vt_words_restarts(const struct vt_fleet *f) {
     uint32_t *earlier = vt_alloc(f->process_count, sizeof *earlier), count = 0;
     uint32_t *ranks = vt_alloc(f->process_count, sizeof *ranks), restarted = 0, least = 0, most = 0;
     struct vt_string s = {0};
-    for (uint32_t i = 0, next; i < f->process_count; i = next) {
-        const struct vt_fleet_process *p = &f->processes[i];
-        next = next_start(f, i);
-        if (p->rank < 0)
-            continue;
-        if (next < f->process_count && is_rank_of(f, next, i)) {
-            earlier[count++] = i;
-        } else if (p->restart) {
-            least = restarted && least < p->restart ? least : p->restart;
-            most = p->restart > most ? p->restart : most;
-            ranks[restarted++] = i;
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i], *before = p - 1;
+        uint32_t last = i;
+        if (p->rank < 0 || (i && before->rank == p->rank && before->run == p->run))
+            continue; /* it is not the first of its rank */
+        for (; f->processes[last].next_start != VT_FLEET_NONE; last = f->processes[last].next_start)
+            earlier[count++] = last;
+        uint32_t restart = f->processes[last].restart;
+        if (restart) {
+            least = restarted && least < restart ? least : restart;
+            most = restart > most ? restart : most;
+            ranks[restarted++] = last;
         }
     }
     if (restarted) {

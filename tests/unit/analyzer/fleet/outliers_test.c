@@ -514,23 +514,32 @@ static void helpers(void **state) {
     vt_fleet_free(f);
 }
 
-/* A rank that was started anew: only its last start is compared. */
+/* A rank that was started anew: only its last start is compared. A helper of the first start, between them in their
+ * order, hides none of them. */
 static void restarts(void **state) {
-    struct vt_fleet *f = vt_fleet_open();
     (void)state;
-    for (int i = 0; i < 4; i++)
-        rank(f, i, NULL, 0);
-    struct vt_fleet_process p = process(f, 2, "python3 train.py");
-    p.started_realtime = p.started_monotonic = 10000000;
-    f->processes[2].peak_bytes = 100ull * MIB;
-    p.peak_bytes = 600ull * MIB;
-    vt_fleet_add_process(f, p);
-    line(f, "model.py:10", 600ull * MIB);
-    vt_fleet_finish(f);
-    assert_string_equal(peers_of(f), "0 1 2 3; 2");
-    assert_string_equal(outliers_of(f), "");
-    assert_string_equal(shown_of(f), "0");
-    vt_fleet_free(f);
+    for (unsigned helpers = 0; helpers < 2; helpers++) {
+        struct vt_fleet *f = vt_fleet_open();
+        for (int i = 0; i < 4; i++)
+            rank(f, i, NULL, 0);
+        f->processes[2].peak_bytes = 100ull * MIB;
+        if (helpers) {
+            struct vt_fleet_process helper = process(f, 2, "python3 train.py");
+            helper.started_realtime = helper.started_monotonic =
+                f->processes[2].started_monotonic + 1;
+            vt_fleet_add_process(f, helper);
+        }
+        struct vt_fleet_process p = process(f, 2, "python3 train.py");
+        p.started_realtime = p.started_monotonic = 10000000;
+        p.peak_bytes = 600ull * MIB;
+        vt_fleet_add_process(f, p);
+        line(f, "model.py:10", 600ull * MIB);
+        vt_fleet_finish(f);
+        assert_string_equal(peers_of(f), helpers ? "0 1 2 3; 2; 2" : "0 1 2 3; 2");
+        assert_string_equal(outliers_of(f), "");
+        assert_string_equal(shown_of(f), "0");
+        vt_fleet_free(f);
+    }
 }
 
 /* One that ran out of memory is shown, though it is like the others. */
