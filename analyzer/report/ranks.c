@@ -217,55 +217,18 @@ uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_fleet *f, uint3
 
 /* --- sums over all processes --- */
 
-struct sums {
-    struct vt_ranks_sum *sums;
-    uint32_t *last; /* the process that was added last to each */
-    uint64_t *of_last;
-    size_t count, room, last_room, of_room;
-    struct vt_map by_what;
-    bool largest; /* the largest one counts, not their sum: requests are no memory that is held */
+/* What one row of a process adds to the sum of a line or an owner. */
+struct part {
+    uint32_t what, process;
+    enum vt_verdict verdict;
+    uint64_t bytes;
+    const char *caller, *kept_by;
+    size_t row;
 };
 
-static uint64_t with(const struct sums *s, uint64_t sum, uint64_t bytes) {
-    return !s->largest ? sum + bytes : bytes > sum ? bytes : sum;
-}
-
-/* Rows of one process come one after the other. */
-static void end_process(struct vt_ranks_sum *sum, uint32_t process, uint64_t bytes) {
-    if (bytes > sum->most_bytes || sum->most == VT_FLEET_NONE) {
-        sum->most_bytes = bytes;
-        sum->most = process;
-    }
-    sum->least_bytes = bytes < sum->least_bytes ? bytes : sum->least_bytes;
-}
-
-static void add(struct sums *s, uint32_t what, uint32_t process, uint64_t bytes,
-                enum vt_verdict verdict) {
-    uint32_t i = vt_map_get(&s->by_what, vt_mix((uint64_t)what + 1));
-    if (i == VT_MAP_NONE) {
-        size_t at = s->count;
-        i = (uint32_t)at;
-        vt_map_put(&s->by_what, vt_mix((uint64_t)what + 1), i);
-        VT_GROW(s->last, at, s->last_room);
-        VT_GROW(s->of_last, at, s->of_room);
-        VT_GROW(s->sums, at, s->room);
-        s->last[i] = VT_FLEET_NONE;
-        s->of_last[i] = 0;
-        s->sums[i] = (struct vt_ranks_sum){
-            .what = what, .verdict = verdict, .least_bytes = VT_UNKNOWN, .most = VT_FLEET_NONE};
-        s->count++;
-    }
-    struct vt_ranks_sum *sum = &s->sums[i];
-    if (s->last[i] != process) {
-        if (s->last[i] != VT_FLEET_NONE)
-            end_process(sum, s->last[i], s->of_last[i]);
-        s->last[i] = process;
-        s->of_last[i] = 0;
-        sum->processes++;
-    }
-    s->of_last[i] = with(s, s->of_last[i], bytes);
-    sum->bytes = with(s, sum->bytes, bytes);
-    sum->verdict = verdict < sum->verdict ? verdict : sum->verdict;
+static int compare_parts(const void *a, const void *b) {
+    const struct part *x = a, *y = b;
+    return VT_ORDER({x->what, y->what}, {x->row, y->row});
 }
 
 static int compare_sums(const void *a, const void *b) {
@@ -273,45 +236,87 @@ static int compare_sums(const void *a, const void *b) {
     return VT_ORDER({y->bytes, x->bytes}, {y->processes, x->processes}, {x->what, y->what});
 }
 
-static struct vt_ranks_sum *end(struct sums *s, uint32_t *count) {
-    for (size_t i = 0; i < s->count; i++)
-        end_process(&s->sums[i], s->last[i], s->of_last[i]);
-    vt_sort(s->sums, s->count, sizeof *s->sums, compare_sums);
-    free(s->last);
-    free(s->of_last);
-    vt_map_free(&s->by_what);
-    *count = (uint32_t)s->count;
-    return s->sums;
+/* The sum of parts of one line or owner, those of one process one after the other. `largest`: the largest one
+ * counts, not their sum: requests are no memory that is held. */
+static struct vt_ranks_sum sum_of(const struct part *parts, size_t count, bool largest) {
+    struct vt_ranks_sum sum = {.what = parts->what,
+                               .verdict = parts->verdict,
+                               .processes = 1,
+                               .most = parts->process,
+                               .kept_by = parts->kept_by};
+    const struct part *worst = parts;
+    uint64_t of_process = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct part *p = &parts[i];
+        if (i && p->process != parts[i - 1].process) {
+            sum.processes++;
+            of_process = 0;
+        }
+        of_process = largest && of_process > p->bytes ? of_process
+                     : largest                        ? p->bytes
+                                                      : of_process + p->bytes;
+        if (of_process > sum.most_bytes) {
+            sum.most_bytes = of_process;
+            sum.most = p->process;
+        }
+        sum.bytes += p->bytes;
+        sum.callers |= !vt_same_text(p->caller, parts->caller);
+        sum.kept_by = vt_same_text(p->kept_by, sum.kept_by) ? sum.kept_by : NULL;
+        if (VT_ORDER({p->verdict, worst->verdict}, {worst->bytes, p->bytes}) < 0)
+            worst = p;
+    }
+    sum.bytes = largest ? sum.most_bytes : sum.bytes;
+    sum.verdict = worst->verdict;
+    sum.caller = worst->caller;
+    return sum;
 }
 
-/* Who called, and what keeps it. `worst`: the leak whose caller is told. */
-static void add_telling(struct vt_ranks_sum *sum, const struct vt_fleet_leak **worst,
-                        const struct vt_fleet_leak *leak) {
-    if (!*worst) {
-        *worst = leak;
-        sum->caller = leak->caller;
-        sum->kept_by = leak->kept_by;
-        return;
+/* Sums the parts, which are the caller's no more, by what they are of. */
+static struct vt_ranks_sum *sum_parts(struct part *parts, size_t count, bool largest,
+                                      uint32_t *sum_count) {
+    struct vt_ranks_sum *sums = vt_alloc(count, sizeof *sums);
+    *sum_count = 0;
+    for (size_t i = 0; i < count; i++)
+        parts[i].row = i;
+    vt_sort(parts, count, sizeof *parts, compare_parts);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i; end < count && parts[end].what == parts[i].what; end++)
+            ;
+        sums[(*sum_count)++] = sum_of(parts + i, end - i, largest);
     }
-    sum->callers = sum->callers || !vt_same_text(sum->caller, leak->caller);
-    sum->kept_by = vt_same_text(sum->kept_by, leak->kept_by) ? sum->kept_by : NULL;
-    if (VT_ORDER({leak->verdict, (*worst)->verdict}, {(*worst)->bytes, leak->bytes}) < 0) {
-        *worst = leak;
-        sum->caller = leak->caller;
-    }
+    vt_sort(sums, *sum_count, sizeof *sums, compare_sums);
+    free(parts);
+    return sums;
 }
 
 struct vt_ranks_sum *vt_ranks_leaks(const struct vt_fleet *f, uint32_t *count) {
-    struct sums s = {0};
-    for (size_t i = 0; i < f->leak_count; i++)
-        add(&s, f->leaks[i].line, f->leaks[i].process, f->leaks[i].bytes, f->leaks[i].verdict);
-    const struct vt_fleet_leak **worst = vt_alloc(s.count, sizeof *worst);
+    struct part *parts = vt_alloc(f->leak_count, sizeof *parts);
     for (size_t i = 0; i < f->leak_count; i++) {
-        uint32_t of = vt_map_get(&s.by_what, vt_mix((uint64_t)f->leaks[i].line + 1));
-        add_telling(&s.sums[of], &worst[of], &f->leaks[i]);
+        const struct vt_fleet_leak *l = &f->leaks[i];
+        parts[i] =
+            (struct part){l->line, l->process, l->verdict, l->bytes, l->caller, l->kept_by, 0};
     }
-    free(worst);
-    return end(&s, count);
+    return sum_parts(parts, f->leak_count, false, count);
+}
+
+struct vt_ranks_sum *vt_ranks_owners(const struct vt_fleet *f, uint32_t *count) {
+    struct part *parts = vt_alloc(f->owned_count, sizeof *parts);
+    for (size_t i = 0; i < f->owned_count; i++) {
+        const struct vt_fleet_owned *o = &f->owned[i];
+        parts[i] = (struct part){.what = o->owner, .process = o->process, .bytes = o->bytes};
+    }
+    return sum_parts(parts, f->owned_count, false, count);
+}
+
+struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
+    struct part *parts = vt_alloc(f->oom_count, sizeof *parts);
+    for (size_t i = 0; i < f->oom_count; i++) {
+        const struct vt_fleet_oom *o = &f->ooms[i];
+        uint64_t bytes = o->requested_bytes == VT_UNKNOWN ? 0 : o->requested_bytes;
+        parts[i] = (struct part){
+            .what = o->line, .process = o->process, .bytes = bytes, .caller = o->caller};
+    }
+    return sum_parts(parts, f->oom_count, true, count);
 }
 
 const char *vt_ranks_caller(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
@@ -326,34 +331,4 @@ const char *vt_ranks_caller(const struct vt_fleet *f, const struct vt_fleet_outl
             worst = cell;
     }
     return worst ? worst->caller : NULL;
-}
-
-struct vt_ranks_sum *vt_ranks_owners(const struct vt_fleet *f, uint32_t *count) {
-    struct sums s = {0};
-    for (size_t i = 0; i < f->owned_count; i++)
-        add(&s, f->owned[i].owner, f->owned[i].process, f->owned[i].bytes, VT_VERDICT_FREED);
-    return end(&s, count);
-}
-
-static uint64_t requested(const struct vt_fleet_oom *oom) {
-    return oom->requested_bytes == VT_UNKNOWN ? 0 : oom->requested_bytes;
-}
-
-struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
-    struct sums s = {.largest = true};
-    for (size_t i = 0; i < f->oom_count; i++)
-        add(&s, f->ooms[i].line, f->ooms[i].process, requested(&f->ooms[i]), VT_VERDICT_FREED);
-    const struct vt_fleet_oom **largest = vt_alloc(s.count, sizeof *largest);
-    for (size_t i = 0; i < f->oom_count; i++) {
-        const struct vt_fleet_oom *oom = &f->ooms[i];
-        uint32_t of = vt_map_get(&s.by_what, vt_mix((uint64_t)oom->line + 1));
-        struct vt_ranks_sum *sum = &s.sums[of];
-        sum->callers = sum->callers || (largest[of] && !vt_same_text(sum->caller, oom->caller));
-        if (!largest[of] || requested(oom) > requested(largest[of])) {
-            largest[of] = oom;
-            sum->caller = oom->caller;
-        }
-    }
-    free(largest);
-    return end(&s, count);
 }

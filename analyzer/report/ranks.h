@@ -40,11 +40,11 @@ uint32_t vt_ranks_rows(const struct vt_ranks *ranks, const struct vt_fleet *flee
 
 /* What one line leaked, or what one owner holds, in all processes. */
 struct vt_ranks_sum {
-    uint32_t what;                           /* index in lines or owners */
-    enum vt_verdict verdict;                 /* the first in a report's order */
-    uint64_t bytes, most_bytes, least_bytes; /* in all (of failures the largest request); of one
-                                                process that has some */
-    uint32_t processes, most;                /* how many have some; the one that has most */
+    uint32_t what;           /* index in lines or owners */
+    enum vt_verdict verdict; /* the first in a report's order */
+    uint64_t bytes,
+        most_bytes; /* in all (of failures the largest request); of the process that has most */
+    uint32_t processes, most; /* how many have some; the one that has most */
     /* Of leaks and failures. The caller of the leak with the worst verdict that has most, of the largest
      * request; and whether others have others. */
     const char *caller;
