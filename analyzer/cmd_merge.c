@@ -81,12 +81,11 @@ static int check_output(const char *path, struct output *o) {
     int status = o->fresh ? 0 : check_replaced(o->path, &o->direct);
     if (status || o->direct)
         return status;
-    char *folder = vt_formatted("%.*s.", (int)(vt_basename(o->path) - o->path), o->path);
+    VT_SCOPED char *folder = vt_formatted("%.*s.", (int)(vt_basename(o->path) - o->path), o->path);
     if (access(folder, W_OK | X_OK)) {
         vt_error("%s: %s", o->path, strerror(errno));
         status = VT_STATUS_USAGE;
     }
-    free(folder);
     return status;
 }
 
@@ -172,26 +171,24 @@ static void tell_unread(const struct vt_fleet *fleet, uint32_t kept) {
 }
 
 static uint32_t count_hosts(const struct vt_fleet *fleet) {
-    bool *seen = vt_alloc(fleet->host_count, sizeof *seen);
+    VT_SCOPED bool *seen = vt_alloc(fleet->host_count, sizeof *seen);
     uint32_t hosts = 0;
     for (uint32_t i = 0; i < fleet->process_count; i++) {
         hosts += !seen[fleet->processes[i].host];
         seen[fleet->processes[i].host] = true;
     }
-    free(seen);
     return hosts;
 }
 
 /* "merged 1,000 processes of 125 hosts into x.jsonl.gz (3.10 MiB)". */
 static void tell_done(const struct vt_fleet *fleet, const struct output *o, uint64_t bytes) {
     uint32_t hosts = count_hosts(fleet);
-    char *path = o->path ? vt_printable(vt_strdup(o->path)) : NULL;
+    VT_SCOPED char *path = o->path ? vt_printable(vt_strdup(o->path)) : NULL;
     fprintf(stderr, "vramtrace: merged %s process%s of %s host%s", VT_NUMBER(fleet->process_count),
             fleet->process_count == 1 ? "" : "es", VT_NUMBER(hosts), vt_plural(hosts));
     if (path && bytes)
         fprintf(stderr, " into %s (%s)", path, VT_BYTES(bytes));
     fputc('\n', stderr);
-    free(path);
 }
 
 static int read_all(struct vt_input *input, char *const *arguments, int count, struct vt_logs *logs,

@@ -27,8 +27,8 @@ static int compare_peaks(const void *a, const void *b) {
 }
 
 void vt_fleet_find_shown(struct vt_fleet *f) {
-    struct vt_map shown = {0};
-    struct by_peak *order = vt_alloc(f->peers_count, sizeof *order);
+    VT_SCOPED_MAP shown = {0};
+    VT_SCOPED struct by_peak *order = vt_alloc(f->peers_count, sizeof *order);
     f->shown = vt_alloc(f->process_count, sizeof *f->shown);
     for (uint32_t i = 0; i < f->outlier_count; i++) {
         show(f, &shown, f->outliers[i].processes[0]);
@@ -51,8 +51,6 @@ void vt_fleet_find_shown(struct vt_fleet *f) {
             show(f, &shown, f->peers[order[i].peers].typical);
     if (f->process_count)
         show(f, &shown, f->shown_count ? f->shown[0] : 0);
-    free(order);
-    vt_map_free(&shown);
 }
 
 uint32_t vt_fleet_choose(const struct vt_fleet *f, uint32_t most, uint32_t *chosen) {

@@ -26,7 +26,7 @@ static uint64_t apart(uint64_t a, uint64_t b) {
 }
 
 void vt_fleet_set_clocks(struct vt_fleet *f) {
-    uint32_t *first = vt_alloc(f->host_count, sizeof *first);
+    VT_SCOPED uint32_t *first = vt_alloc(f->host_count, sizeof *first);
     for (uint32_t i = 0; i < f->host_count; i++)
         first[i] = VT_FLEET_NONE;
     for (uint32_t i = 0; i < f->process_count; i++) {
@@ -48,7 +48,6 @@ void vt_fleet_set_clocks(struct vt_fleet *f) {
         p->started_at = p->started_monotonic + host->clock_offset;
         host->clock_step = step > host->clock_step ? step : host->clock_step;
     }
-    free(first);
 }
 
 /* --- several hosts --- */
@@ -112,12 +111,11 @@ static void compare_hosts(struct vt_fleet *f, const struct vt_fleet_peers *peers
 }
 
 void vt_fleet_compare_clocks(struct vt_fleet *f) {
-    struct span *spans = vt_alloc(f->host_count, sizeof *spans);
+    VT_SCOPED struct span *spans = vt_alloc(f->host_count, sizeof *spans);
     for (uint32_t i = 0; i < f->peers_count && f->host_count > 1; i++) {
         const struct vt_fleet_peers *peers = &f->peers[i];
         if (peers->process_count > 1 && !peers->empty && !peers->replaced &&
             f->processes[peers->processes[0]].rank >= 0)
             compare_hosts(f, peers, spans);
     }
-    free(spans);
 }

@@ -20,7 +20,7 @@ static int compare_processes(const void *a, const void *b) {
 }
 
 static void sort_processes(struct vt_fleet *f) {
-    uint32_t *places = vt_alloc(f->process_count, sizeof *places);
+    VT_SCOPED uint32_t *places = vt_alloc(f->process_count, sizeof *places);
     struct vt_fleet_process *processes = f->processes;
     for (uint32_t i = 0; i < f->process_count; i++)
         processes[i].first_cell = i; /* where it was */
@@ -28,10 +28,10 @@ static void sort_processes(struct vt_fleet *f) {
     for (uint32_t i = 0; i < f->process_count; i++)
         places[processes[i].first_cell] = i;
     vt_fleet_move_rows(f, places);
-    free(places);
 }
 
-/* A row of a process with what decides its place there. */
+/* A row of a process with what decides its place there: what stands for the rest comes last, equal ones by the key of
+ * what they are of. */
 struct ranked_cell {
     uint64_t rest, key;
     struct vt_fleet_cell cell;
@@ -41,6 +41,17 @@ static int compare_cells(const void *a, const void *b) {
     const struct ranked_cell *x = a, *y = b;
     int order = VT_ORDER({x->rest, y->rest});
     return order ? order : vt_fleet_compare_cells(&x->cell, x->key, &y->cell, y->key);
+}
+
+static void rank_cells(struct vt_fleet *f, struct vt_fleet_cell *cells, uint32_t count) {
+    VT_SCOPED struct ranked_cell *ranked = vt_alloc(count, sizeof *ranked);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_fleet_line *line = &f->lines[cells[i].line];
+        ranked[i] = (struct ranked_cell){line->rest, line->key, cells[i]};
+    }
+    vt_sort(ranked, count, sizeof *ranked, compare_cells);
+    for (uint32_t i = 0; i < count; i++)
+        cells[i] = ranked[i].cell;
 }
 
 struct ranked_owned {
@@ -53,32 +64,15 @@ static int compare_owned(const void *a, const void *b) {
     return VT_ORDER({x->rest, y->rest}, {y->owned.bytes, x->owned.bytes}, {x->key, y->key});
 }
 
-/* The largest first in each process, whether they come from its log or from a merged file. */
-static void rank_rows(struct vt_fleet *f) {
-    for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i];
-        struct ranked_cell *cells = vt_alloc(p->cell_count, sizeof *cells);
-        struct ranked_owned *owned = vt_alloc(p->owned_count, sizeof *owned);
-        for (uint32_t k = 0; k < p->cell_count; k++) {
-            cells[k].cell = f->cells[p->first_cell + k];
-            cells[k].rest = f->lines[cells[k].cell.line].rest;
-            cells[k].key = f->lines[cells[k].cell.line].key;
-        }
-        for (uint32_t k = 0; k < p->owned_count; k++) {
-            owned[k].owned = f->owned[p->first_owned + k];
-            owned[k].rest =
-                f->owners[owned[k].owned.owner].rest * 2u + f->owners[owned[k].owned.owner].nobody;
-            owned[k].key = f->owners[owned[k].owned.owner].key;
-        }
-        vt_sort(cells, p->cell_count, sizeof *cells, compare_cells);
-        vt_sort(owned, p->owned_count, sizeof *owned, compare_owned);
-        for (uint32_t k = 0; k < p->cell_count; k++)
-            f->cells[p->first_cell + k] = cells[k].cell;
-        for (uint32_t k = 0; k < p->owned_count; k++)
-            f->owned[p->first_owned + k] = owned[k].owned;
-        free(cells);
-        free(owned);
+static void rank_owned(struct vt_fleet *f, struct vt_fleet_owned *owned, uint32_t count) {
+    VT_SCOPED struct ranked_owned *ranked = vt_alloc(count, sizeof *ranked);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_fleet_owner *owner = &f->owners[owned[i].owner];
+        ranked[i] = (struct ranked_owned){owner->rest * 2u + owner->nobody, owner->key, owned[i]};
     }
+    vt_sort(ranked, count, sizeof *ranked, compare_owned);
+    for (uint32_t i = 0; i < count; i++)
+        owned[i] = ranked[i].owned;
 }
 
 void vt_fleet_finish(struct vt_fleet *f) {
@@ -86,7 +80,11 @@ void vt_fleet_finish(struct vt_fleet *f) {
     vt_fleet_set_clocks(f);
     vt_fleet_find_runs(f);
     sort_processes(f);
-    rank_rows(f);
+    /* the largest rows first in each process, whether they come from its log or from a merged file */
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        rank_cells(f, f->cells + f->processes[i].first_cell, f->processes[i].cell_count);
+        rank_owned(f, f->owned + f->processes[i].first_owned, f->processes[i].owned_count);
+    }
     vt_fleet_count_restarts(f);
     vt_fleet_find_outliers(f);
     vt_fleet_compare_clocks(f);

@@ -189,7 +189,7 @@ static int compare_places(const void *a, const void *b) {
 
 static void add_all_owned(struct writer *w) {
     const struct vt_fleet *f = w->fleet;
-    struct place *places = vt_alloc(f->owned_count, sizeof *places);
+    VT_SCOPED struct place *places = vt_alloc(f->owned_count, sizeof *places);
     for (size_t i = 0; i < f->owned_count; i++) {
         const struct vt_fleet_owner *owner = &f->owners[f->owned[i].owner];
         places[i] = (struct place){owner->text, owner->key, i};
@@ -197,12 +197,11 @@ static void add_all_owned(struct writer *w) {
     vt_sort(places, f->owned_count, sizeof *places, compare_places);
     for (size_t i = 0; i < f->owned_count; i++)
         add_owned(w, &f->owned[places[i].row]);
-    free(places);
 }
 
 static void add_all_cells(struct writer *w) {
     const struct vt_fleet *f = w->fleet;
-    struct place *places = vt_alloc(f->cell_count, sizeof *places);
+    VT_SCOPED struct place *places = vt_alloc(f->cell_count, sizeof *places);
     for (size_t i = 0; i < f->cell_count; i++) {
         const struct vt_fleet_line *line = &f->lines[f->cells[i].line];
         places[i] = (struct place){line->text, line->key, i};
@@ -210,13 +209,12 @@ static void add_all_cells(struct writer *w) {
     vt_sort(places, f->cell_count, sizeof *places, compare_places);
     for (size_t i = 0; i < f->cell_count; i++)
         add_cell(w, &f->cells[places[i].row]);
-    free(places);
 }
 
 /* A run is called by its first process: its number is another in each file. */
 static uint64_t *name_runs(const struct vt_fleet *f) {
     uint64_t *runs = vt_alloc(f->process_count, sizeof *runs);
-    uint32_t *first = vt_alloc(f->process_count, sizeof *first);
+    VT_SCOPED uint32_t *first = vt_alloc(f->process_count, sizeof *first);
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i], *q = &f->processes[first[p->run]];
         if (runs[p->run] && VT_ORDER({q->started_at, p->started_at}, {q->id, p->id}) <= 0)
@@ -224,7 +222,6 @@ static uint64_t *name_runs(const struct vt_fleet *f) {
         first[p->run] = i;
         runs[p->run] = p->id;
     }
-    free(first);
     return runs;
 }
 

@@ -58,7 +58,7 @@ struct reader {
 #define SKIPPED (VT_FLEET_NONE - 1) /* the fleet has that process already */
 
 static int __attribute__((format(printf, 2, 3))) fail(struct reader *r, const char *format, ...) {
-    char *what;
+    VT_SCOPED char *what = NULL;
     va_list args;
     va_start(args, format);
     if (vasprintf(&what, format, args) < 0)
@@ -66,7 +66,6 @@ static int __attribute__((format(printf, 2, 3))) fail(struct reader *r, const ch
     va_end(args);
     vt_string_format(r->message, "%s: row %llu: %s", r->path, (unsigned long long)r->number,
                      what ? vt_printable(what) : "not as expected");
-    free(what);
     return -EINVAL;
 }
 
@@ -505,7 +504,7 @@ int vt_merged_read(const char *path, struct vt_fleet *fleet, struct vt_string *m
         return -ENOMEM;
     }
     gzbuffer(in, 1 << 18);
-    struct reader *r = vt_alloc(1, sizeof *r);
+    VT_SCOPED struct reader *r = vt_alloc(1, sizeof *r);
     *r = (struct reader){.in = in,
                          .path = path,
                          .bytes = (uint64_t)st.st_size,
@@ -524,6 +523,5 @@ int vt_merged_read(const char *path, struct vt_fleet *fleet, struct vt_string *m
     vt_map_free(&r->processes);
     vt_map_free(&r->devices);
     free(r->row);
-    free(r);
     return error;
 }

@@ -142,7 +142,7 @@ static int by_number(const void *a, const void *b) {
 /* The processes that have nothing, in their order. Free it. */
 static uint32_t *without(const struct values *v) {
     uint32_t *list = vt_alloc(v->count - v->entry_count, sizeof *list), count = 0, next = 0;
-    uint32_t *have = vt_alloc(v->entry_count, sizeof *have);
+    VT_SCOPED uint32_t *have = vt_alloc(v->entry_count, sizeof *have);
     for (uint32_t i = 0; i < v->entry_count; i++)
         have[i] = v->entries[i].process;
     vt_sort(have, v->entry_count, sizeof *have, by_number);
@@ -152,7 +152,6 @@ static uint32_t *without(const struct values *v) {
         else
             list[count++] = v->processes[i];
     }
-    free(have);
     return list;
 }
 
@@ -162,7 +161,8 @@ static void compare(struct compared *c, const struct values *v, enum vt_fleet_me
                     bool (*names)(const void *, uint32_t process, int64_t more),
                     const void *context) {
     struct alike group = find_alike(c, v, least);
-    uint32_t none = v->count - v->entry_count, *have_none = group.low && none ? without(v) : NULL;
+    uint32_t none = v->count - v->entry_count;
+    VT_SCOPED uint32_t *have_none = group.low && none ? without(v) : NULL;
     struct vt_fleet_difference d = {.measure = measure,
                                     .what = what,
                                     .median = value_at(v, group.low + (group.high - group.low) / 2),
@@ -180,7 +180,6 @@ static void compare(struct compared *c, const struct values *v, enum vt_fleet_me
         VT_GROW(c->found, c->found_count, c->found_room);
         c->found[c->found_count++] = (struct found){process, d};
     }
-    free(have_none);
 }
 
 static int by_process(const void *a, const void *b) {
@@ -275,7 +274,7 @@ static double differ_by(const struct compared *c, const struct values *v) {
  * them is not. */
 static void measure_noise(struct compared *c, const struct entry *entries, size_t count) {
     const struct vt_fleet_peers *peers = c->peers;
-    double *by = vt_alloc(count, sizeof *by);
+    VT_SCOPED double *by = vt_alloc(count, sizeof *by);
     size_t lines = 0;
     for (size_t i = 0; i < count;) {
         struct values v = values_of(entries, count, i, peers->processes, peers->process_count);
@@ -290,7 +289,6 @@ static void measure_noise(struct compared *c, const struct entry *entries, size_
     }
     c->noise = NOISES * median_of(by, lines) *
                TOO_SMALL(peers->process_count == 2 ? lines : peers->process_count);
-    free(by);
 }
 
 /* --- the three measures --- */
@@ -319,7 +317,7 @@ static void compare_lines(struct compared *c) {
     size_t room = 0, count = 0;
     for (uint32_t i = 0; i < c->peers->process_count; i++)
         room += f->processes[c->peers->processes[i]].cell_count;
-    struct entry *entries = vt_alloc(room, sizeof *entries);
+    VT_SCOPED struct entry *entries = vt_alloc(room, sizeof *entries);
     for (uint32_t i = 0; i < c->peers->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[c->peers->processes[i]];
         for (uint32_t k = 0; k < p->cell_count; k++) {
@@ -337,7 +335,6 @@ static void compare_lines(struct compared *c) {
     measure_noise(c, entries, count);
     compare_entries(c, entries, count, VT_FLEET_LINE, c->peers->processes, c->peers->process_count,
                     NULL, NULL);
-    free(entries);
 }
 
 /* What a process holds together at the snapshot that it shows, if that was taken for this reason. */
@@ -399,7 +396,8 @@ static void compare_owners(struct compared *c) {
     const struct vt_fleet *f = c->f;
     enum vt_snapshot_why why = common_why(c);
     size_t room = 0, count = 0;
-    uint32_t *processes = vt_alloc(c->peers->process_count, sizeof *processes), have = 0;
+    VT_SCOPED uint32_t *processes = vt_alloc(c->peers->process_count, sizeof *processes);
+    uint32_t have = 0;
     for (uint32_t i = 0; why && i < c->peers->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[c->peers->processes[i]];
         if (!knows_owners(f, p, why))
@@ -407,8 +405,8 @@ static void compare_owners(struct compared *c) {
         processes[have++] = c->peers->processes[i];
         room += p->owned_count;
     }
-    struct entry *entries = vt_alloc(room, sizeof *entries);
-    uint64_t *sums = vt_alloc(have, sizeof *sums);
+    VT_SCOPED struct entry *entries = vt_alloc(room, sizeof *entries);
+    VT_SCOPED uint64_t *sums = vt_alloc(have, sizeof *sums);
     for (uint32_t i = 0; i < have; i++) {
         const struct vt_fleet_process *p = &f->processes[processes[i]];
         for (uint32_t k = 0; k < p->owned_count && saw(f, p, why); k++) {
@@ -424,9 +422,6 @@ static void compare_owners(struct compared *c) {
     count = sort_entries(entries, count);
     if (have > 1)
         compare_entries(c, entries, count, VT_FLEET_OWNER, processes, have, holds_that_much, &held);
-    free(sums);
-    free(entries);
-    free(processes);
 }
 
 /* --- two processes --- */
@@ -517,7 +512,7 @@ static void add_outlier(struct compared *c, const struct named *named, uint32_t 
 }
 
 static void name_outliers(struct compared *c) {
-    struct named *named = NULL;
+    VT_SCOPED struct named *named = NULL;
     size_t count = 0, room = 0;
     vt_sort(c->found, c->found_count, sizeof *c->found, compare_found);
     for (size_t i = 0, end; i < c->found_count; i = end) {
@@ -532,7 +527,6 @@ static void name_outliers(struct compared *c) {
             ;
         add_outlier(c, &named[i], (uint32_t)(end - i));
     }
-    free(named);
 }
 
 static int compare_outliers(const void *a, const void *b) {
@@ -546,7 +540,7 @@ static int compare_outliers(const void *a, const void *b) {
 static uint32_t typical_of(const struct compared *c, const struct entry *peaks,
                            uint32_t first_outlier) {
     const struct vt_fleet *f = c->f;
-    struct vt_map out = {0};
+    VT_SCOPED_MAP out = {0};
     for (uint32_t i = first_outlier; i < f->outlier_count; i++)
         for (uint32_t k = 0; k < f->outliers[i].process_count; k++)
             vt_map_put(&out, f->outliers[i].processes[k], i);
@@ -562,14 +556,13 @@ static uint32_t typical_of(const struct compared *c, const struct entry *peaks,
         nearest = far;
         typical = process;
     }
-    vt_map_free(&out);
     return typical;
 }
 
 static void compare_peers(struct vt_fleet *f, uint32_t index) {
     struct vt_fleet_peers *peers = &f->peers[index];
     struct compared c = {.f = f, .peers = peers, .index = index};
-    struct entry *peaks = sorted_peaks(&c);
+    VT_SCOPED struct entry *peaks = sorted_peaks(&c);
     uint32_t first_outlier = f->outlier_count;
     if (peers->process_count > 1 && vt_fleet_peers_compared(peers)) {
         c.least = peaks[(peers->process_count - 1) / 2].value / LEAST_PART;
@@ -582,7 +575,6 @@ static void compare_peers(struct vt_fleet *f, uint32_t index) {
     }
     peers->typical = typical_of(&c, peaks, first_outlier);
     free(c.found);
-    free(peaks);
 }
 
 void vt_fleet_find_outliers(struct vt_fleet *f) {

@@ -117,7 +117,7 @@ static uint32_t find_command(const struct commands *c, const char *text, int ran
 
 /* A number that is the same for the commands of all that a launcher starts alike. */
 static uint32_t command_of(struct commands *c, const struct vt_fleet_process *p) {
-    struct vt_string text = {0}, coarse = {0};
+    VT_SCOPED_STRING text = {0}, coarse = {0};
     put_command(&text, p);
     vt_string_add(&text, ""); /* never NULL */
     add_without_numbers(&coarse, text.text, text.length);
@@ -135,8 +135,6 @@ static uint32_t command_of(struct commands *c, const struct vt_fleet_process *p)
         }
         vt_map_put(&c->texts, exact, index);
     }
-    vt_string_free(&text);
-    vt_string_free(&coarse);
     return index;
 }
 
@@ -187,7 +185,7 @@ static int compare_siblings(const void *a, const void *b) {
  * other, and they are no peers. */
 static void join_siblings(struct peers *s) {
     struct vt_fleet *f = s->f;
-    struct sibling *all = vt_alloc(f->process_count, sizeof *all);
+    VT_SCOPED struct sibling *all = vt_alloc(f->process_count, sizeof *all);
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i];
         all[i] =
@@ -201,12 +199,11 @@ static void join_siblings(struct peers *s) {
         vt_sets_join(s->together, a->process, b->process);
         b->end = b->end > a->end ? b->end : a->end;
     }
-    free(all);
 }
 
 static void join_processes(struct peers *s) {
     struct vt_fleet *f = s->f;
-    struct vt_map runs = {0}, pids = {0};
+    VT_SCOPED_MAP runs = {0}, pids = {0};
     for (uint32_t i = 0; i < f->process_count; i++) {
         join_same(s, &runs, f->processes[i].run, i);
         vt_map_put(&pids, pid_key(&f->processes[i], f->processes[i].pid), i);
@@ -218,8 +215,6 @@ static void join_processes(struct peers *s) {
                       f->processes[parent].started_at <= p->started_at;
     }
     join_siblings(s);
-    vt_map_free(&runs);
-    vt_map_free(&pids);
 }
 
 /* --- who is none --- */
@@ -264,7 +259,7 @@ static void find_helpers(struct peers *s) {
  * there twice; else each run has peers of its own. */
 static void make_keys(struct peers *s) {
     struct vt_fleet *f = s->f;
-    struct vt_map ranks = {0}, split = {0};
+    VT_SCOPED_MAP ranks = {0}, split = {0};
     struct commands commands = {0};
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i];
@@ -285,15 +280,13 @@ static void make_keys(struct peers *s) {
     for (uint32_t i = 0; i < f->process_count; i++)
         if (f->processes[i].rank < 0 || vt_map_get(&split, s->key[i]) != VT_MAP_NONE)
             s->key[i] = vt_mix(s->key[i] + vt_sets_find(s->together, i) + 1);
-    vt_map_free(&ranks);
-    vt_map_free(&split);
     commands_free(&commands);
 }
 
 static void make_groups(struct peers *s) {
     struct vt_fleet *f = s->f;
-    struct vt_map groups = {0};
-    uint32_t *group = vt_alloc(f->process_count, sizeof *group);
+    VT_SCOPED_MAP groups = {0};
+    VT_SCOPED uint32_t *group = vt_alloc(f->process_count, sizeof *group);
     f->peers = vt_alloc(f->process_count, sizeof *f->peers);
     for (uint32_t i = 0; i < f->process_count; i++) {
         group[i] = vt_map_get(&groups, s->key[i]);
@@ -315,8 +308,6 @@ static void make_groups(struct peers *s) {
         struct vt_fleet_peers *peers = &f->peers[group[i]];
         peers->processes[peers->process_count++] = i;
     }
-    free(group);
-    vt_map_free(&groups);
 }
 
 void vt_fleet_find_peers(struct vt_fleet *f) {

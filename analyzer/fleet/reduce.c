@@ -41,7 +41,7 @@ static bool has_none_at_end(const struct vt_process *p) {
 }
 
 static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
-    char *command = command_of(p);
+    VT_SCOPED char *command = command_of(p);
     struct vt_fleet_process row = {
         .id = identity(p),
         .log = p->log,
@@ -78,7 +78,6 @@ static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
         row.failed_count += p->devices[i].failed_count;
     }
     bool added = vt_fleet_add_process(f, row);
-    free(command);
     return added;
 }
 
@@ -128,8 +127,8 @@ static uint32_t line_of(struct vt_fleet *f, const struct vt_process *p,
                         const struct vt_stack *stack, unsigned layer, const char *api,
                         bool segments, bool recycled) {
     const struct vt_frame *frame = stack ? vt_stack_main_frame(stack) : NULL;
-    char *text = vt_stack_text(p, stack, TEXT_COLUMNS, false);
-    char *function = frame ? vt_frame_text_function(frame) : NULL;
+    VT_SCOPED char *text = vt_stack_text(p, stack, TEXT_COLUMNS, false);
+    VT_SCOPED char *function = frame ? vt_frame_text_function(frame) : NULL;
     uint32_t index = vt_fleet_add_line(
         f, (struct vt_fleet_line){.text = text,
                                   .function = function,
@@ -140,8 +139,6 @@ static uint32_t line_of(struct vt_fleet *f, const struct vt_process *p,
                                   .api = api,
                                   .segments = segments,
                                   .recycled = recycled});
-    free(text);
-    free(function);
     return index;
 }
 
@@ -153,9 +150,8 @@ static uint32_t line_of_site(struct vt_fleet *f, const struct vt_process *p,
 static const char *caller_of(struct vt_fleet *f, const struct vt_process *p,
                              const struct vt_stack *stack) {
     const struct vt_frame *caller = vt_stack_helper_caller(stack);
-    char *text = caller ? vt_frame_text(p, caller, TEXT_COLUMNS) : NULL;
+    VT_SCOPED char *text = caller ? vt_frame_text(p, caller, TEXT_COLUMNS) : NULL;
     const char *kept = vt_fleet_text(f, text);
-    free(text);
     return kept;
 }
 
@@ -279,7 +275,7 @@ static void add_owners(struct vt_fleet *f, const struct vt_process *p) {
     uint64_t rest = 0, rest_count = 0;
     if (!s)
         return;
-    struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
+    VT_SCOPED struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_memory_owner *o = &groups[i].owner;
         if (i >= VT_FLEET_OWNERS) {
@@ -299,7 +295,6 @@ static void add_owners(struct vt_fleet *f, const struct vt_process *p) {
         add_owned(f, s, &owner, groups[i].bytes, groups[i].count);
         free(text);
     }
-    free(groups);
     add_owned(f, s, &(struct vt_fleet_owner){.text = "other owners", .rest = true}, rest,
               rest_count);
     add_owned(f, s, &(struct vt_fleet_owner){.text = "CUDA's libraries", .nobody = true},

@@ -48,9 +48,9 @@ static int compare_starts(const void *a, const void *b) {
 }
 
 void vt_fleet_find_runs(struct vt_fleet *f) {
-    struct vt_found_log *logs = identities(f);
-    struct start *starts = vt_alloc(f->process_count, sizeof *starts);
-    uint32_t *numbers = vt_alloc(f->process_count, sizeof *numbers);
+    VT_SCOPED struct vt_found_log *logs = identities(f);
+    VT_SCOPED struct start *starts = vt_alloc(f->process_count, sizeof *starts);
+    VT_SCOPED uint32_t *numbers = vt_alloc(f->process_count, sizeof *numbers);
     uint32_t count = 0;
     vt_log_runs_find(logs, f->process_count);
     for (uint32_t i = 0; i < f->process_count; i++) {
@@ -63,9 +63,6 @@ void vt_fleet_find_runs(struct vt_fleet *f) {
             numbers[starts[i].of] = count++;
     for (uint32_t i = 0; i < f->process_count; i++)
         f->processes[i].run = numbers[logs[i].run_of];
-    free(logs);
-    free(starts);
-    free(numbers);
 }
 
 bool vt_fleet_is_running(const struct vt_fleet_process *p) {

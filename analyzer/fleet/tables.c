@@ -78,7 +78,7 @@ const char *vt_fleet_text(struct vt_fleet *f, const char *text) {
     struct vt_fleet_memory *m = f->memory;
     if (!text)
         return NULL;
-    struct vt_string clean = {0};
+    VT_SCOPED_STRING clean = {0};
     vt_string_add_utf8(&clean, text);
     const char *wanted = clean.text ? clean.text : "";
     uint64_t key = vt_hash_bytes(0, wanted, strlen(wanted));
@@ -89,9 +89,7 @@ const char *vt_fleet_text(struct vt_fleet *f, const char *text) {
         index = (uint32_t)m->string_count;
         vt_map_put(&m->texts, key, index);
         VT_GROW(m->strings, m->string_count, m->string_room);
-        m->strings[m->string_count++] = clean.text ? clean.text : vt_strdup("");
-    } else {
-        vt_string_free(&clean);
+        m->strings[m->string_count++] = vt_strdup(wanted);
     }
     return m->strings[index];
 }
@@ -254,8 +252,9 @@ static void set_rows(struct vt_fleet_process *p, const struct array *a, size_t f
 /* Moves the rows of an array as vt_fleet_move_rows says. */
 static void move_rows(struct vt_fleet *f, const struct array *a, const uint32_t *places) {
     char *rows = rows_of(f, a);
-    size_t *count = count_of(f, a), *next = vt_alloc(f->process_count + 1, sizeof *next);
-    char *moved = vt_alloc(*count, a->size);
+    size_t *count = count_of(f, a);
+    VT_SCOPED size_t *next = vt_alloc(f->process_count + 1, sizeof *next);
+    VT_SCOPED char *moved = vt_alloc(*count, a->size);
     for (size_t i = 0; i < *count; i++) {
         uint32_t place = places[*process_of(rows + i * a->size)];
         if (place != VT_FLEET_NONE)
@@ -275,8 +274,6 @@ static void move_rows(struct vt_fleet *f, const struct array *a, const uint32_t 
     if (kept)
         memcpy(rows, moved, kept * a->size);
     *count = kept;
-    free(moved);
-    free(next);
 }
 
 void vt_fleet_move_rows(struct vt_fleet *f, const uint32_t *places) {
@@ -311,7 +308,8 @@ void vt_fleet_take_back(struct vt_fleet *f, uint32_t first) {
 }
 
 void vt_fleet_remove_dropped(struct vt_fleet *f) {
-    uint32_t *places = vt_alloc(f->process_count, sizeof *places), kept = 0;
+    VT_SCOPED uint32_t *places = vt_alloc(f->process_count, sizeof *places);
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < f->process_count; i++) {
         places[i] = f->memory->lives[i].dropped ? VT_FLEET_NONE : kept;
         if (places[i] != VT_FLEET_NONE)
@@ -319,7 +317,6 @@ void vt_fleet_remove_dropped(struct vt_fleet *f) {
     }
     f->process_count = kept;
     vt_fleet_move_rows(f, places);
-    free(places);
 }
 
 /* A row of the process added last. */

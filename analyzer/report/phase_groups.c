@@ -88,7 +88,7 @@ static void name_all(struct vt_phase_group *groups, uint32_t count) {
 struct vt_phase_group *vt_phase_groups_make(const struct vt_process *p, uint32_t most,
                                             uint32_t *shown, uint32_t *moved, uint32_t *still) {
     struct vt_phase_group *groups = NULL;
-    struct vt_map by_pointer = {0}, by_name = {0};
+    VT_SCOPED_MAP by_pointer = {0}, by_name = {0};
     uint32_t count = 0, room = 0;
     for (uint32_t i = 0; i < p->phase_count; i++) {
         const struct vt_phase *f = &p->phases[i];
@@ -97,7 +97,7 @@ struct vt_phase_group *vt_phase_groups_make(const struct vt_process *p, uint32_t
         uint64_t pointer = (uint64_t)(uintptr_t)f->name;
         uint32_t index = vt_map_get(&by_pointer, pointer);
         if (index == VT_MAP_NONE) {
-            char *name = without_numbers(f->name);
+            VT_SCOPED char *name = without_numbers(f->name);
             uint64_t key = vt_hash_bytes(1, name, strlen(name));
             index = vt_map_get(&by_name, key);
             if (index == VT_MAP_NONE) {
@@ -108,7 +108,6 @@ struct vt_phase_group *vt_phase_groups_make(const struct vt_process *p, uint32_t
                 name = NULL;
             }
             vt_map_put(&by_pointer, pointer, index);
-            free(name);
         }
         struct vt_phase_group *g = &groups[index];
         if (g->count && operator_length(g->first->name) == operator_length(f->name))
@@ -117,8 +116,6 @@ struct vt_phase_group *vt_phase_groups_make(const struct vt_process *p, uint32_t
             g->several |= g->count > 0;
         add(g, f);
     }
-    vt_map_free(&by_pointer);
-    vt_map_free(&by_name);
     name_all(groups, count);
     vt_sort(groups, count, sizeof *groups, heavier_first);
     *shown = count < most ? count : most;

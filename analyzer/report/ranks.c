@@ -50,7 +50,7 @@ uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_fleet *f, uin
     size_t end = all ? f->device_count : first + f->processes[process].device_count;
     for (size_t i = first; i < end; i++)
         room += f->devices[i].levels.count + 1;
-    struct change *changes = vt_alloc(room, sizeof *changes);
+    VT_SCOPED struct change *changes = vt_alloc(room, sizeof *changes);
     for (size_t i = first; i < end; i++)
         count += add_changes(f, &f->devices[i], changes + count);
     vt_sort(changes, count, sizeof *changes, compare_changes);
@@ -64,7 +64,6 @@ uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_fleet *f, uin
         for (unsigned c = columns ? column_of(r, changes[i].at, columns) : 1; c <= last; c++)
             course[c] = held > course[c] ? held : course[c];
     }
-    free(changes);
     return most;
 }
 
@@ -73,7 +72,7 @@ uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_fleet *f, uin
 /* Those that were used; where none was, those that were seen. A GPU's UUID is its own in the world;
  * simulated GPUs have the same on each machine. */
 static void count_gpus(struct vt_ranks *r, const struct vt_fleet *f) {
-    struct vt_map seen = {0};
+    VT_SCOPED_MAP seen = {0};
     bool used = false;
     for (size_t i = 0; i < f->device_count; i++)
         used |= f->devices[i].ordinal != VT_DEVICE_HOST && f->devices[i].peak_bytes;
@@ -87,11 +86,10 @@ static void count_gpus(struct vt_ranks *r, const struct vt_fleet *f) {
         vt_map_put(&seen, key, 1);
         r->gpus++;
     }
-    vt_map_free(&seen);
 }
 
 static void count_processes(struct vt_ranks *r, const struct vt_fleet *f) {
-    struct vt_map ranks = {0}, hosts = {0};
+    VT_SCOPED_MAP ranks = {0}, hosts = {0};
     r->from = VT_UNKNOWN;
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i];
@@ -113,8 +111,6 @@ static void count_processes(struct vt_ranks *r, const struct vt_fleet *f) {
     }
     r->ranks = (uint32_t)ranks.used;
     r->hosts = (uint32_t)hosts.used;
-    vt_map_free(&ranks);
-    vt_map_free(&hosts);
 }
 
 struct placed {
@@ -131,7 +127,7 @@ static int compare_placed(const void *a, const void *b) {
 /* Those of one group of peers are listed by rank; otherwise the largest is first. Helpers that allocated
  * nothing are listed if there is nobody else. */
 static void make_list(struct vt_ranks *r, const struct vt_fleet *f) {
-    struct placed *placed = vt_alloc(f->process_count, sizeof *placed);
+    VT_SCOPED struct placed *placed = vt_alloc(f->process_count, sizeof *placed);
     for (uint32_t i = 0; i < f->peers_count; i++)
         r->empty += f->peers[i].empty ? f->peers[i].process_count : 0;
     r->empty = r->empty < f->process_count ? r->empty : 0;
@@ -151,7 +147,6 @@ static void make_list(struct vt_ranks *r, const struct vt_fleet *f) {
     r->list = vt_alloc(f->process_count, sizeof *r->list);
     for (uint32_t i = 0; i < r->count; i++)
         r->list[i] = placed[i].process;
-    free(placed);
 }
 
 void vt_ranks_make(struct vt_ranks *r, const struct vt_fleet *f) {
@@ -187,7 +182,7 @@ static uint32_t take(bool *taken, uint32_t i) {
 
 uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t most,
                        uint32_t *rows) {
-    bool *taken = vt_alloc(f->process_count, sizeof *taken);
+    VT_SCOPED bool *taken = vt_alloc(f->process_count, sizeof *taken);
     uint32_t count = 0, bad = 0, least_at = 0, most_at = 0, limit = 2 * most;
     const struct vt_fleet_process *p = f->processes;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -211,7 +206,6 @@ uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_fleet *f, uint3
     for (uint32_t i = 0; i < r->count; i++)
         if (taken[r->list[i]])
             rows[count++] = r->list[i];
-    free(taken);
     return count;
 }
 

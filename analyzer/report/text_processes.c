@@ -47,8 +47,9 @@ static uint32_t find(const struct vt_fleet *fleet, const struct vt_process *p) {
  * `alike` wants. */
 static void choose_shown(struct vt_processes *chosen, const struct vt_fleet *fleet, bool alike) {
     const struct vt_process **list = vt_alloc(chosen->count, sizeof *list);
-    uint32_t *at = vt_alloc(chosen->count, sizeof *at), count = 0;
-    bool *taken = vt_alloc(chosen->count, sizeof *taken);
+    VT_SCOPED uint32_t *at = vt_alloc(chosen->count, sizeof *at);
+    uint32_t count = 0;
+    VT_SCOPED bool *taken = vt_alloc(chosen->count, sizeof *taken);
     for (uint32_t i = 0; i < chosen->count; i++)
         at[i] = find(fleet, chosen->list[i]);
     for (uint32_t s = 0; s <= fleet->shown_count; s++)
@@ -59,8 +60,6 @@ static void choose_shown(struct vt_processes *chosen, const struct vt_fleet *fle
                 list[count++] = chosen->list[i];
             }
     free(chosen->list);
-    free(at);
-    free(taken);
     chosen->list = list;
     chosen->count = count;
 }
@@ -100,7 +99,7 @@ void vt_processes_free(struct vt_processes *chosen) {
 }
 
 void vt_processes_empty(const struct vt_processes *chosen, const struct vt_text *t) {
-    struct vt_string line = {0};
+    VT_SCOPED_STRING line = {0};
     if (!chosen->empty)
         return;
     vt_string_format(&line, "%u more process%s allocated nothing: pid%s", chosen->empty,
@@ -110,5 +109,4 @@ void vt_processes_empty(const struct vt_processes *chosen, const struct vt_text 
     if (chosen->empty > NAMED)
         vt_string_format(&line, " and %u more", chosen->empty - NAMED);
     vt_text_wrap(t, "", 0, line.text);
-    vt_string_free(&line);
 }

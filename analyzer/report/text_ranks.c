@@ -39,16 +39,17 @@ static const struct vt_fleet_process *largest(const struct page *p) {
 static void job(const struct page *p) {
     const struct vt_text *t = p->t;
     const struct vt_fleet_process *first = largest(p);
-    char *many = vt_words_many(&p->r), *date = vt_words_date(p->r.from);
-    char *ended = vt_words_all_ended(&p->r, p->f), *command = printable(first->command);
-    char *where = vt_formatted("%s%s%s%s", first->job ? "job " : "", first->job ? first->job : "",
-                               first->job ? "  " : "", date);
-    char *cut = vt_text_cut(command, t->width);
+    VT_SCOPED char *many = vt_words_many(&p->r), *date = vt_words_date(p->r.from);
+    VT_SCOPED char *ended = vt_words_all_ended(&p->r, p->f), *command = printable(first->command);
+    VT_SCOPED char *where =
+        vt_formatted("%s%s%s%s", first->job ? "job " : "", first->job ? first->job : "",
+                     first->job ? "  " : "", date);
+    VT_SCOPED char *cut = vt_text_cut(command, t->width);
     struct vt_words notes = {0};
     vt_text_two_sided(t, many, vt_printable(where));
     if (p->r.groups == 1)
         fprintf(t->out, "%s\n", cut);
-    char *ran = vt_formatted("ran %s: %s", VT_DURATION(p->r.to - p->r.from), ended);
+    VT_SCOPED char *ran = vt_formatted("ran %s: %s", VT_DURATION(p->r.to - p->r.from), ended);
     vt_text_wrap(t, "", 0, ran);
     if (first->simulated)
         fprintf(t->out, "%sSIMULATED GPU%s: %s\n", vt_text_style(t, VT_STYLE_WARN),
@@ -57,13 +58,6 @@ static void job(const struct page *p) {
     for (uint32_t i = 0; i < notes.count; i++)
         vt_text_wrap(t, i ? "" : "NOTE", 6, notes.rows[i].text);
     vt_words_free(&notes);
-    free(many);
-    free(date);
-    free(ended);
-    free(command);
-    free(where);
-    free(cut);
-    free(ran);
 }
 
 /* --- who differs --- */
@@ -96,66 +90,56 @@ static void outliers(const struct page *p) {
 
 /* A row of bytes and a text. */
 static void sum_row(const struct vt_text *t, uint64_t bytes, char *text) {
-    char *label = vt_formatted("  %9s", VT_BYTES(bytes));
+    VT_SCOPED char *label = vt_formatted("  %9s", VT_BYTES(bytes));
     vt_text_wrap(t, label, 13, vt_printable(text));
-    free(label);
     free(text);
 }
 
 static void leaks(const struct page *p) {
     const struct vt_text *t = p->t;
     uint32_t count, processes = 0, most = most_of(p, LEAKS);
-    struct vt_ranks_sum *sums = vt_ranks_leaks(p->f, &count);
+    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_leaks(p->f, &count);
     uint64_t rest = 0;
     for (uint32_t i = 0; i < p->f->process_count; i++)
         processes += p->f->processes[i].leak_count > 0;
-    if (!count) {
-        free(sums);
+    if (!count)
         return;
-    }
-    char *headline =
+    VT_SCOPED char *headline =
         vt_formatted("%s in %s of %s %s", VT_BYTES(p->r.leaked_bytes), VT_NUMBER(processes),
                      VT_NUMBER(p->r.count), vt_words_process(&p->r, p->r.count));
     vt_text_heading(t, VT_STYLE_BAD, count == 1 ? "LEAK" : "LEAKS", headline);
     for (uint32_t i = 0; i < count && i < most; i++) {
-        char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
-        char *at = vt_words_at(p->f, &sums[i]);
+        VT_SCOPED char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
+        VT_SCOPED char *at = vt_words_at(p->f, &sums[i]);
         sum_row(t, sums[i].bytes,
                 vt_formatted("%s, %s, %s", at, vt_verdict_names[sums[i].verdict], many));
-        free(many);
-        free(at);
     }
     for (uint32_t i = most; i < count; i++)
         rest += sums[i].bytes;
     if (count > most)
         sum_row(t, rest,
                 vt_formatted("in %u more lines (--top %u lists them)", count - most, count));
-    free(headline);
-    free(sums);
 }
 
 static void ooms(const struct page *p) {
     const struct vt_text *t = p->t;
     uint32_t count, most = most_of(p, LEAKS);
-    struct vt_ranks_sum *sums = vt_ranks_ooms(p->f, &count);
+    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_ooms(p->f, &count);
     if (count) {
-        char *headline = vt_words_ooms(&p->r);
+        VT_SCOPED char *headline = vt_words_ooms(&p->r);
         vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", headline);
-        free(headline);
     }
     for (uint32_t i = 0; i < count && i < most; i++) {
-        char *at = vt_words_at(p->f, &sums[i]), *which = vt_words_in_which(p->f, &sums[i]);
+        VT_SCOPED char *at = vt_words_at(p->f, &sums[i]),
+                       *which = vt_words_in_which(p->f, &sums[i]);
         sum_row(t, sums[i].most_bytes, vt_formatted("%s, %s", at, which));
-        free(at);
-        free(which);
     }
-    free(sums);
 }
 
 static void owners(const struct page *p) {
     const struct vt_text *t = p->t;
     uint32_t count, most = most_of(p, OWNERS);
-    struct vt_ranks_sum *sums = vt_ranks_owners(p->f, &count);
+    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_owners(p->f, &count);
     if (count)
         vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
                         "of the memory of all processes, at the moment that each shows");
@@ -163,13 +147,11 @@ static void owners(const struct page *p) {
         vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
                         "unknown: no snapshot says what kept the memory");
     for (uint32_t i = 0; i < count && i < most; i++) {
-        char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
+        VT_SCOPED char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
         sum_row(t, sums[i].bytes, vt_formatted("%s, %s", p->f->owners[sums[i].what].text, many));
-        free(many);
     }
     if (count > most)
         fprintf(t->out, "%13sand %u more (--top %u lists them)\n", "", count - most, count);
-    free(sums);
 }
 
 /* --- the table --- */
@@ -191,8 +173,9 @@ static struct columns choose_columns(const struct page *p, const uint32_t *rows,
     bool gpus_differ = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_fleet_process *row = &p->f->processes[rows[i]];
-        char *gpus = vt_words_gpus(p->f, row), *host = printable(p->f->hosts[row->host].name);
-        char *first = vt_words_gpus(p->f, &p->f->processes[rows[0]]);
+        VT_SCOPED char *gpus = vt_words_gpus(p->f, row),
+                       *host = printable(p->f->hosts[row->host].name);
+        VT_SCOPED char *first = vt_words_gpus(p->f, &p->f->processes[rows[0]]);
         if (row->rank >= 0)
             c.rank = 5;
         if (row->rank < 0 || (i && row->rank == p->f->processes[rows[i - 1]].rank))
@@ -201,9 +184,6 @@ static struct columns choose_columns(const struct page *p, const uint32_t *rows,
             c.host = wider(c.host, host);
         gpus_differ |= strcmp(gpus, first) != 0;
         c.gpu = wider(c.gpu, gpus);
-        free(gpus);
-        free(host);
-        free(first);
     }
     c.host = c.host > HOST ? HOST : c.host;
     c.gpu = c.gpu > GPU ? GPU : c.gpu;
@@ -221,10 +201,9 @@ static struct columns choose_columns(const struct page *p, const uint32_t *rows,
 static void put_column(struct vt_string *s, unsigned width, bool number, const char *text) {
     if (!width)
         return;
-    char *cut = vt_text_cut(text, width);
+    VT_SCOPED char *cut = vt_text_cut(text, width);
     int blanks = (int)(width - vt_frame_text_columns(cut));
     vt_string_format(s, "%*s%s%*s", number ? blanks : 0, "", cut, (number ? 0 : blanks) + GAP, "");
-    free(cut);
 }
 
 /* "python3 train.py": without the folder of the program. */
@@ -238,10 +217,11 @@ static const char *short_command(const char *command) {
 static void table_row(const struct page *p, const struct columns *c, uint32_t index) {
     const struct vt_fleet_process *row = &p->f->processes[index];
     const struct vt_text *t = p->t;
-    struct vt_string s = {0};
-    char *end = vt_words_ending(row->ending, VT_ENDING_COLUMN), rank[16] = "", pid[16];
-    char *host = printable(p->f->hosts[row->host].name), *gpus = vt_words_gpus(p->f, row);
-    char *command = printable(row->command);
+    VT_SCOPED_STRING s = {0};
+    VT_SCOPED char *end = vt_words_ending(row->ending, VT_ENDING_COLUMN);
+    char rank[16] = "", pid[16];
+    VT_SCOPED char *host = printable(p->f->hosts[row->host].name), *gpus = vt_words_gpus(p->f, row);
+    VT_SCOPED char *command = printable(row->command);
     if (row->rank >= 0)
         snprintf(rank, sizeof rank, "%d", row->rank);
     snprintf(pid, sizeof pid, "%u", row->pid);
@@ -255,23 +235,17 @@ static void table_row(const struct page *p, const struct columns *c, uint32_t in
     if (row->restart)
         vt_string_format(&s, ", start %u", row->restart + 1);
     if (c->command) {
-        char *cut = vt_text_cut(short_command(command), c->command);
+        VT_SCOPED char *cut = vt_text_cut(short_command(command), c->command);
         unsigned used = (unsigned)strlen(end) < 9 ? 9 - (unsigned)strlen(end) : 0;
         vt_string_format(&s, "%*s%s", (int)(row->restart ? 0 : used) + GAP, "", cut);
-        free(cut);
     }
     fprintf(t->out, "%s%s%s\n", p->r.differs[index] ? vt_text_style(t, VT_STYLE_HEAD) : "", s.text,
             p->r.differs[index] ? vt_text_style(t, VT_STYLE_NONE) : "");
-    vt_string_free(&s);
-    free(end);
-    free(host);
-    free(gpus);
-    free(command);
 }
 
 static void empty_ones(const struct page *p) {
     enum { NAMED = 8 };
-    struct vt_string s = {0};
+    VT_SCOPED_STRING s = {0};
     uint32_t named = 0;
     if (!p->r.empty)
         return;
@@ -285,17 +259,16 @@ static void empty_ones(const struct page *p) {
     if (named > NAMED)
         vt_string_format(&s, " and %s more", VT_NUMBER(named - NAMED));
     vt_text_wrap(p->t, "", 0, s.text);
-    vt_string_free(&s);
 }
 
 static void table(const struct page *p) {
     const struct vt_text *t = p->t;
-    uint32_t *rows = vt_alloc(p->r.count, sizeof *rows);
+    VT_SCOPED uint32_t *rows = vt_alloc(p->r.count, sizeof *rows);
     uint32_t count = vt_ranks_rows(&p->r, p->f, most_of(p, ROWS), rows);
     struct columns c = choose_columns(p, rows, count);
-    char *sums = vt_words_totals(&p->r);
+    VT_SCOPED char *sums = vt_words_totals(&p->r);
     vt_text_heading(t, VT_STYLE_HEAD, vt_words_list_heading(&p->r), sums);
-    struct vt_string head = {0};
+    VT_SCOPED_STRING head = {0};
     put_column(&head, c.rank, true, "rank");
     put_column(&head, c.pid, true, "pid");
     put_column(&head, c.host, false, "host");
@@ -304,15 +277,12 @@ static void table(const struct page *p) {
                      c.command ? "        command" : "");
     fprintf(t->out, "%s  %s%s\n", vt_text_style(t, VT_STYLE_DIM), head.text,
             vt_text_style(t, VT_STYLE_NONE));
-    vt_string_free(&head);
     for (uint32_t i = 0; i < count; i++)
         table_row(p, &c, rows[i]);
     if (p->r.count > count)
         fprintf(t->out, "  and %s more (--top %u lists them)\n", VT_NUMBER(p->r.count - count),
                 p->r.count);
     empty_ones(p);
-    free(sums);
-    free(rows);
 }
 
 /* --- the time line --- */
@@ -323,20 +293,20 @@ enum { LINES = 6, NAME = 14, SIZE = 11 };
 static void time_line(const struct page *p, const char *name, const uint64_t *levels,
                       unsigned columns, uint64_t peak, uint64_t scale) {
     const struct vt_text *t = p->t;
-    char *cut = vt_text_cut(name, NAME);
-    char *line = vt_text_line_draw(levels, columns, scale ? scale : 1, t->options->blocks);
+    VT_SCOPED char *cut = vt_text_cut(name, NAME);
+    VT_SCOPED char *line =
+        vt_text_line_draw(levels, columns, scale ? scale : 1, t->options->blocks);
     fprintf(t->out, "  %s%*s %s%*s %9s\n", cut, (int)(NAME - vt_frame_text_columns(cut)), "", line,
             (int)(columns - vt_frame_text_columns(line)), "", VT_BYTES(peak));
-    free(cut);
-    free(line);
 }
 
 static void over_time(const struct page *p) {
     const struct vt_text *t = p->t;
     unsigned columns = t->width - 2 - NAME - 1 - SIZE;
-    uint64_t *sum = vt_alloc(columns, sizeof *sum);
+    VT_SCOPED uint64_t *sum = vt_alloc(columns, sizeof *sum);
     uint32_t lines = p->f->shown_count < LINES ? p->f->shown_count : LINES;
-    uint64_t *own = vt_alloc((size_t)lines * columns, sizeof *own), peaks[LINES], most = 0;
+    VT_SCOPED uint64_t *own = vt_alloc((size_t)lines * columns, sizeof *own);
+    uint64_t peaks[LINES], most = 0;
     vt_ranks_course(&p->r, p->f, VT_FLEET_NONE, columns, sum);
     for (uint32_t i = 0; i < lines; i++) {
         peaks[i] = vt_ranks_course(&p->r, p->f, p->f->shown[i], columns, own + (size_t)i * columns);
@@ -346,29 +316,25 @@ static void over_time(const struct page *p) {
                     lines > 1 ? "GPU memory; all processes on one scale" : "GPU memory");
     time_line(p, "all", sum, columns, p->r.at_once_bytes, p->r.at_once_bytes);
     for (uint32_t i = 0; i < lines; i++) {
-        char *who = vt_words_who(p->f, &p->f->shown[i], 1);
+        VT_SCOPED char *who = vt_words_who(p->f, &p->f->shown[i], 1);
         time_line(p, who, own + (size_t)i * columns, columns, peaks[i], most);
-        free(who);
     }
     const char *to = VT_DURATION(p->r.to - p->r.from);
     fprintf(t->out, "  %*s 0%*s\n", NAME, "", (int)columns - 1, to);
     if (p->r.count > lines)
         fprintf(t->out, "  and %s more %s, in the line \"all\" only\n",
                 VT_NUMBER(p->r.count - lines), vt_words_process(&p->r, p->r.count - lines));
-    free(sum);
-    free(own);
 }
 
 void vt_text_stands_for(const struct vt_text *t, uint32_t process) {
     struct vt_ranks ranks;
     vt_ranks_make(&ranks, t->model->fleet);
-    char *text = vt_words_stands_for(&ranks, t->model->fleet, process);
+    VT_SCOPED char *text = vt_words_stands_for(&ranks, t->model->fleet, process);
     if (text) {
         fputs(vt_text_style(t, VT_STYLE_HEAD), t->out);
         vt_text_wrap(t, "", 0, text);
         fprintf(t->out, "%s\n", vt_text_style(t, VT_STYLE_NONE));
     }
-    free(text);
     vt_ranks_free(&ranks);
 }
 

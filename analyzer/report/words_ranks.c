@@ -100,10 +100,9 @@ static char *how_ended(const struct vt_fleet *f, const uint32_t *list, uint32_t 
     }
     vt_sort(endings, kinds, sizeof *endings, compare_endings);
     for (uint32_t k = 0; k < kinds; k++) {
-        char *how = vt_words_ending(endings[k].ending,
-                                    endings[k].count == 1 ? VT_ENDING_OF_ONE : VT_ENDING_OF_MANY);
+        VT_SCOPED char *how = vt_words_ending(
+            endings[k].ending, endings[k].count == 1 ? VT_ENDING_OF_ONE : VT_ENDING_OF_MANY);
         vt_string_format(&s, "%s%s %s", k ? ", " : "", VT_NUMBER(endings[k].count), how);
-        free(how);
     }
     return vt_printable(s.text);
 }
@@ -157,8 +156,8 @@ static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outli
                            const struct vt_fleet_difference *d, const char *label,
                            struct vt_words *words) {
     bool more = d->bytes > d->median;
-    char *others = between(d),
-         *own = d->bytes ? vt_strdup(VT_BYTES(d->bytes)) : vt_strdup("nothing");
+    VT_SCOPED char *others = between(d),
+                   *own = d->bytes ? vt_strdup(VT_BYTES(d->bytes)) : vt_strdup("nothing");
     const char *what = d->measure == VT_FLEET_LINE    ? f->lines[d->what].text
                        : d->measure == VT_FLEET_OWNER ? f->owners[d->what].text
                                                       : NULL;
@@ -169,8 +168,6 @@ static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outli
                                      o->two ? "" : "s", others)
                       : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
     vt_words_add(words, VT_WORDS_TEXT, label, text);
-    free(others);
-    free(own);
 }
 
 enum { SMALL_PART = 20 };
@@ -215,11 +212,10 @@ static void add_peak(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
 void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o, uint32_t most,
                       struct vt_words *words) {
     const struct vt_fleet_peers *peers = &f->peers[o->peers];
-    char *who = vt_words_who(f, o->processes, o->process_count), *than;
-    if (o->two)
-        than = vt_words_who(f, &peers->processes[peers->processes[0] == o->processes[0]], 1);
-    else
-        than = vt_formatted("the other %s", VT_NUMBER(peers->process_count - o->process_count));
+    VT_SCOPED char *who = vt_words_who(f, o->processes, o->process_count);
+    VT_SCOPED char *than =
+        o->two ? vt_words_who(f, &peers->processes[peers->processes[0] == o->processes[0]], 1)
+               : vt_formatted("the other %s", VT_NUMBER(peers->process_count - o->process_count));
     words->headline =
         vt_printable(vt_formatted("%s hold%s %s than %s", who, o->process_count == 1 ? "s" : "",
                                   o->more ? "more" : "less", than));
@@ -231,8 +227,6 @@ void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o
         words->remark = vt_formatted("Of two nobody knows which is as it should be.");
     if (o->process_count > 1 && words->count)
         words->remark = vt_formatted("These are the figures of the first of them.");
-    free(who);
-    free(than);
 }
 
 /* Those of `all` that are not to be left out, and not this one. Returns how many. */
@@ -246,7 +240,8 @@ static uint32_t others_of(const uint32_t *all, uint32_t count, uint32_t process,
 }
 
 char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t process) {
-    uint32_t *others = vt_alloc(f->process_count, sizeof *others), count = 0;
+    VT_SCOPED uint32_t *others = vt_alloc(f->process_count, sizeof *others);
+    uint32_t count = 0;
     bool differs = false, two = false;
     for (uint32_t i = 0; i < f->outlier_count && !count; i++)
         if (f->outliers[i].processes[0] == process) {
@@ -259,21 +254,16 @@ char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, ui
         if (f->peers[i].typical == process && !f->peers[i].lacking)
             count = others_of(f->peers[i].processes, f->peers[i].process_count, process, r->differs,
                               others);
-    char *who = vt_words_who(f, &process, 1), *like = count ? vt_words_who(f, others, count) : NULL,
-         *text = NULL;
+    VT_SCOPED char *who = vt_words_who(f, &process, 1),
+                   *like = count ? vt_words_who(f, others, count) : NULL;
     if (differs)
-        text = vt_formatted("%s differs from the other%s%s%s%s", who, two ? "" : "s",
+        return vt_formatted("%s differs from the other%s%s%s%s", who, two ? "" : "s",
                             like ? ", as " : "",
                             count > 1 ? "do "
                             : count   ? "does "
                                       : "",
                             like ? like : "");
-    else if (like)
-        text = vt_formatted("%s is like %s", who, like);
-    free(others);
-    free(who);
-    free(like);
-    return text;
+    return like ? vt_formatted("%s is like %s", who, like) : NULL;
 }
 
 /* --- sums --- */
@@ -286,11 +276,10 @@ char *vt_words_at(const struct vt_fleet *f, const struct vt_ranks_sum *sum) {
 }
 
 char *vt_words_in_which(const struct vt_fleet *f, const struct vt_ranks_sum *oom) {
-    char *who = vt_words_who(f, &oom->most, 1);
+    VT_SCOPED char *who = vt_words_who(f, &oom->most, 1);
     char *text = oom->processes == 1 ? vt_formatted("in %s", who)
                                      : vt_formatted("in %s of them, the largest in %s",
                                                     VT_NUMBER(oom->processes), who);
-    free(who);
     return text;
 }
 
@@ -301,7 +290,7 @@ char *vt_words_ooms(const struct vt_ranks *r) {
 
 char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
                            const struct vt_ranks_sum *sum) {
-    char *who = vt_words_who(f, &sum->most, 1);
+    VT_SCOPED char *who = vt_words_who(f, &sum->most, 1);
     struct vt_string s = {0};
     if (sum->processes == 1)
         vt_string_format(&s, "in %s", who);
@@ -311,7 +300,6 @@ char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
                          VT_BYTES(sum->most_bytes), who);
     if (sum->kept_by)
         vt_string_format(&s, "; kept by %s", sum->kept_by);
-    free(who);
     return s.text;
 }
 
@@ -330,7 +318,8 @@ static const struct vt_fleet_oom *ended_by(const struct vt_fleet *f, uint32_t pr
 /* Who of the earlier starts ran out of memory: "rank 1 had run out of memory at train.py:5 in step". */
 static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier, uint32_t count,
                               struct vt_string *s) {
-    uint32_t *who = vt_alloc(count, sizeof *who), found = 0;
+    VT_SCOPED uint32_t *who = vt_alloc(count, sizeof *who);
+    uint32_t found = 0;
     struct vt_ranks_sum at = {.what = VT_FLEET_NONE};
     bool one_line = true;
     for (uint32_t i = 0; i < count; i++) {
@@ -346,19 +335,17 @@ static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier,
             who[found++] = earlier[i];
     }
     if (found) {
-        char *names = vt_words_who(f, who, found), *line = vt_words_at(f, &at);
+        VT_SCOPED char *names = vt_words_who(f, who, found), *line = vt_words_at(f, &at);
         vt_string_format(s, "; %s had run out of memory", names);
         if (one_line && at.what != VT_FLEET_NONE)
             vt_string_format(s, " at %s", line);
-        free(names);
-        free(line);
     }
-    free(who);
 }
 
 char *vt_words_restarts(const struct vt_fleet *f) {
-    uint32_t *earlier = vt_alloc(f->process_count, sizeof *earlier), count = 0;
-    uint32_t *ranks = vt_alloc(f->process_count, sizeof *ranks), restarted = 0, least = 0, most = 0;
+    VT_SCOPED uint32_t *earlier = vt_alloc(f->process_count, sizeof *earlier),
+                       *ranks = vt_alloc(f->process_count, sizeof *ranks);
+    uint32_t count = 0, restarted = 0, least = 0, most = 0;
     struct vt_string s = {0};
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i], *before = p - 1;
@@ -375,23 +362,19 @@ char *vt_words_restarts(const struct vt_fleet *f) {
         }
     }
     if (restarted) {
-        char *who = vt_words_who(f, ranks, restarted);
+        VT_SCOPED char *who = vt_words_who(f, ranks, restarted);
         who[0] = (char)(who[0] - 'a' + 'A');
         vt_string_format(&s, "%s %s restarted %s", who, restarted == 1 ? "was" : "were",
                          least != most ? "up to " : "");
         vt_string_format(&s, most == 1 ? "once" : "%u times", most);
-        free(who);
     }
     if (restarted && count) {
-        char *ended = how_ended(f, earlier, count);
+        VT_SCOPED char *ended = how_ended(f, earlier, count);
         vt_string_format(&s, ". Of the earlier starts, %s", ended);
         add_why_restarted(f, earlier, count, &s);
-        free(ended);
     }
     if (restarted)
         vt_string_add(&s, ".");
-    free(earlier);
-    free(ranks);
     return restarted ? vt_printable(s.text) : NULL;
 }
 
@@ -460,8 +443,8 @@ static uint32_t world_of(const struct vt_fleet *f) {
 static void note_missing(const struct vt_fleet *f, struct vt_words *words) {
     enum { NAMED = 6 };
     uint32_t world = world_of(f), missing = 0, named = 0;
-    bool *seen = vt_alloc(world + 1, sizeof *seen);
-    struct vt_string list = {0};
+    VT_SCOPED bool *seen = vt_alloc(world + 1, sizeof *seen);
+    VT_SCOPED_STRING list = {0};
     for (uint32_t i = 0; world && i < f->process_count; i++)
         if (f->processes[i].rank >= 0)
             seen[f->processes[i].rank] = true;
@@ -482,8 +465,6 @@ static void note_missing(const struct vt_fleet *f, struct vt_words *words) {
                                   vt_plural(missing), list.text, named > NAMED ? ", ..." : "",
                                   VT_NUMBER(missing), VT_NUMBER(world),
                                   missing == 1 ? "it" : "they"));
-    vt_string_free(&list);
-    free(seen);
 }
 
 void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_fleet *f,

@@ -41,45 +41,38 @@ static void outliers(struct vt_json *j, const struct vt_fleet *f) {
 
 static void leaks(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
     uint32_t count;
-    struct vt_ranks_sum *sums = vt_ranks_leaks(f, &count);
+    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_leaks(f, &count);
     vt_json_open(j, "leaks", '[');
     for (uint32_t i = 0; i < count && i < LEAKS; i++) {
-        char *many = vt_words_in_how_many(r, f, &sums[i]);
-        char *at = vt_words_at(f, &sums[i]);
+        VT_SCOPED char *many = vt_words_in_how_many(r, f, &sums[i]);
+        VT_SCOPED char *at = vt_words_at(f, &sums[i]);
         vt_json_open(j, NULL, '{');
         vt_json_string(j, "at", at);
         vt_json_string(j, "verdict", vt_verdict_names[sums[i].verdict]);
         vt_json_string(j, "many", many);
         vt_json_number(j, "bytes", sums[i].bytes);
         vt_json_close(j, '}');
-        free(many);
-        free(at);
     }
     vt_json_close(j, ']');
     vt_json_number(j, "leaks_left_out", count > LEAKS ? count - LEAKS : 0);
-    free(sums);
 }
 
 static void ooms(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
     uint32_t count;
-    struct vt_ranks_sum *sums = vt_ranks_ooms(f, &count);
-    char *headline = vt_words_ooms(r);
+    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_ooms(f, &count);
+    VT_SCOPED char *headline = vt_words_ooms(r);
     vt_json_string(j, "ooms_headline", headline);
     vt_json_open(j, "ooms", '[');
     for (uint32_t i = 0; i < count && i < LEAKS; i++) {
-        char *at = vt_words_at(f, &sums[i]), *which = vt_words_in_which(f, &sums[i]);
+        VT_SCOPED char *at = vt_words_at(f, &sums[i]), *which = vt_words_in_which(f, &sums[i]);
         vt_json_open(j, NULL, '{');
         vt_json_string(j, "at", at);
         vt_json_string(j, "which", which);
         vt_json_number(j, "bytes", sums[i].most_bytes);
         vt_json_close(j, '}');
-        free(at);
-        free(which);
     }
     vt_json_close(j, ']');
     vt_json_number(j, "ooms_left_out", count > LEAKS ? count - LEAKS : 0);
-    free(headline);
-    free(sums);
 }
 
 static void course(struct vt_json *j, const char *name, const uint64_t *levels, uint64_t scale) {
@@ -92,7 +85,7 @@ static void course(struct vt_json *j, const char *name, const uint64_t *levels, 
 static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f,
                 uint32_t index, const uint64_t *levels, uint64_t scale) {
     const struct vt_fleet_process *p = &f->processes[index];
-    char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN), *gpus = vt_words_gpus(f, p);
+    VT_SCOPED char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN), *gpus = vt_words_gpus(f, p);
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "process", index);
     vt_json_part_rank(j, "rank", p->rank);
@@ -109,15 +102,14 @@ static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fle
     vt_json_boolean(j, "differs", r->differs[index]);
     course(j, "course", levels, scale);
     vt_json_close(j, '}');
-    free(end);
-    free(gpus);
 }
 
 static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
-    uint32_t *list = vt_alloc(r->count, sizeof *list);
+    VT_SCOPED uint32_t *list = vt_alloc(r->count, sizeof *list);
     uint32_t count = vt_ranks_rows(r, f, ROWS, list);
-    uint64_t *levels = vt_alloc((size_t)count * PARTS, sizeof *levels), scale = 0;
-    uint64_t *sum = vt_alloc(PARTS, sizeof *sum);
+    VT_SCOPED uint64_t *levels = vt_alloc((size_t)count * PARTS, sizeof *levels);
+    uint64_t scale = 0;
+    VT_SCOPED uint64_t *sum = vt_alloc(PARTS, sizeof *sum);
     vt_ranks_course(r, f, VT_FLEET_NONE, PARTS, sum);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t most = vt_ranks_course(r, f, list[i], PARTS, levels + (size_t)i * PARTS);
@@ -131,16 +123,13 @@ static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fl
         row(j, r, f, list[i], levels + (size_t)i * PARTS, scale);
     vt_json_close(j, ']');
     vt_json_number(j, "rows_left_out", r->count - count);
-    free(list);
-    free(levels);
-    free(sum);
 }
 
 void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     struct vt_ranks r;
     struct vt_words notes = {0};
     vt_ranks_make(&r, f);
-    char *many = vt_words_many(&r), *ended = vt_words_all_ended(&r, f);
+    VT_SCOPED char *many = vt_words_many(&r), *ended = vt_words_all_ended(&r, f);
     vt_words_ranks_notes(&r, f, &notes);
     vt_json_open(j, "ranks", '{');
     vt_json_string(j, "many", many);
@@ -156,7 +145,5 @@ void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     rows(j, &r, f);
     vt_json_close(j, '}');
     vt_words_free(&notes);
-    free(many);
-    free(ended);
     vt_ranks_free(&r);
 }
