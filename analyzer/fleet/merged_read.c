@@ -368,15 +368,9 @@ static int find_process(struct reader *r) {
 }
 
 static int take_device(struct reader *r) {
-    if (r->process == SKIPPED)
-        return 0;
-    vt_map_put(&r->devices, device_key(r), (uint32_t)r->fleet->device_count);
-    struct vt_fleet_device *d = vt_fleet_add_device(r->fleet);
-    *d = r->record.device;
-    d->process = r->process;
-    d->ordinal = r->record.device_number;
-    d->uuid = vt_fleet_text(r->fleet, d->uuid);
-    d->name = vt_fleet_text(r->fleet, d->name);
+    r->record.device.ordinal = r->record.device_number;
+    if (r->process != SKIPPED)
+        vt_map_put(&r->devices, device_key(r), (uint32_t)r->fleet->device_count);
     return 0;
 }
 
@@ -409,15 +403,9 @@ static int take_line(struct reader *r) {
 
 static int take_cell(struct reader *r) {
     int error = take_line(r);
-    if (error || r->process == SKIPPED)
-        return error;
-    struct vt_fleet_cell *c = vt_fleet_add_cell(r->fleet);
-    *c = r->record.cell;
-    c->process = r->process;
-    c->line = r->line;
-    c->device = r->record.device_number;
-    c->caller = vt_fleet_text(r->fleet, c->caller);
-    return 0;
+    r->record.cell.line = r->line;
+    r->record.cell.device = r->record.device_number;
+    return error;
 }
 
 static int take_owned(struct reader *r) {
@@ -428,48 +416,40 @@ static int take_owned(struct reader *r) {
            owner->root ? owner->root : "null");
     EXPECT(r, is_word(owner->purpose, vt_purpose_names, VT_PURPOSES, anonymous),
            "expected a role, found %s", owner->purpose ? owner->purpose : "null");
-    if (r->process == SKIPPED)
-        return 0;
-    struct vt_fleet_owned *o = vt_fleet_add_owned(r->fleet);
-    *o = r->record.owned;
-    o->process = r->process;
-    o->owner = vt_fleet_add_owner(r->fleet, *owner);
+    r->record.owned.owner = vt_fleet_add_owner(r->fleet, *owner);
     return 0;
 }
 
 static int take_leak(struct reader *r) {
     int error = take_line(r);
-    if (error || r->process == SKIPPED)
-        return error;
-    struct vt_fleet_leak *l = vt_fleet_add_leak(r->fleet);
-    *l = r->record.leak;
-    l->process = r->process;
-    l->line = r->line;
-    l->per = vt_fleet_text(r->fleet, l->per);
-    l->kept_by = vt_fleet_text(r->fleet, l->kept_by);
-    l->why = vt_fleet_text(r->fleet, l->why);
-    l->caller = vt_fleet_text(r->fleet, l->caller);
-    return 0;
+    r->record.leak.line = r->line;
+    return error;
 }
 
 static int take_oom(struct reader *r) {
     bool known = r->record.line.text;
     int error = known ? take_line(r) : 0;
-    if (error || r->process == SKIPPED)
-        return error;
-    struct vt_fleet_oom *o = vt_fleet_add_oom(r->fleet);
-    *o = r->record.oom;
-    o->process = r->process;
-    o->line = known ? r->line : VT_FLEET_NONE;
-    o->device = r->record.device_number;
-    o->why = vt_fleet_text(r->fleet, o->why);
-    o->caller = vt_fleet_text(r->fleet, o->caller);
-    return 0;
+    r->record.oom.line = known ? r->line : VT_FLEET_NONE;
+    r->record.oom.device = r->record.device_number;
+    return error;
 }
 
+/* What is done with a row of each kind, and the part of the record that is then added to the fleet. */
+static const struct taken {
+    int (*take)(struct reader *);
+    enum vt_fleet_rows rows;
+    size_t part; /* 0: nothing is added */
+} taken[VT_MERGED_KINDS] = {
+    {take_process, 0, 0},
+    {take_device, VT_DEVICE_ROWS, offsetof(struct vt_merged_record, device)},
+    {take_series, 0, 0},
+    {take_cell, VT_CELL_ROWS, offsetof(struct vt_merged_record, cell)},
+    {take_owned, VT_OWNED_ROWS, offsetof(struct vt_merged_record, owned)},
+    {take_leak, VT_LEAK_ROWS, offsetof(struct vt_merged_record, leak)},
+    {take_oom, VT_OOM_ROWS, offsetof(struct vt_merged_record, oom)},
+};
+
 static int take_row(struct reader *r) {
-    static int (*const take[VT_MERGED_KINDS])(struct reader *) = {
-        take_process, take_device, take_series, take_cell, take_owned, take_leak, take_oom};
     if (!comes(r, ROW_START))
         return unexpected(r, "a row of a merged file", NULL);
     int error = read_text(r, "row", &r->record.row);
@@ -486,7 +466,14 @@ static int take_row(struct reader *r) {
     error = read_columns(r, 1u << kind);
     if (!error && kind != 0)
         error = find_process(r);
-    return error ? error : take[kind](r);
+    if (!error)
+        error = taken[kind].take(r);
+    if (!error && taken[kind].part && r->process != SKIPPED) {
+        const char *part = (char *)&r->record + taken[kind].part;
+        uint32_t *process = vt_fleet_add_row(r->fleet, taken[kind].rows, part);
+        *process = r->process; /* the first member of each */
+    }
+    return error;
 }
 
 int vt_merged_read(const char *path, struct vt_fleet *fleet, struct vt_string *message) {

@@ -84,41 +84,36 @@ static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
 static void add_devices(struct vt_fleet *f, const struct vt_process *p) {
     for (uint32_t i = 0; i < p->device_count; i++) {
         const struct vt_device *d = &p->devices[i];
-        struct vt_fleet_device *row = vt_fleet_add_device(f);
-        row->ordinal = d->ordinal;
-        row->uuid = vt_fleet_text(f, d->uuid);
-        row->name = vt_fleet_text(f, d->name);
-        row->total_bytes = d->total_bytes;
-        row->live_bytes = d->live_bytes;
-        row->peak_bytes = d->peak_bytes;
-        row->peak_at = d->peak_at;
-        row->driver_used_bytes = d->driver_used_bytes;
-        row->untracked_bytes = d->untracked_bytes;
-        row->other_processes_bytes = d->other_processes_bytes;
-        row->reserved_bytes = d->fragmentation.reserved_bytes;
-        row->idle_bytes = d->fragmentation.free_bytes;
-        row->levels = vt_fleet_levels(&d->levels);
+        vt_fleet_add_row(
+            f, VT_DEVICE_ROWS,
+            &(struct vt_fleet_device){.ordinal = d->ordinal,
+                                      .uuid = d->uuid,
+                                      .name = d->name,
+                                      .total_bytes = d->total_bytes,
+                                      .live_bytes = d->live_bytes,
+                                      .peak_bytes = d->peak_bytes,
+                                      .peak_at = d->peak_at,
+                                      .driver_used_bytes = d->driver_used_bytes,
+                                      .untracked_bytes = d->untracked_bytes,
+                                      .other_processes_bytes = d->other_processes_bytes,
+                                      .reserved_bytes = d->fragmentation.reserved_bytes,
+                                      .idle_bytes = d->fragmentation.free_bytes,
+                                      .levels = vt_fleet_levels(&d->levels)});
     }
-    const struct vt_apart *const apart[] = {&p->pinned, &p->managed};
-    uint64_t live = 0, peak = 0;
-    for (size_t i = 0; i < 2; i++) {
-        live += apart[i]->live_bytes;
-        peak += apart[i]->peak_bytes;
-    }
-    if (peak) {
-        struct vt_fleet_device *row = vt_fleet_add_device(f);
-        *row = (struct vt_fleet_device){.process = row->process,
-                                        .ordinal = VT_DEVICE_HOST,
-                                        .total_bytes = VT_UNKNOWN,
-                                        .live_bytes = live,
-                                        .peak_bytes = peak,
-                                        .peak_at = VT_UNKNOWN,
-                                        .driver_used_bytes = VT_UNKNOWN,
-                                        .untracked_bytes = VT_UNKNOWN,
-                                        .other_processes_bytes = VT_UNKNOWN,
-                                        .reserved_bytes = VT_UNKNOWN,
-                                        .idle_bytes = VT_UNKNOWN};
-    }
+    uint64_t peak = p->pinned.peak_bytes + p->managed.peak_bytes;
+    if (peak)
+        vt_fleet_add_row(
+            f, VT_DEVICE_ROWS,
+            &(struct vt_fleet_device){.ordinal = VT_DEVICE_HOST,
+                                      .total_bytes = VT_UNKNOWN,
+                                      .live_bytes = p->pinned.live_bytes + p->managed.live_bytes,
+                                      .peak_bytes = peak,
+                                      .peak_at = VT_UNKNOWN,
+                                      .driver_used_bytes = VT_UNKNOWN,
+                                      .untracked_bytes = VT_UNKNOWN,
+                                      .other_processes_bytes = VT_UNKNOWN,
+                                      .reserved_bytes = VT_UNKNOWN,
+                                      .idle_bytes = VT_UNKNOWN});
 }
 
 /* --- lines --- */
@@ -147,12 +142,10 @@ static uint32_t line_of_site(struct vt_fleet *f, const struct vt_process *p,
     return line_of(f, p, site->stack, site->layer, site->api, site->segments, site->recycled);
 }
 
-static const char *caller_of(struct vt_fleet *f, const struct vt_process *p,
-                             const struct vt_stack *stack) {
+/* The text of vt_stack_helper_caller; NULL: there is none. Free it. */
+static char *caller_of(const struct vt_process *p, const struct vt_stack *stack) {
     const struct vt_frame *caller = vt_stack_helper_caller(stack);
-    VT_SCOPED char *text = caller ? vt_frame_text(p, caller, TEXT_COLUMNS) : NULL;
-    const char *kept = vt_fleet_text(f, text);
-    return kept;
+    return caller ? vt_frame_text(p, caller, TEXT_COLUMNS) : NULL;
 }
 
 /* Adds the figures of one to another. */
@@ -225,11 +218,10 @@ static uint32_t rest_line(struct vt_fleet *f, uint32_t line) {
 }
 
 static void keep_cell(struct vt_fleet *f, const struct vt_process *p, const struct reduced *from) {
-    struct vt_fleet_cell *row = vt_fleet_add_cell(f);
-    uint32_t process = row->process;
-    *row = from->cell;
-    row->process = process;
-    row->caller = from->worst ? caller_of(f, p, from->worst->stack) : NULL;
+    struct vt_fleet_cell row = from->cell;
+    VT_SCOPED char *caller = from->worst ? caller_of(p, from->worst->stack) : NULL;
+    row.caller = caller;
+    vt_fleet_add_row(f, VT_CELL_ROWS, &row);
 }
 
 static void add_cells(struct vt_fleet *f, const struct vt_process *p) {
@@ -260,13 +252,12 @@ static void add_owned(struct vt_fleet *f, const struct vt_snapshot *s,
                       const struct vt_fleet_owner *owner, uint64_t bytes, uint64_t count) {
     if (!count)
         return;
-    uint32_t index = vt_fleet_add_owner(f, *owner);
-    struct vt_fleet_owned *row = vt_fleet_add_owned(f);
-    row->owner = index;
-    row->bytes = bytes;
-    row->count = count;
-    row->at = s->at;
-    row->why = s->why;
+    vt_fleet_add_row(f, VT_OWNED_ROWS,
+                     &(struct vt_fleet_owned){.owner = vt_fleet_add_owner(f, *owner),
+                                              .bytes = bytes,
+                                              .count = count,
+                                              .at = s->at,
+                                              .why = s->why});
 }
 
 static void add_owners(struct vt_fleet *f, const struct vt_process *p) {
@@ -311,21 +302,23 @@ static void add_leaks(struct vt_fleet *f, const struct vt_process *p) {
         const struct vt_growth *g = l->growth;
         if (!l->site_count)
             continue;
-        uint32_t line = line_of_site(f, p, &p->sites[l->sites[0]]);
+        const struct vt_site *largest = &p->sites[l->sites[0]];
         struct vt_amount amount = vt_amount_of_leak(p, l);
-        struct vt_fleet_leak *row = vt_fleet_add_leak(f);
-        row->line = line;
-        row->verdict = l->verdict;
-        row->bytes = amount.bytes;
-        row->count = amount.blocks;
-        row->per = vt_fleet_text(f, g ? g->per : NULL);
-        row->bytes_per_iteration = g ? vt_growth_bytes(g) : VT_UNKNOWN;
-        row->iterations = g ? g->iterations : VT_UNKNOWN;
-        row->since = g ? g->since : VT_UNKNOWN;
-        row->full_in = g ? g->full_in : VT_UNKNOWN;
-        row->kept_by = vt_fleet_text(f, l->kept_count ? l->kept[0].text : NULL);
-        row->why = vt_fleet_text(f, l->why);
-        row->caller = caller_of(f, p, p->sites[l->sites[0]].stack);
+        VT_SCOPED char *caller = caller_of(p, largest->stack);
+        vt_fleet_add_row(
+            f, VT_LEAK_ROWS,
+            &(struct vt_fleet_leak){.line = line_of_site(f, p, largest),
+                                    .verdict = l->verdict,
+                                    .bytes = amount.bytes,
+                                    .count = amount.blocks,
+                                    .per = g ? g->per : NULL,
+                                    .bytes_per_iteration = g ? vt_growth_bytes(g) : VT_UNKNOWN,
+                                    .iterations = g ? g->iterations : VT_UNKNOWN,
+                                    .since = g ? g->since : VT_UNKNOWN,
+                                    .full_in = g ? g->full_in : VT_UNKNOWN,
+                                    .kept_by = l->kept_count ? l->kept[0].text : NULL,
+                                    .why = l->why,
+                                    .caller = caller});
     }
 }
 
@@ -336,18 +329,19 @@ static void add_ooms(struct vt_fleet *f, const struct vt_process *p) {
         bool known = o->stack && o->stack->count;
         uint32_t line =
             known ? line_of(f, p, o->stack, o->layer, o->api, false, false) : VT_FLEET_NONE;
-        struct vt_fleet_oom *row = vt_fleet_add_oom(f);
-        row->line = line;
-        row->device = o->device;
-        row->at = o->at;
-        row->requested_bytes = o->requested_bytes;
-        row->free_bytes = o->free_bytes;
-        row->total_bytes = o->total_bytes;
-        row->tracked_bytes = o->tracked_bytes;
-        row->outcome = o->outcome;
-        row->cause = o->cause;
-        row->why = vt_fleet_text(f, o->why);
-        row->caller = known ? caller_of(f, p, o->stack) : NULL;
+        VT_SCOPED char *caller = known ? caller_of(p, o->stack) : NULL;
+        vt_fleet_add_row(f, VT_OOM_ROWS,
+                         &(struct vt_fleet_oom){.line = line,
+                                                .device = o->device,
+                                                .at = o->at,
+                                                .requested_bytes = o->requested_bytes,
+                                                .free_bytes = o->free_bytes,
+                                                .total_bytes = o->total_bytes,
+                                                .tracked_bytes = o->tracked_bytes,
+                                                .outcome = o->outcome,
+                                                .cause = o->cause,
+                                                .why = o->why,
+                                                .caller = caller});
     }
 }
 

@@ -22,8 +22,7 @@ struct vt_fleet_memory {
     size_t string_count, string_room;
     struct vt_map lines, owners, hosts, processes; /* by key, or id -> index */
     struct life *lives;                            /* of the processes */
-    size_t line_room, owner_room, host_room, process_room, device_room, cell_room, owned_room,
-        leak_room, oom_room, unread_room;
+    size_t line_room, owner_room, host_room, process_room, rooms[VT_ROW_KINDS];
 };
 
 enum { UNREAD_KEPT = 8 };
@@ -212,23 +211,32 @@ static_assert(VT_MAP_NONE == VT_FLEET_NONE, "a process that took nobody's place"
  * place and how many there are. */
 struct array {
     size_t items, count, size, first, number;
+    size_t texts[4]; /* in a row; 0: no more */
 };
 
-#define ARRAY(items, count, first, number)                                                         \
-    {offsetof(struct vt_fleet, items), offsetof(struct vt_fleet, count),                           \
-     sizeof *(struct vt_fleet){0}.items, offsetof(struct vt_fleet_process, first),                 \
-     offsetof(struct vt_fleet_process, number)},
-static const struct array arrays[] = {
-    /* clang-format off */
-    ARRAY(devices, device_count, first_device, device_count)
-    ARRAY(cells, cell_count, first_cell, cell_count)
-    ARRAY(owned, owned_count, first_owned, owned_count)
-    ARRAY(leaks, leak_count, first_leak, leak_rows)
-    ARRAY(ooms, oom_count, first_oom, oom_rows)
-    /* clang-format on */
+#define ARRAY(items, count, first, number, ...)                                                    \
+    {                                                                                              \
+        offsetof(struct vt_fleet, items), offsetof(struct vt_fleet, count),                        \
+            sizeof *(struct vt_fleet){0}.items, offsetof(struct vt_fleet_process, first),          \
+            offsetof(struct vt_fleet_process, number), {                                           \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+static const struct array arrays[VT_ROW_KINDS] = {
+    [VT_DEVICE_ROWS] =
+        ARRAY(devices, device_count, first_device, device_count,
+              offsetof(struct vt_fleet_device, uuid), offsetof(struct vt_fleet_device, name)),
+    [VT_CELL_ROWS] =
+        ARRAY(cells, cell_count, first_cell, cell_count, offsetof(struct vt_fleet_cell, caller)),
+    [VT_OWNED_ROWS] = ARRAY(owned, owned_count, first_owned, owned_count, 0),
+    [VT_LEAK_ROWS] =
+        ARRAY(leaks, leak_count, first_leak, leak_rows, offsetof(struct vt_fleet_leak, per),
+              offsetof(struct vt_fleet_leak, kept_by), offsetof(struct vt_fleet_leak, why),
+              offsetof(struct vt_fleet_leak, caller)),
+    [VT_OOM_ROWS] = ARRAY(ooms, oom_count, first_oom, oom_rows, offsetof(struct vt_fleet_oom, why),
+                          offsetof(struct vt_fleet_oom, caller)),
 };
 #undef ARRAY
-enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
 static char *rows_of(const struct vt_fleet *f, const struct array *a) {
     char *rows;
@@ -247,6 +255,24 @@ static uint32_t *process_of(char *row) {
 static void set_rows(struct vt_fleet_process *p, const struct array *a, size_t first, size_t end) {
     *(uint32_t *)((char *)p + a->first) = (uint32_t)first;
     *(uint32_t *)((char *)p + a->number) = (uint32_t)(end - first);
+}
+
+void *vt_fleet_add_row(struct vt_fleet *f, enum vt_fleet_rows kind, const void *row) {
+    const struct array *a = &arrays[kind];
+    char *rows = rows_of(f, a);
+    size_t *count = count_of(f, a), *room = &f->memory->rooms[kind];
+    if (*count == *room) {
+        *room = *room ? *room * 2 : 16;
+        rows = vt_realloc(rows, *room, a->size);
+        memcpy((char *)f + a->items, &rows, sizeof rows);
+    }
+    char *added = memcpy(rows + (*count)++ * a->size, row, a->size);
+    *process_of(added) = f->process_count - 1;
+    for (size_t i = 0; i < sizeof a->texts / sizeof *a->texts && a->texts[i]; i++) {
+        const char **text = (const char **)(added + a->texts[i]);
+        *text = vt_fleet_text(f, *text);
+    }
+    return added;
 }
 
 /* Moves the rows of an array as vt_fleet_move_rows says. */
@@ -280,7 +306,7 @@ void vt_fleet_move_rows(struct vt_fleet *f, const uint32_t *places) {
     for (size_t i = 0; i < f->device_count; i++)
         if (places[f->devices[i].process] == VT_FLEET_NONE)
             free(f->devices[i].levels.bytes);
-    for (size_t i = 0; i < ARRAYS; i++)
+    for (size_t i = 0; i < VT_ROW_KINDS; i++)
         move_rows(f, &arrays[i], places);
 }
 
@@ -295,7 +321,7 @@ void vt_fleet_take_back(struct vt_fleet *f, uint32_t first) {
             vt_map_put(&m->processes, f->processes[last].id, before);
         }
     }
-    for (size_t i = 0; i < ARRAYS; i++) {
+    for (size_t i = 0; i < VT_ROW_KINDS; i++) {
         const struct array *a = &arrays[i];
         char *rows = rows_of(f, a);
         size_t *count = count_of(f, a);
@@ -317,33 +343,6 @@ void vt_fleet_remove_dropped(struct vt_fleet *f) {
     }
     f->process_count = kept;
     vt_fleet_move_rows(f, places);
-}
-
-/* A row of the process added last. */
-#define ADD_ROW(f, items, count, room)                                                             \
-    VT_GROW((f)->items, (f)->count, (f)->memory->room);                                            \
-    memset(&(f)->items[(f)->count], 0, sizeof *(f)->items);                                        \
-    (f)->items[(f)->count].process = (f)->process_count - 1;                                       \
-    return &(f)->items[(f)->count++]
-
-struct vt_fleet_device *vt_fleet_add_device(struct vt_fleet *f) {
-    ADD_ROW(f, devices, device_count, device_room);
-}
-
-struct vt_fleet_cell *vt_fleet_add_cell(struct vt_fleet *f) {
-    ADD_ROW(f, cells, cell_count, cell_room);
-}
-
-struct vt_fleet_owned *vt_fleet_add_owned(struct vt_fleet *f) {
-    ADD_ROW(f, owned, owned_count, owned_room);
-}
-
-struct vt_fleet_leak *vt_fleet_add_leak(struct vt_fleet *f) {
-    ADD_ROW(f, leaks, leak_count, leak_room);
-}
-
-struct vt_fleet_oom *vt_fleet_add_oom(struct vt_fleet *f) {
-    ADD_ROW(f, ooms, oom_count, oom_room);
 }
 
 struct vt_levels vt_fleet_levels(const struct vt_levels *levels) {

@@ -37,15 +37,21 @@ void vt_fleet_move_rows(struct vt_fleet *fleet, const uint32_t *places);
 int vt_fleet_compare_cells(const struct vt_fleet_cell *x, uint64_t x_key,
                            const struct vt_fleet_cell *y, uint64_t y_key);
 
-/* Rows of the process added last: all zero but for `process`; valid until the next is added. Their texts
- * are set by vt_fleet_text. */
-struct vt_fleet_device *vt_fleet_add_device(struct vt_fleet *fleet);
-struct vt_fleet_cell *vt_fleet_add_cell(struct vt_fleet *fleet);
-struct vt_fleet_owned *vt_fleet_add_owned(struct vt_fleet *fleet);
-struct vt_fleet_leak *vt_fleet_add_leak(struct vt_fleet *fleet);
-struct vt_fleet_oom *vt_fleet_add_oom(struct vt_fleet *fleet);
+/* The kinds of rows. */
+enum vt_fleet_rows {
+    VT_DEVICE_ROWS, /* struct vt_fleet_device, whose levels are the fleet's from then on */
+    VT_CELL_ROWS,
+    VT_OWNED_ROWS,
+    VT_LEAK_ROWS,
+    VT_OOM_ROWS,
+    VT_ROW_KINDS
+};
 
-/* A copy, of a device that vt_fleet_add_device made. */
+/* Adds a row like this one, whose texts may be anyone's, to the process added last. Returns the fleet's, which is valid
+ * until the next is added. */
+void *vt_fleet_add_row(struct vt_fleet *fleet, enum vt_fleet_rows kind, const void *row);
+
+/* A copy, for a device. */
 struct vt_levels vt_fleet_levels(const struct vt_levels *levels);
 
 #endif

@@ -31,7 +31,7 @@ static void rank(struct vt_fleet *f, int number, uint64_t begin, uint64_t end, e
         .ending.how = how,
         .complete = true};
     vt_fleet_add_process(f, p);
-    struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
+    struct vt_fleet_cell *cell = vt_fleet_add_row(f, VT_CELL_ROWS, &(struct vt_fleet_cell){0});
     cell->line =
         vt_fleet_add_line(f, (struct vt_fleet_line){.text = "x", .layer = VT_LAYER_DRIVER});
     cell->peak_bytes = 1 << 20;

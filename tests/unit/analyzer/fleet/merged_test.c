@@ -53,15 +53,16 @@ static void add_process(struct vt_fleet *f, uint64_t id, uint64_t events) {
     uint32_t index = vt_fleet_add_line(f, line);
     uint32_t rest = vt_fleet_add_line(
         f, (struct vt_fleet_line){.text = "other lines", .layer = VT_LAYER_HOST, .rest = true});
-    struct vt_fleet_device *device = vt_fleet_add_device(f);
+    struct vt_fleet_device *device =
+        vt_fleet_add_row(f, VT_DEVICE_ROWS, &(struct vt_fleet_device){0});
     device->ordinal = 3;
     device->total_bytes = VT_UNKNOWN;
     device->levels = (struct vt_levels){
         .from = 0, .to = 100, .bytes = vt_alloc(2, sizeof(uint64_t)), .count = 2, .peak = 1};
     device->levels.bytes[1] = id;
-    vt_fleet_add_device(f)->ordinal = 254;
+    vt_fleet_add_row(f, VT_DEVICE_ROWS, &(struct vt_fleet_device){.ordinal = 254});
     for (unsigned i = 0; i < 3; i++) {
-        struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
+        struct vt_fleet_cell *cell = vt_fleet_add_row(f, VT_CELL_ROWS, &(struct vt_fleet_cell){0});
         cell->line = i == 2 ? rest : index;
         cell->device = i == 2 ? 254 : i;
         cell->verdict = VT_VERDICT_GROWING;
@@ -74,18 +75,19 @@ static void add_process(struct vt_fleet *f, uint64_t id, uint64_t events) {
     uint32_t nobody =
         vt_fleet_add_owner(f, (struct vt_fleet_owner){.text = "no owner found", .nobody = true});
     for (unsigned i = 0; i < 2; i++) {
-        struct vt_fleet_owned *owned = vt_fleet_add_owned(f);
+        struct vt_fleet_owned *owned =
+            vt_fleet_add_row(f, VT_OWNED_ROWS, &(struct vt_fleet_owned){0});
         owned->owner = i ? owner : nobody;
         owned->bytes = id;
         owned->why = VT_SNAPSHOT_END;
     }
-    struct vt_fleet_leak *leak = vt_fleet_add_leak(f);
+    struct vt_fleet_leak *leak = vt_fleet_add_row(f, VT_LEAK_ROWS, &(struct vt_fleet_leak){0});
     leak->line = index;
     leak->verdict = VT_VERDICT_LOST;
     leak->caller = vt_fleet_text(f, "t.py:9 in g");
     leak->bytes_per_iteration = leak->iterations = leak->since = leak->full_in = VT_UNKNOWN;
     for (unsigned i = 0; i < 2; i++) {
-        struct vt_fleet_oom *oom = vt_fleet_add_oom(f);
+        struct vt_fleet_oom *oom = vt_fleet_add_row(f, VT_OOM_ROWS, &(struct vt_fleet_oom){0});
         oom->line = i ? index : VT_FLEET_NONE;
         oom->device = i ? 0 : 255;
         oom->outcome = VT_OOM_RAISED;

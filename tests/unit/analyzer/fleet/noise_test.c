@@ -67,7 +67,7 @@ static void add_line(struct vt_fleet *f, int k, double bytes) {
     snprintf(text, sizeof text, "train.py:%d", k);
     uint32_t line =
         vt_fleet_add_line(f, (struct vt_fleet_line){.text = text, .layer = VT_LAYER_DRIVER});
-    struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
+    struct vt_fleet_cell *cell = vt_fleet_add_row(f, VT_CELL_ROWS, &(struct vt_fleet_cell){0});
     cell->line = line;
     cell->verdict = VT_VERDICT_UNFREED;
     cell->peak_bytes = (uint64_t)bytes;

@@ -39,7 +39,7 @@ static struct vt_fleet_process process(struct vt_fleet *f, int rank, const char 
 static void line(struct vt_fleet *f, const char *text, uint64_t bytes) {
     uint32_t index =
         vt_fleet_add_line(f, (struct vt_fleet_line){.text = text, .layer = VT_LAYER_DRIVER});
-    struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
+    struct vt_fleet_cell *cell = vt_fleet_add_row(f, VT_CELL_ROWS, &(struct vt_fleet_cell){0});
     cell->line = index;
     cell->verdict = VT_VERDICT_UNFREED;
     cell->peak_bytes = bytes;
@@ -47,7 +47,7 @@ static void line(struct vt_fleet *f, const char *text, uint64_t bytes) {
 
 static void owner(struct vt_fleet *f, const char *text, uint64_t bytes, enum vt_snapshot_why why) {
     uint32_t index = vt_fleet_add_owner(f, (struct vt_fleet_owner){.text = text});
-    struct vt_fleet_owned *owned = vt_fleet_add_owned(f);
+    struct vt_fleet_owned *owned = vt_fleet_add_row(f, VT_OWNED_ROWS, &(struct vt_fleet_owned){0});
     owned->owner = index;
     owned->bytes = bytes;
     owned->why = why;
@@ -269,7 +269,8 @@ static void not_the_programs(void **state) {
                        .text = "alloc", .layer = VT_LAYER_DRIVER, .segments = true});
             uint32_t rest = vt_fleet_add_line(
                 f, (struct vt_fleet_line){.text = "rest", .layer = VT_LAYER_DRIVER, .rest = true});
-            struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
+            struct vt_fleet_cell *cell =
+                vt_fleet_add_row(f, VT_CELL_ROWS, &(struct vt_fleet_cell){0});
             cell->line = segments;
             cell->verdict = VT_VERDICT_CACHE;
             cell->peak_bytes = p.peak_bytes;
@@ -467,7 +468,8 @@ static void recycled_buffers(void **state) {
             uint32_t index = vt_fleet_add_line(f, (struct vt_fleet_line){.text = "train.py:22",
                                                                          .layer = VT_LAYER_HOST,
                                                                          .recycled = true});
-            struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
+            struct vt_fleet_cell *cell =
+                vt_fleet_add_row(f, VT_CELL_ROWS, &(struct vt_fleet_cell){0});
             cell->line = index;
             cell->peak_bytes = cell->allocated_bytes = buffers * 40 * MIB;
             cell->alloc_count = buffers;
