@@ -461,47 +461,22 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
     end_section(page);
 }
 
-static void ranks_leaks(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
+static void ranks_sums(struct page *page, const char *title, const char *headline,
+                       struct vt_words_sums *sums) {
     struct vt_string *s = &page->section;
-    uint32_t count;
-    struct vt_ranks_sum *sums = vt_ranks_leaks(f, &count);
-    if (count)
-        heading(page, "LEAKS", "in all processes");
-    for (uint32_t i = 0; i < count && i < ROWS; i++) {
-        char *many = vt_words_in_how_many(r, f, &sums[i]), *at = vt_words_at(f, &sums[i]);
-        vt_string_format(s, "- %s ", VT_BYTES(sums[i].bytes));
-        vt_markdown_code(s, at, false);
-        vt_string_format(s, ", %s, ", vt_verdict_names[sums[i].verdict]);
-        vt_markdown_text(s, many);
+    if (sums->count)
+        heading(page, title, headline);
+    for (uint32_t i = 0; i < sums->words.count; i++) {
+        const struct vt_words_row *row = &sums->words.rows[i];
+        vt_string_format(s, "- %s ", VT_BYTES(row->bytes));
+        vt_markdown_code(s, row->text, false);
+        vt_string_format(s, ", %s%s", row->label, row->label[0] ? ", " : "");
+        vt_markdown_text(s, row->source);
         vt_string_add(s, "\n");
-        free(many);
-        free(at);
     }
-    if (count > ROWS)
-        vt_string_format(s, "- and %u more lines\n", count - ROWS);
-    free(sums);
-    end_section(page);
-}
-
-static void ranks_ooms(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
-    struct vt_string *s = &page->section;
-    uint32_t count;
-    struct vt_ranks_sum *sums = vt_ranks_ooms(f, &count);
-    char *headline = vt_words_ooms(r);
-    if (count)
-        heading(page, "OUT OF MEMORY", headline);
-    for (uint32_t i = 0; i < count && i < ROWS; i++) {
-        char *at = vt_words_at(f, &sums[i]), *which = vt_words_in_which(f, &sums[i]);
-        vt_string_format(s, "- %s ", VT_BYTES(sums[i].most_bytes));
-        vt_markdown_code(s, at, false);
-        vt_string_format(s, ", %s\n", which);
-        free(at);
-        free(which);
-    }
-    if (count > ROWS)
-        vt_string_format(s, "- and %u more lines\n", count - ROWS);
-    free(headline);
-    free(sums);
+    if (sums->left)
+        vt_string_format(s, "- and %u more lines\n", sums->left);
+    vt_words_free(&sums->words);
     end_section(page);
 }
 
@@ -509,6 +484,7 @@ static void ranks_ooms(struct page *page, const struct vt_ranks *r, const struct
 static void many_processes(struct page *page, const struct vt_processes *list) {
     const struct vt_fleet *f = page->t->model->fleet;
     struct vt_ranks r;
+    struct vt_words_sums sums;
     if (!list->many)
         return;
     vt_ranks_make(&r, f);
@@ -521,8 +497,10 @@ static void many_processes(struct page *page, const struct vt_processes *list) {
         vt_words_free(&words);
         end_section(page);
     }
-    ranks_leaks(page, &r, f);
-    ranks_ooms(page, &r, f);
+    vt_words_sums(&r, f, VT_SUMS_OF_LEAKS, ROWS, &sums);
+    ranks_sums(page, "LEAKS", "in all processes", &sums);
+    vt_words_sums(&r, f, VT_SUMS_OF_OOMS, ROWS, &sums);
+    ranks_sums(page, "OUT OF MEMORY", sums.words.headline, &sums);
     ranks_table(page, &r, f);
     if (list->count) {
         char *stands = vt_words_stands_for(&r, f, list->in_fleet[0]);

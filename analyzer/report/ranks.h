@@ -103,22 +103,21 @@ char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_fleet *f
 void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
                           struct vt_words *words);
 
-/* "train.py:13 in make, called by train.py:41 in step": the line of a leak or a failure. */
-char *vt_words_at(const struct vt_fleet *fleet, const struct vt_ranks_sum *sum);
-
-/* "in rank 3", "in 2 of them, the largest in rank 3": which of those that ran out of memory did so at a line. */
-char *vt_words_in_which(const struct vt_fleet *fleet, const struct vt_ranks_sum *oom);
-
-/* "in 3 of 8 ranks; the largest request at each line": the headline of all failures. */
-char *vt_words_ooms(const struct vt_ranks *ranks);
+/* The lines that leaked, that failed, or the owners, in all processes, the largest first: at most `most` rows, each
+ * with its bytes, the line with its caller or the owner as the text, "in 12 of 1,000 ranks, the most 3.00 GiB in rank
+ * 7; kept by hoard (list)" as the source, and of a leak its verdict as the label. */
+enum vt_words_sums_of { VT_SUMS_OF_LEAKS, VT_SUMS_OF_OOMS, VT_SUMS_OF_OWNERS };
+struct vt_words_sums {
+    struct vt_words words; /* the headline of owners is the format's */
+    uint32_t count, left;  /* of all, and those that are left out */
+    uint64_t left_bytes;
+};
+void vt_words_sums(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
+                   enum vt_words_sums_of what, uint32_t most, struct vt_words_sums *sums);
 
 /* "Ranks 0 to 2 were restarted once. Of their earlier starts 2 were killed by signal 15 (Terminated), 1
  * exited with status 1; rank 1 had run out of memory at train.py:5 in step." NULL: none was. */
 char *vt_words_restarts(const struct vt_fleet *fleet);
-
-/* "in 12 of 1,000 ranks, the most 3.00 GiB in rank 7; kept by hoard (list)". */
-char *vt_words_in_how_many(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
-                           const struct vt_ranks_sum *sum);
 
 /* "rank" or "process"; with an "s" unless `count` is 1 or 0. */
 const char *vt_words_process(const struct vt_ranks *ranks, uint32_t count);

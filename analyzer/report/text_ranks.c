@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 8, LEAKS = 5, OUTLIERS = 5, DIFFERENCES = 3, OWNERS = 10, LABEL = 16 };
+enum { ROWS = 8, LEAKS = 5, OUTLIERS = 5, DIFFERENCES = 3, OWNERS = 10, LABEL = 16, SUM = 13 };
 
 struct page {
     const struct vt_text *t;
@@ -88,70 +88,54 @@ static void outliers(const struct page *p) {
 
 /* --- sums --- */
 
-/* A row of bytes and a text. */
-static void sum_row(const struct vt_text *t, uint64_t bytes, char *text) {
-    VT_SCOPED char *label = vt_formatted("  %9s", VT_BYTES(bytes));
-    vt_text_wrap(t, label, 13, vt_printable(text));
-    free(text);
+/* A row of bytes and a text, which is freed. */
+static void print_sum(const struct vt_text *t, uint64_t bytes, char *text) {
+    VT_SCOPED char *label = vt_formatted("  %9s", VT_BYTES(bytes)), *row = vt_printable(text);
+    vt_text_wrap(t, label, SUM, row);
+}
+
+/* The rows of sums below their heading. */
+static void print_sums(const struct vt_text *t, const char *style, const char *heading,
+                       struct vt_words_sums *sums) {
+    vt_text_heading(t, style, heading, sums->words.headline);
+    for (uint32_t i = 0; i < sums->words.count; i++) {
+        const struct vt_words_row *row = &sums->words.rows[i];
+        print_sum(t, row->bytes,
+                  vt_formatted("%s, %s%s%s", row->text, row->label, row->label[0] ? ", " : "",
+                               row->source));
+    }
+    vt_words_free(&sums->words);
 }
 
 static void leaks(const struct page *p) {
-    const struct vt_text *t = p->t;
-    uint32_t count, processes = 0, most = most_of(p, LEAKS);
-    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_leaks(p->f, &count);
-    uint64_t rest = 0;
-    for (uint32_t i = 0; i < p->f->process_count; i++)
-        processes += p->f->processes[i].leak_count > 0;
-    if (!count)
-        return;
-    VT_SCOPED char *headline =
-        vt_formatted("%s in %s of %s %s", VT_BYTES(p->r.leaked_bytes), VT_NUMBER(processes),
-                     VT_NUMBER(p->r.count), vt_words_process(&p->r, p->r.count));
-    vt_text_heading(t, VT_STYLE_BAD, count == 1 ? "LEAK" : "LEAKS", headline);
-    for (uint32_t i = 0; i < count && i < most; i++) {
-        VT_SCOPED char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
-        VT_SCOPED char *at = vt_words_at(p->f, &sums[i]);
-        sum_row(t, sums[i].bytes,
-                vt_formatted("%s, %s, %s", at, vt_verdict_names[sums[i].verdict], many));
-    }
-    for (uint32_t i = most; i < count; i++)
-        rest += sums[i].bytes;
-    if (count > most)
-        sum_row(t, rest,
-                vt_formatted("in %u more lines (--top %u lists them)", count - most, count));
+    struct vt_words_sums sums;
+    vt_words_sums(&p->r, p->f, VT_SUMS_OF_LEAKS, most_of(p, LEAKS), &sums);
+    if (sums.count)
+        print_sums(p->t, VT_STYLE_BAD, sums.count == 1 ? "LEAK" : "LEAKS", &sums);
+    if (sums.left)
+        print_sum(p->t, sums.left_bytes,
+                  vt_formatted("in %u more lines (--top %u lists them)", sums.left, sums.count));
+    vt_words_free(&sums.words);
 }
 
 static void ooms(const struct page *p) {
-    const struct vt_text *t = p->t;
-    uint32_t count, most = most_of(p, LEAKS);
-    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_ooms(p->f, &count);
-    if (count) {
-        VT_SCOPED char *headline = vt_words_ooms(&p->r);
-        vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", headline);
-    }
-    for (uint32_t i = 0; i < count && i < most; i++) {
-        VT_SCOPED char *at = vt_words_at(p->f, &sums[i]),
-                       *which = vt_words_in_which(p->f, &sums[i]);
-        sum_row(t, sums[i].most_bytes, vt_formatted("%s, %s", at, which));
-    }
+    struct vt_words_sums sums;
+    vt_words_sums(&p->r, p->f, VT_SUMS_OF_OOMS, most_of(p, LEAKS), &sums);
+    if (sums.count)
+        print_sums(p->t, VT_STYLE_BAD, "OUT OF MEMORY", &sums);
+    vt_words_free(&sums.words);
 }
 
 static void owners(const struct page *p) {
-    const struct vt_text *t = p->t;
-    uint32_t count, most = most_of(p, OWNERS);
-    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_owners(p->f, &count);
-    if (count)
-        vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
-                        "of the memory of all processes, at the moment that each shows");
-    else
-        vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
-                        "unknown: no snapshot says what kept the memory");
-    for (uint32_t i = 0; i < count && i < most; i++) {
-        VT_SCOPED char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
-        sum_row(t, sums[i].bytes, vt_formatted("%s, %s", p->f->owners[sums[i].what].text, many));
-    }
-    if (count > most)
-        fprintf(t->out, "%13sand %u more (--top %u lists them)\n", "", count - most, count);
+    struct vt_words_sums sums;
+    vt_words_sums(&p->r, p->f, VT_SUMS_OF_OWNERS, most_of(p, OWNERS), &sums);
+    sums.words.headline =
+        vt_strdup(sums.count ? "of the memory of all processes, at the moment that each shows"
+                             : "unknown: no snapshot says what kept the memory");
+    print_sums(p->t, VT_STYLE_HEAD, "OWNERS", &sums);
+    if (sums.left)
+        fprintf(p->t->out, "%*sand %u more (--top %u lists them)\n", SUM, "", sums.left,
+                sums.count);
 }
 
 /* --- the table --- */

@@ -268,28 +268,24 @@ char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, ui
 
 /* --- sums --- */
 
-char *vt_words_at(const struct vt_fleet *f, const struct vt_ranks_sum *sum) {
+/* "train.py:13 in make, called by train.py:41 in step": the line of a leak or a failure. */
+static char *line_text(const struct vt_fleet *f, const struct vt_ranks_sum *sum) {
     return vt_formatted("%s%s%s%s",
                         sum->what == VT_FLEET_NONE ? "(unknown line)" : f->lines[sum->what].text,
                         sum->caller ? ", called by " : "", sum->caller ? sum->caller : "",
                         sum->caller && sum->callers ? " and others" : "");
 }
 
-char *vt_words_in_which(const struct vt_fleet *f, const struct vt_ranks_sum *oom) {
+/* "in rank 3", "in 2 of them, the largest in rank 3": which of those that ran out of memory did so at a line. */
+static char *in_which(const struct vt_fleet *f, const struct vt_ranks_sum *oom) {
     VT_SCOPED char *who = vt_words_who(f, &oom->most, 1);
-    char *text = oom->processes == 1 ? vt_formatted("in %s", who)
-                                     : vt_formatted("in %s of them, the largest in %s",
-                                                    VT_NUMBER(oom->processes), who);
-    return text;
+    return oom->processes == 1
+               ? vt_formatted("in %s", who)
+               : vt_formatted("in %s of them, the largest in %s", VT_NUMBER(oom->processes), who);
 }
 
-char *vt_words_ooms(const struct vt_ranks *r) {
-    return vt_formatted("in %s of %s %s; the largest request at each line", VT_NUMBER(r->ooms),
-                        VT_NUMBER(r->count), vt_words_process(r, r->count));
-}
-
-char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
-                           const struct vt_ranks_sum *sum) {
+static char *in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
+                         const struct vt_ranks_sum *sum) {
     VT_SCOPED char *who = vt_words_who(f, &sum->most, 1);
     struct vt_string s = {0};
     if (sum->processes == 1)
@@ -301,6 +297,41 @@ char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
     if (sum->kept_by)
         vt_string_format(&s, "; kept by %s", sum->kept_by);
     return s.text;
+}
+
+static char *headline_of_leaks(const struct vt_ranks *r, const struct vt_fleet *f) {
+    uint32_t processes = 0;
+    for (uint32_t i = 0; i < f->process_count; i++)
+        processes += f->processes[i].leak_count > 0;
+    return vt_formatted("%s in %s of %s %s", VT_BYTES(r->leaked_bytes), VT_NUMBER(processes),
+                        VT_NUMBER(r->count), vt_words_process(r, r->count));
+}
+
+void vt_words_sums(const struct vt_ranks *r, const struct vt_fleet *f, enum vt_words_sums_of what,
+                   uint32_t most, struct vt_words_sums *sums) {
+    bool leaks = what == VT_SUMS_OF_LEAKS, ooms = what == VT_SUMS_OF_OOMS;
+    *sums = (struct vt_words_sums){0};
+    VT_SCOPED struct vt_ranks_sum *all = leaks  ? vt_ranks_leaks(f, &sums->count)
+                                         : ooms ? vt_ranks_ooms(f, &sums->count)
+                                                : vt_ranks_owners(f, &sums->count);
+    if (leaks)
+        sums->words.headline = headline_of_leaks(r, f);
+    else if (ooms)
+        sums->words.headline =
+            vt_formatted("in %s of %s %s; the largest request at each line", VT_NUMBER(r->ooms),
+                         VT_NUMBER(r->count), vt_words_process(r, r->count));
+    for (uint32_t i = 0; i < sums->count; i++) {
+        if (i >= most) {
+            sums->left++;
+            sums->left_bytes += all[i].bytes;
+            continue;
+        }
+        struct vt_words_row *row = vt_words_add(
+            &sums->words, VT_WORDS_TEXT, leaks ? vt_verdict_names[all[i].verdict] : "",
+            leaks || ooms ? line_text(f, &all[i]) : vt_strdup(f->owners[all[i].what].text));
+        row->bytes = all[i].bytes;
+        row->source = vt_printable(ooms ? in_which(f, &all[i]) : in_how_many(r, f, &all[i]));
+    }
 }
 
 /* --- restarts --- */
@@ -335,7 +366,7 @@ static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier,
             who[found++] = earlier[i];
     }
     if (found) {
-        VT_SCOPED char *names = vt_words_who(f, who, found), *line = vt_words_at(f, &at);
+        VT_SCOPED char *names = vt_words_who(f, who, found), *line = line_text(f, &at);
         vt_string_format(s, "; %s had run out of memory", names);
         if (one_line && at.what != VT_FLEET_NONE)
             vt_string_format(s, " at %s", line);

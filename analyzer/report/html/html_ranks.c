@@ -39,40 +39,23 @@ static void outliers(struct vt_json *j, const struct vt_fleet *f) {
                    f->outlier_count > OUTLIERS ? f->outlier_count - OUTLIERS : 0);
 }
 
-static void leaks(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
-    uint32_t count;
-    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_leaks(f, &count);
-    vt_json_open(j, "leaks", '[');
-    for (uint32_t i = 0; i < count && i < LEAKS; i++) {
-        VT_SCOPED char *many = vt_words_in_how_many(r, f, &sums[i]);
-        VT_SCOPED char *at = vt_words_at(f, &sums[i]);
+/* The rows of sums; `what`: the key of the ranks that have it. */
+static void sums(struct vt_json *j, const char *name, const char *left, const char *what,
+                 struct vt_words_sums *sums) {
+    vt_json_open(j, name, '[');
+    for (uint32_t i = 0; i < sums->words.count; i++) {
+        const struct vt_words_row *row = &sums->words.rows[i];
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "at", at);
-        vt_json_string(j, "verdict", vt_verdict_names[sums[i].verdict]);
-        vt_json_string(j, "many", many);
-        vt_json_number(j, "bytes", sums[i].bytes);
+        vt_json_string(j, "at", row->text);
+        if (row->label[0])
+            vt_json_string(j, "verdict", row->label);
+        vt_json_string(j, what, row->source);
+        vt_json_number(j, "bytes", row->bytes);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
-    vt_json_number(j, "leaks_left_out", count > LEAKS ? count - LEAKS : 0);
-}
-
-static void ooms(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
-    uint32_t count;
-    VT_SCOPED struct vt_ranks_sum *sums = vt_ranks_ooms(f, &count);
-    VT_SCOPED char *headline = vt_words_ooms(r);
-    vt_json_string(j, "ooms_headline", headline);
-    vt_json_open(j, "ooms", '[');
-    for (uint32_t i = 0; i < count && i < LEAKS; i++) {
-        VT_SCOPED char *at = vt_words_at(f, &sums[i]), *which = vt_words_in_which(f, &sums[i]);
-        vt_json_open(j, NULL, '{');
-        vt_json_string(j, "at", at);
-        vt_json_string(j, "which", which);
-        vt_json_number(j, "bytes", sums[i].most_bytes);
-        vt_json_close(j, '}');
-    }
-    vt_json_close(j, ']');
-    vt_json_number(j, "ooms_left_out", count > LEAKS ? count - LEAKS : 0);
+    vt_json_number(j, left, sums->left);
+    vt_words_free(&sums->words);
 }
 
 static void course(struct vt_json *j, const char *name, const uint64_t *levels, uint64_t scale) {
@@ -128,6 +111,7 @@ static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fl
 void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     struct vt_ranks r;
     struct vt_words notes = {0};
+    struct vt_words_sums all;
     vt_ranks_make(&r, f);
     VT_SCOPED char *many = vt_words_many(&r), *ended = vt_words_all_ended(&r, f);
     vt_words_ranks_notes(&r, f, &notes);
@@ -140,8 +124,11 @@ void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_number(j, "empty", r.empty);
     texts(j, "notes", &notes);
     outliers(j, f);
-    leaks(j, &r, f);
-    ooms(j, &r, f);
+    vt_words_sums(&r, f, VT_SUMS_OF_LEAKS, LEAKS, &all);
+    sums(j, "leaks", "leaks_left_out", "many", &all);
+    vt_words_sums(&r, f, VT_SUMS_OF_OOMS, LEAKS, &all);
+    vt_json_string(j, "ooms_headline", all.words.headline);
+    sums(j, "ooms", "ooms_left_out", "which", &all);
     rows(j, &r, f);
     vt_json_close(j, '}');
     vt_words_free(&notes);
