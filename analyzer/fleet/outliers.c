@@ -155,11 +155,9 @@ static uint32_t *without(const struct values *v) {
     return list;
 }
 
-/* Notes who differs in a measure. `names`: whether a difference counts; NULL: it does. */
+/* Notes who differs in a measure. */
 static void compare(struct compared *c, const struct values *v, enum vt_fleet_measure measure,
-                    uint32_t what, uint64_t least,
-                    bool (*names)(const void *, uint32_t process, int64_t more),
-                    const void *context) {
+                    uint32_t what, uint64_t least) {
     struct alike group = find_alike(c, v, least);
     uint32_t none = v->count - v->entry_count;
     VT_SCOPED uint32_t *have_none = group.low && none ? without(v) : NULL;
@@ -175,8 +173,6 @@ static void compare(struct compared *c, const struct values *v, enum vt_fleet_me
         }
         uint32_t process = i < none ? have_none[i] : v->entries[i - none].process;
         d.bytes = value_at(v, i);
-        if (names && !names(context, process, (int64_t)(d.bytes - d.median)))
-            continue;
         VT_GROW(c->found, c->found_count, c->found_room);
         c->found[c->found_count++] = (struct found){process, d};
     }
@@ -233,11 +229,10 @@ static uint64_t least_of(const struct compared *c, enum vt_fleet_measure measure
 /* Compares sorted entries of all lines, or of all owners. */
 static void compare_entries(struct compared *c, const struct entry *entries, size_t count,
                             enum vt_fleet_measure measure, const uint32_t *processes,
-                            uint32_t process_count, bool (*names)(const void *, uint32_t, int64_t),
-                            const void *context) {
+                            uint32_t process_count) {
     for (size_t i = 0; i < count;) {
         struct values v = values_of(entries, count, i, processes, process_count);
-        compare(c, &v, measure, entries[i].what, least_of(c, measure, &v), names, context);
+        compare(c, &v, measure, entries[i].what, least_of(c, measure, &v));
         i += v.entry_count;
     }
 }
@@ -308,8 +303,7 @@ static void compare_peaks(struct compared *c, const struct entry *peaks) {
     if (c->recycled && least <= RECYCLED_BUFFERS * c->recycled)
         least = RECYCLED_BUFFERS * c->recycled + 1;
     uint32_t count = c->peers->process_count;
-    compare(c, &(struct values){peaks, count, count, c->peers->processes}, VT_FLEET_PEAK, 0, least,
-            NULL, NULL);
+    compare(c, &(struct values){peaks, count, count, c->peers->processes}, VT_FLEET_PEAK, 0, least);
 }
 
 static void compare_lines(struct compared *c) {
@@ -333,8 +327,7 @@ static void compare_lines(struct compared *c) {
     }
     count = sort_entries(entries, count);
     measure_noise(c, entries, count);
-    compare_entries(c, entries, count, VT_FLEET_LINE, c->peers->processes, c->peers->process_count,
-                    NULL, NULL);
+    compare_entries(c, entries, count, VT_FLEET_LINE, c->peers->processes, c->peers->process_count);
 }
 
 /* What a process holds together at the snapshot that it shows, if that was taken for this reason. */
@@ -351,17 +344,12 @@ static uint64_t owned_by(const struct vt_fleet *f, const struct vt_fleet_process
     return sum;
 }
 
-/* What half of the peers hold together. */
-struct held {
-    const struct vt_fleet *f;
-    enum vt_snapshot_why why;
-    uint64_t median;
-};
-
-static bool holds_that_much(const void *context, uint32_t process, int64_t more) {
-    const struct held *held = context;
-    int64_t all =
-        (int64_t)(owned_by(held->f, &held->f->processes[process], held->why) - held->median);
+/* Whether a process that differs in an owner differs by as much in all that it holds: names of owners are grouped, so
+ * that one may have another name. `median`: what half of the peers hold together. */
+static bool holds_that_much(const struct vt_fleet *f, const struct found *found,
+                            enum vt_snapshot_why why, uint64_t median) {
+    int64_t more = (int64_t)(found->d.bytes - found->d.median);
+    int64_t all = (int64_t)(owned_by(f, &f->processes[found->process], why) - median);
     return more > 0 ? all >= more / 2 : all <= more / 2;
 }
 
@@ -418,10 +406,15 @@ static void compare_owners(struct compared *c) {
         sums[i] = owned_by(f, p, why);
     }
     vt_sort_words(sums, have);
-    struct held held = {f, why, have ? sums[(have - 1) / 2] : 0};
+    uint64_t median = have ? sums[(have - 1) / 2] : 0;
     count = sort_entries(entries, count);
+    size_t kept = c->found_count, first = kept;
     if (have > 1)
-        compare_entries(c, entries, count, VT_FLEET_OWNER, processes, have, holds_that_much, &held);
+        compare_entries(c, entries, count, VT_FLEET_OWNER, processes, have);
+    for (size_t i = first; i < c->found_count; i++)
+        if (holds_that_much(f, &c->found[i], why, median))
+            c->found[kept++] = c->found[i];
+    c->found_count = kept;
 }
 
 /* --- two processes --- */

@@ -148,14 +148,19 @@ static void commands_free(struct commands *c) {
 
 /* --- which processes belong together --- */
 
+/* What a process is among its peers. */
+struct traits {
+    bool child;    /* a process of the fleet started it */
+    bool empty;    /* a helper that allocated nothing */
+    bool replaced; /* its rank was started anew */
+    bool lacking;  /* see is_lacking */
+    uint64_t key;  /* the same for all that are peers */
+};
+
 struct peers {
     struct vt_fleet *f;
     uint32_t *together; /* sets: processes of one run, or started together */
-    bool *child;        /* a process of the fleet started it */
-    bool *empty;        /* a helper that allocated nothing */
-    bool *replaced;     /* its rank was started anew */
-    bool *lacking;      /* see is_lacking */
-    uint64_t *key;
+    struct traits *of;
 };
 
 static uint64_t pid_key(const struct vt_fleet_process *p, uint32_t pid) {
@@ -211,8 +216,8 @@ static void join_processes(struct peers *s) {
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i];
         uint32_t parent = vt_map_get(&pids, pid_key(p, p->ppid));
-        s->child[i] = parent != VT_MAP_NONE && parent != i &&
-                      f->processes[parent].started_at <= p->started_at;
+        s->of[i].child = parent != VT_MAP_NONE && parent != i &&
+                         f->processes[parent].started_at <= p->started_at;
     }
     join_siblings(s);
 }
@@ -239,18 +244,17 @@ static uint64_t rank_key(struct peers *s, uint32_t i) {
  * it that has its number too. */
 static void find_helpers(struct peers *s) {
     struct vt_fleet *f = s->f;
-    struct vt_map workers = {0}; /* ranks of which a process allocated */
+    VT_SCOPED_MAP workers = {0}; /* ranks of which a process allocated */
     for (uint32_t i = 0; i < f->process_count; i++)
         if (f->processes[i].rank >= 0 && !is_empty(&f->processes[i]))
             vt_map_put(&workers, rank_key(s, i), i);
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i];
-        s->empty[i] = is_empty(p) && (p->rank < 0 || s->child[i] ||
-                                      vt_map_get(&workers, rank_key(s, i)) != VT_MAP_NONE);
-        s->replaced[i] = p->next_start != VT_FLEET_NONE;
-        s->lacking[i] = is_lacking(p);
+        s->of[i].empty = is_empty(p) && (p->rank < 0 || s->of[i].child ||
+                                         vt_map_get(&workers, rank_key(s, i)) != VT_MAP_NONE);
+        s->of[i].replaced = p->next_start != VT_FLEET_NONE;
+        s->of[i].lacking = is_lacking(p);
     }
-    vt_map_free(&workers);
 }
 
 /* --- groups --- */
@@ -265,21 +269,21 @@ static void make_keys(struct peers *s) {
         const struct vt_fleet_process *p = &f->processes[i];
         const char *job = p->job;
         uint64_t key = vt_mix(command_of(&commands, p) + 1);
-        key = vt_mix(key + s->child[i] + s->empty[i] * 2u + s->replaced[i] * 4u +
-                     (p->rank >= 0) * 8u + s->lacking[i] * 16u);
-        s->key[i] = job ? vt_hash_bytes(key, job, strlen(job)) : key;
+        key = vt_mix(key + s->of[i].child + s->of[i].empty * 2u + s->of[i].replaced * 4u +
+                     (p->rank >= 0) * 8u + s->of[i].lacking * 16u);
+        s->of[i].key = job ? vt_hash_bytes(key, job, strlen(job)) : key;
         if (p->rank < 0)
             continue;
-        uint64_t number = vt_mix(s->key[i] + (uint32_t)p->rank);
+        uint64_t number = vt_mix(s->of[i].key + (uint32_t)p->rank);
         uint32_t other = vt_map_get(&ranks, number);
         if (other == VT_MAP_NONE)
             vt_map_put(&ranks, number, i);
         else if (vt_sets_find(s->together, other) != vt_sets_find(s->together, i))
-            vt_map_put(&split, s->key[i], 1);
+            vt_map_put(&split, s->of[i].key, 1);
     }
     for (uint32_t i = 0; i < f->process_count; i++)
-        if (f->processes[i].rank < 0 || vt_map_get(&split, s->key[i]) != VT_MAP_NONE)
-            s->key[i] = vt_mix(s->key[i] + vt_sets_find(s->together, i) + 1);
+        if (f->processes[i].rank < 0 || vt_map_get(&split, s->of[i].key) != VT_MAP_NONE)
+            s->of[i].key = vt_mix(s->of[i].key + vt_sets_find(s->together, i) + 1);
     commands_free(&commands);
 }
 
@@ -289,13 +293,13 @@ static void make_groups(struct peers *s) {
     VT_SCOPED uint32_t *group = vt_alloc(f->process_count, sizeof *group);
     f->peers = vt_alloc(f->process_count, sizeof *f->peers);
     for (uint32_t i = 0; i < f->process_count; i++) {
-        group[i] = vt_map_get(&groups, s->key[i]);
+        group[i] = vt_map_get(&groups, s->of[i].key);
         if (group[i] == VT_MAP_NONE) {
             group[i] = f->peers_count++;
-            vt_map_put(&groups, s->key[i], group[i]);
-            f->peers[group[i]].empty = s->empty[i];
-            f->peers[group[i]].replaced = s->replaced[i];
-            f->peers[group[i]].lacking = s->lacking[i];
+            vt_map_put(&groups, s->of[i].key, group[i]);
+            f->peers[group[i]].empty = s->of[i].empty;
+            f->peers[group[i]].replaced = s->of[i].replaced;
+            f->peers[group[i]].lacking = s->of[i].lacking;
         }
         f->peers[group[i]].process_count++;
     }
@@ -311,21 +315,11 @@ static void make_groups(struct peers *s) {
 }
 
 void vt_fleet_find_peers(struct vt_fleet *f) {
-    struct peers s = {.f = f,
-                      .together = vt_sets_make(f->process_count),
-                      .child = vt_alloc(f->process_count, sizeof *s.child),
-                      .empty = vt_alloc(f->process_count, sizeof *s.empty),
-                      .replaced = vt_alloc(f->process_count, sizeof *s.replaced),
-                      .lacking = vt_alloc(f->process_count, sizeof *s.lacking),
-                      .key = vt_alloc(f->process_count, sizeof *s.key)};
+    VT_SCOPED uint32_t *together = vt_sets_make(f->process_count);
+    VT_SCOPED struct traits *traits = vt_alloc(f->process_count, sizeof *traits);
+    struct peers s = {f, together, traits};
     join_processes(&s);
     find_helpers(&s);
     make_keys(&s);
     make_groups(&s);
-    free(s.together);
-    free(s.child);
-    free(s.empty);
-    free(s.replaced);
-    free(s.lacking);
-    free(s.key);
 }
