@@ -102,21 +102,19 @@ static void set_apart(struct vt_model *model, const struct vt_model_options *opt
 
 /* Reads those again that a report shows whole. */
 static void take_chosen(struct vt_model *model, uint32_t whole) {
-    uint32_t *chosen = vt_alloc(whole, sizeof *chosen);
-    uint32_t count = vt_fleet_choose(model->fleet, whole, chosen);
-    for (uint32_t i = 0; i < count; i++) {
+    const struct vt_fleet *f = model->fleet;
+    for (uint32_t i = 0; i < f->shown_count && i < whole; i++) {
         struct vt_built built;
         struct vt_string why = {0};
-        if (!model->apart->logs[chosen[i]])
+        const char *log = model->apart->logs[f->shown[i]];
+        if (!log)
             continue;
-        if (vt_build_process(model->apart->logs[chosen[i]], model->apart->options,
-                             &model->memory->names, &built, &why))
+        if (vt_build_process(log, model->apart->options, &model->memory->names, &built, &why))
             vt_build_process_free(&built); /* it is gone meanwhile: the fleet has it */
         else
             keep(model, &built);
         vt_string_free(&why);
     }
-    free(chosen);
 }
 
 /* What vt_build_ranks was asked for, and where the logs of its fleet are. */

@@ -7,7 +7,6 @@
 #include "outliers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void show(struct vt_fleet *f, struct vt_map *shown, uint32_t process) {
     if (vt_map_get(shown, process) != VT_MAP_NONE)
@@ -51,10 +50,4 @@ void vt_fleet_find_shown(struct vt_fleet *f) {
             show(f, &shown, f->peers[order[i].peers].typical);
     if (f->process_count)
         show(f, &shown, f->shown_count ? f->shown[0] : 0);
-}
-
-uint32_t vt_fleet_choose(const struct vt_fleet *f, uint32_t most, uint32_t *chosen) {
-    uint32_t count = f->shown_count < most ? f->shown_count : most;
-    memcpy(chosen, f->shown, count * sizeof *chosen);
-    return count;
 }

@@ -36,8 +36,4 @@ void vt_fleet_add_unread(struct vt_fleet *fleet, const char *why);
 /* Sorts everything and finds outliers. Call it once, after the last process was added. */
 void vt_fleet_finish(struct vt_fleet *fleet);
 
-/* The processes that a report shows whole, at most `most`, the most telling first: puts their indices into
- * `chosen` and returns how many. */
-uint32_t vt_fleet_choose(const struct vt_fleet *fleet, uint32_t most, uint32_t *chosen);
-
 #endif

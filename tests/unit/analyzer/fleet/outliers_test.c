@@ -108,14 +108,13 @@ static const char *outliers_of(const struct vt_fleet *f) {
 /* The processes that are shown whole, by ranks or else pids. */
 static const char *shown_of(const struct vt_fleet *f) {
     static char text[4096];
-    uint32_t chosen[64], count = vt_fleet_choose(f, 64, chosen);
     size_t length = 0;
     text[0] = 0;
-    for (uint32_t i = 0; i < count; i++)
-        length +=
-            (size_t)snprintf(text + length, sizeof text - length, "%s%d", i ? " " : "",
-                             f->processes[chosen[i]].rank >= 0 ? f->processes[chosen[i]].rank
-                                                               : (int)f->processes[chosen[i]].pid);
+    for (uint32_t i = 0; i < f->shown_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[f->shown[i]];
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%d", i ? " " : "",
+                                   p->rank >= 0 ? p->rank : (int)p->pid);
+    }
     return text;
 }
 
