@@ -62,7 +62,8 @@ void vt_processes_choose(struct vt_processes *processes, const struct vt_model *
                          const struct vt_format_options *options, bool alike);
 void vt_processes_free(struct vt_processes *processes);
 
-/* A line about those that allocated nothing. */
+/* A line about those that allocated nothing; nothing if there are none. */
+void vt_text_empty(const struct vt_text *t, const uint32_t *pids, uint32_t count);
 void vt_processes_empty(const struct vt_processes *processes, const struct vt_text *t);
 
 /* --- text_ranks.c --- */

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-enum { NAMED = 8 };
-
 /* Whether there is nothing to say about a process. */
 static bool is_empty(const struct vt_process *p) {
     return !p->site_count && !p->oom_count && !p->dropped_events && p->complete &&
@@ -98,15 +96,23 @@ void vt_processes_free(struct vt_processes *chosen) {
     *chosen = (struct vt_processes){0};
 }
 
-void vt_processes_empty(const struct vt_processes *chosen, const struct vt_text *t) {
+void vt_text_empty(const struct vt_text *t, const uint32_t *pids, uint32_t count) {
+    enum { NAMED = 8 };
     VT_SCOPED_STRING line = {0};
-    if (!chosen->empty)
+    if (!count)
         return;
-    vt_string_format(&line, "%u more process%s allocated nothing: pid%s", chosen->empty,
-                     chosen->empty == 1 ? "" : "es", vt_plural(chosen->empty));
-    for (uint32_t i = 0; i < chosen->empty && i < NAMED; i++)
-        vt_string_format(&line, "%s %u", i ? "," : "", chosen->list[chosen->count + i]->pid);
-    if (chosen->empty > NAMED)
-        vt_string_format(&line, " and %u more", chosen->empty - NAMED);
+    vt_string_format(&line, "%s more process%s allocated nothing: pid%s", VT_NUMBER(count),
+                     count == 1 ? "" : "es", vt_plural(count));
+    for (uint32_t i = 0; i < count && i < NAMED; i++)
+        vt_string_format(&line, "%s %u", i ? "," : "", pids[i]);
+    if (count > NAMED)
+        vt_string_format(&line, " and %s more", VT_NUMBER(count - NAMED));
     vt_text_wrap(t, "", 0, line.text);
+}
+
+void vt_processes_empty(const struct vt_processes *chosen, const struct vt_text *t) {
+    VT_SCOPED uint32_t *pids = vt_alloc(chosen->empty, sizeof *pids);
+    for (uint32_t i = 0; i < chosen->empty; i++)
+        pids[i] = chosen->list[chosen->count + i]->pid;
+    vt_text_empty(t, pids, chosen->empty);
 }

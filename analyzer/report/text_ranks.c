@@ -228,21 +228,12 @@ static void table_row(const struct page *p, const struct columns *c, uint32_t in
 }
 
 static void empty_ones(const struct page *p) {
-    enum { NAMED = 8 };
-    VT_SCOPED_STRING s = {0};
-    uint32_t named = 0;
-    if (!p->r.empty)
-        return;
-    vt_string_format(&s, "%s more process%s allocated nothing: pid%s", VT_NUMBER(p->r.empty),
-                     p->r.empty == 1 ? "" : "es", vt_plural(p->r.empty));
-    for (uint32_t i = 0; i < p->f->peers_count; i++)
+    VT_SCOPED uint32_t *pids = vt_alloc(p->r.empty, sizeof *pids);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->f->peers_count && p->r.empty; i++)
         for (uint32_t k = 0; p->f->peers[i].empty && k < p->f->peers[i].process_count; k++)
-            if (named++ < NAMED)
-                vt_string_format(&s, "%s %u", named > 1 ? "," : "",
-                                 p->f->processes[p->f->peers[i].processes[k]].pid);
-    if (named > NAMED)
-        vt_string_format(&s, " and %s more", VT_NUMBER(named - NAMED));
-    vt_text_wrap(p->t, "", 0, s.text);
+            pids[count++] = p->f->processes[p->f->peers[i].processes[k]].pid;
+    vt_text_empty(p->t, pids, count);
 }
 
 static void table(const struct page *p) {
