@@ -39,15 +39,15 @@
 
     function link(process, text) {
         const page = pageOf(process);
-        return page < 0 ? text : vt.el("button", { type: "button", class: "link", onclick: () => vt.showProcess(page) }, text);
+        return page < 0 ? text : vt.link(text, () => vt.showProcess(page));
     }
 
     function outlier(one) {
         const page = pageOf(one.process);
         return vt.el("article", { class: "card bad" }, vt.el("h3", null, one.why),
-            vt.el("dl", null, one.rows.map(([label, text]) => [vt.el("dt", null, label), vt.el("dd", null, text)]).flat()),
+            vt.el("dl", null, vt.terms(one.rows)),
             page < 0 || page === vt.index ? null : vt.el("p", { class: "links" }, "show ",
-                vt.el("button", { type: "button", onclick: () => vt.showProcess(page) }, "its page")));
+                vt.button("its page", () => vt.showProcess(page))));
     }
 
     const columns = ranks => [
@@ -75,17 +75,14 @@
 
     function table(ranks) {
         const scale = Math.max(1, ...ranks.rows.map(row => Math.max(row.peak, row.live, row.leaked)));
-        const cell = (bytes, colour) => vt.el("td", { class: "bar" },
-            vt.el("i", { style: "width: " + (bytes / scale * 100).toFixed(2) + "%; background: var(--" + colour + ")" }),
-            vt.el("span", null, vt.bytes(bytes)));
         const cells = {
             rank: row => vt.el("th", { scope: "row" }, link(row.process, name(row))),
             host: row => vt.el("td", { class: "name" }, row.host || ""),
             gpu: row => vt.el("td", { class: "name" }, row.gpu),
             course: row => vt.el("td", null, picture(row.course, ranks.scale, name(row))),
-            peak: row => cell(row.peak, "line-0"),
-            live: row => cell(row.live, "line-4"),
-            leaked: row => cell(row.leaked, "leak"),
+            peak: row => vt.barCell(row.peak, scale, "line-0"),
+            live: row => vt.barCell(row.live, scale, "line-4"),
+            leaked: row => vt.barCell(row.leaked, scale, "leak"),
             end: row => vt.el("td", { class: "name" }, row.end),
             command: row => vt.el("td", { class: "name", title: row.command }, row.command || ""),
         };
@@ -96,12 +93,10 @@
             box.replaceChildren(vt.el("table", { class: "ranks sorts" },
                 vt.el("thead", null, vt.el("tr", null, list.map(([key, title, value]) => vt.el("th", {
                     scope: "col", "aria-sort": order.key === key ? (order.down ? "descending" : "ascending") : null
-                }, value ? vt.el("button", {
-                    type: "button", class: "link", onclick: () => {
-                        order = { key: key, down: order.key === key ? !order.down : ["peak", "live", "leaked"].includes(key) };
-                        draw();
-                    }
-                }, title) : title)))),
+                }, value ? vt.link(title, () => {
+                    order = { key: key, down: order.key === key ? !order.down : ["peak", "live", "leaked"].includes(key) };
+                    draw();
+                }) : title)))),
                 vt.el("tbody", null, sorted(ranks).map(row => vt.el("tr", {
                     class: row.process === shown ? "chosen" : row.differs ? "differs" : null
                 }, list.map(([key]) => cells[key](row)))))));
@@ -110,7 +105,9 @@
         return box;
     }
 
-    const step = by => vt.showProcess((vt.index + by + vt.data.pages.length) % vt.data.pages.length);
+    /* Lines with their bytes, and what is said of each. */
+    const sums = (list, words) => vt.el("ul", { class: "plain" }, list.map(sum => vt.el("li", null, vt.el("b", null, vt.bytes(sum.bytes)),
+        "  " + words(sum))));
 
     vt.part({
         id: "fleet", title: "Ranks", order: 0, tab: false,
@@ -118,32 +115,27 @@
         draw: function (panel) {
             const ranks = vt.data.ranks;
             panel.append(vt.el("p", null, vt.el("b", null, ranks.many), ", ran " + vt.duration(ranks.duration) + ": " + ranks.ended),
-                ...ranks.notes.map(([, text]) => vt.el("p", { class: "dim" }, text)));
+                ...ranks.notes.map(([, text]) => vt.aside(text)));
             if (ranks.outliers.length)
                 panel.append(vt.el("div", { class: "cards" }, ranks.outliers.map(outlier)));
             if (ranks.outliers_left_out)
-                panel.append(vt.el("p", { class: "dim" }, "and " + vt.count(ranks.outliers_left_out) + " more ways to differ"));
+                panel.append(vt.aside("and " + vt.count(ranks.outliers_left_out) + " more ways to differ"));
             if (ranks.leaks.length)
-                panel.append(vt.el("ul", { class: "plain" }, ranks.leaks.map(leak => vt.el("li", null, vt.el("b", null, vt.bytes(leak.bytes)),
-                    "  " + leak.at + ", " + leak.verdict + ", " + leak.many))));
+                panel.append(sums(ranks.leaks, leak => leak.at + ", " + leak.verdict + ", " + leak.many));
             if (ranks.ooms.length)
                 panel.append(vt.el("p", null, vt.el("b", null, "out of memory"), " " + ranks.ooms_headline),
-                    vt.el("ul", { class: "plain" }, ranks.ooms.map(oom => vt.el("li", null, vt.el("b", null, vt.bytes(oom.bytes)),
-                        "  " + oom.at + ", " + oom.which))));
+                    sums(ranks.ooms, oom => oom.at + ", " + oom.which));
             if (ranks.ooms_left_out)
-                panel.append(vt.el("p", { class: "dim" }, "and " + vt.count(ranks.ooms_left_out) + " more lines"));
+                panel.append(vt.aside("and " + vt.count(ranks.ooms_left_out) + " more lines"));
             if (ranks.highest)
                 panel.append(vt.el("div", { class: "job" }, vt.el("span", null, "all together, " + vt.bytes(ranks.highest) + " at most"),
                     picture(ranks.sum, ranks.highest, "all together")));
             panel.append(table(ranks));
             if (ranks.rows_left_out)
-                panel.append(vt.el("p", { class: "dim" }, "and " + vt.count(ranks.rows_left_out) + " more"));
+                panel.append(vt.aside("and " + vt.count(ranks.rows_left_out) + " more"));
             if (ranks.empty)
-                panel.append(vt.el("p", { class: "dim" }, vt.plural(ranks.empty, "more process", "more processes") + " allocated nothing."));
-            if (vt.data.pages.length > 1) {
-                vt.key("n", "the next process", () => step(1));
-                vt.key("p", "the process before", () => step(-1));
-            }
+                panel.append(vt.aside(vt.plural(ranks.empty, "more process", "more processes") + " allocated nothing."));
+            vt.processKeys();
         },
     });
 }());
