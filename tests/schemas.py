@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 
 SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("BUILD", f"{SRC}/build")
@@ -46,10 +47,9 @@ def _load(name):
     if not os.path.exists(made):
         import fastjsonschema
         os.makedirs(os.path.dirname(made), exist_ok=True)
-        mine = f"{made}.{os.getpid()}"
-        with open(mine, "w", encoding="utf-8") as file:
+        with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(made), delete=False, encoding="utf-8") as file:
             file.write(fastjsonschema.compile_to_code(strict(json.loads(text))))
-        os.replace(mine, made)
+        os.replace(file.name, made)  # other cases, and other threads of this one, may make it, too
     spec = importlib.util.spec_from_file_location(name.replace("-", "_"), made)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
