@@ -18,8 +18,7 @@ static void take_command(const struct vt_log_header *h, struct vt_process *p) {
     uint32_t at = 0, room = 0;
     while (at < h->command_bytes) {
         size_t length = strnlen(h->command + at, h->command_bytes - at);
-        VT_GROW(p->command, p->command_count, room);
-        p->command[p->command_count++] = vt_strndup(h->command + at, length);
+        *VT_ADD(p->command, p->command_count, room) = vt_strndup(h->command + at, length);
         at += (uint32_t)length + 1;
     }
     /* a process that writes a title over its arguments ("ray::train") leaves the rest of them empty */

@@ -204,8 +204,7 @@ void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length) 
 }
 
 void vt_texts_add(struct vt_texts *list, const char *text) {
-    VT_GROW(list->items, list->count, list->room);
-    list->items[list->count++] = text;
+    *VT_ADD(list->items, list->count, list->room) = text;
     VT_GROW(list->items, list->count, list->room);
     list->items[list->count] = NULL;
 }

@@ -76,12 +76,13 @@ void vt_page_close(struct vt_page *page, bool colour, FILE *to);
 
 /* Makes room for one more item: the array `items` holds `count` and has space for `room`. */
 #define VT_GROW(items, count, room)                                                                \
-    do {                                                                                           \
-        if ((count) == (room)) {                                                                   \
-            (room) = (room) ? (room)*2 : 16;                                                       \
-            (items) = vt_realloc((items), (room), sizeof *(items));                                \
-        }                                                                                          \
-    } while (0)
+    ((count) == (room) ? (void)((room) = (room) ? (room)*2 : 16,                                   \
+                                (items) = vt_realloc((items), (room), sizeof *(items)))            \
+                       : (void)0)
+
+/* Adds an item, and returns its place: *VT_ADD(items, count, room) = item. What is assigned must not be
+ * made from other items, which may move. */
+#define VT_ADD(items, count, room) (VT_GROW(items, count, room), &(items)[(count)++])
 
 /* Texts that others keep, NULL-terminated. Start it as {0}; free `items`, which is NULL until a text
  * is added. */

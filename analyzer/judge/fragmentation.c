@@ -54,8 +54,7 @@ static void draw_map(const struct vt_replay *r, const uint32_t *index, unsigned 
             f->segments_left_out++;
             continue;
         }
-        VT_GROW(f->segments, f->segment_count, segment_room);
-        struct vt_segment_map *map = &f->segments[f->segment_count++];
+        struct vt_segment_map *map = VT_ADD(f->segments, f->segment_count, segment_room);
         *map = (struct vt_segment_map){
             .address = region.start, .bytes = region.end - region.start, .first = f->piece_count};
         vt_segments_sum(r->segments, &region, &map->in_use_bytes, &map->largest_free_bytes);
@@ -65,8 +64,7 @@ static void draw_map(const struct vt_replay *r, const uint32_t *index, unsigned 
             if (!end)
                 break;
             uint32_t site = block ? vt_pins_block_site(r, at) : VT_NO_SITE;
-            VT_GROW(f->pieces, f->piece_count, piece_room);
-            f->pieces[f->piece_count++] =
+            *VT_ADD(f->pieces, f->piece_count, piece_room) =
                 (struct vt_piece){.offset = at - region.start,
                                   .bytes = end - at,
                                   .site = site == VT_NO_SITE ? VT_NO_SITE : index[site],
@@ -108,8 +106,7 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
                 continue;
             vt_map_put(&seen, span.start, 0);
         }
-        VT_GROW(spans, count, room);
-        spans[count++] = span;
+        *VT_ADD(spans, count, room) = span;
     }
     vt_sort(spans, count, sizeof *spans, compare_spans);
     for (size_t i = 0; i < count; i++) {

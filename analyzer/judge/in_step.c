@@ -74,8 +74,8 @@ static struct vt_site_course *draw(struct vt_courses *c, const struct vt_history
         if (so_far * UINT16_MAX / course->kept == share)
             continue;
         share = so_far * UINT16_MAX / course->kept;
-        VT_GROW(c->steps, c->step_count, c->step_room);
-        c->steps[c->step_count++] = (struct vt_course_step){part, (uint16_t)share};
+        *VT_ADD(c->steps, c->step_count, c->step_room) =
+            (struct vt_course_step){part, (uint16_t)share};
     }
     course->count = c->step_count - course->first;
     return course;

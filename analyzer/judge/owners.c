@@ -69,8 +69,7 @@ static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
     uint32_t owner = vt_map_get(&m->known, key);
     if (owner == VT_MAP_NONE) {
         owner = s->owner_count;
-        VT_GROW(s->owners, s->owner_count, m->room);
-        s->owners[s->owner_count++] = (struct vt_memory_owner){.purpose = purpose};
+        *VT_ADD(s->owners, s->owner_count, m->room) = (struct vt_memory_owner){.purpose = purpose};
         vt_map_put(&m->known, key, owner);
     }
     return owner;
@@ -126,13 +125,13 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
         s->unowned_bytes -= device ? sum->bytes : 0;
         s->unowned_count -= device ? sum->count : 0;
     }
-    VT_GROW(m->parts.list, m->parts.count, m->parts.room);
-    m->parts.list[m->parts.count++] = (struct part){.owner = owner,
-                                                    .site = m->from->index[sum->site],
-                                                    .further = sum->further,
-                                                    .step = sum->step,
-                                                    .bytes = sum->bytes,
-                                                    .count = sum->count};
+    *VT_ADD(m->parts.list, m->parts.count, m->parts.room) =
+        (struct part){.owner = owner,
+                      .site = m->from->index[sum->site],
+                      .further = sum->further,
+                      .step = sum->step,
+                      .bytes = sum->bytes,
+                      .count = sum->count};
 }
 
 /* Leaves out the sites that an owner has blocks of itself: two ways of one name, to the same blocks.
@@ -209,8 +208,7 @@ static void take_snapshot(const struct vt_owners_sources *from,
 /* --- sites and leaks --- */
 
 static void add_owned(struct vt_owned_list *list, uint32_t *room, struct vt_owned_by by) {
-    VT_GROW(list->owners, list->count, *room);
-    list->owners[list->count++] = by;
+    *VT_ADD(list->owners, list->count, *room) = by;
 }
 
 /* Which snapshot speaks for a site. */
@@ -337,8 +335,7 @@ static void add_missed(struct vt_process *p, const struct vt_rec_missed *r) {
         if (p->missed[i].why == r->why && p->missed[i].reason == r->reason)
             m = &p->missed[i];
     if (!m) {
-        VT_GROW(p->missed, p->missed_count, p->missed_room);
-        m = &p->missed[p->missed_count++];
+        m = VT_ADD(p->missed, p->missed_count, p->missed_room);
         *m = (struct vt_missed_snapshots){.why = r->why, .reason = r->reason};
     }
     m->count++;

@@ -248,8 +248,7 @@ static void share_why(struct vt_process *p, struct vt_map *known, struct vt_site
     if (same == VT_MAP_NONE) {
         same = (uint32_t)p->why_count;
         vt_map_put(known, hash, same);
-        VT_GROW(p->whys, p->why_count, p->why_room);
-        p->whys[p->why_count++] = vt_strdup(site->why);
+        *VT_ADD(p->whys, p->why_count, p->why_room) = vt_strdup(site->why);
     }
     free((char *)site->why);
     site->why = p->whys[same];

@@ -60,8 +60,7 @@ static uint64_t end_of(const struct vt_log_header *header) {
 }
 
 static void add(struct vt_logs *logs, const char *path) {
-    VT_GROW(logs->paths, logs->count, logs->room);
-    logs->paths[logs->count++] = vt_strdup(path);
+    *VT_ADD(logs->paths, logs->count, logs->room) = vt_strdup(path);
 }
 
 bool vt_logs_is_merged(const char *path) {
@@ -84,8 +83,7 @@ static void look_at(struct folder *folder, const char *path) {
         return;
     }
     if (!vt_log_read_header(fd, path, &header, &bytes, &message) && !fstat(fd, &st)) {
-        VT_GROW(folder->found, folder->count, folder->room);
-        struct vt_found_log *f = &folder->found[folder->count++];
+        struct vt_found_log *f = VT_ADD(folder->found, folder->count, folder->room);
         *f = (struct vt_found_log){.path = vt_strdup(path),
                                    .pid = header.pid,
                                    .ppid = header.ppid,

@@ -170,8 +170,8 @@ bool vt_log_is_running(const struct vt_log_header *header) {
 /* --- records --- */
 
 static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
-    VT_GROW(log->damage, log->damage_count, log->damage_room);
-    log->damage[log->damage_count++] = (struct vt_log_damage){offset, what, found};
+    *VT_ADD(log->damage, log->damage_count, log->damage_room) =
+        (struct vt_log_damage){offset, what, found};
 }
 
 /* A thread, over all of its chunks. If it published something newer than its entered_at, that may have
@@ -199,8 +199,7 @@ static uint32_t writer_of(struct scan *scan, uint32_t tid) {
     uint32_t index = vt_map_get(&scan->by_tid, tid);
     if (index == VT_MAP_NONE) {
         index = (uint32_t)scan->writer_count;
-        VT_GROW(scan->writers, scan->writer_count, scan->writer_room);
-        scan->writers[scan->writer_count++] = (struct writer){0};
+        *VT_ADD(scan->writers, scan->writer_count, scan->writer_room) = (struct writer){0};
         vt_map_put(&scan->by_tid, tid, index);
     }
     return index;
@@ -335,14 +334,14 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         note_damage(log, number * VT_CHUNK_BYTES + records.offset, records.what, found);
     }
     log->events += p.span.count;
-    VT_GROW(log->chunks, log->chunk_count, log->chunk_room);
-    log->chunks[log->chunk_count++] = (struct vt_log_chunk){.number = (uint32_t)number,
-                                                            .end = records.offset,
-                                                            .events = p.span.count,
-                                                            .tid = head.tid,
-                                                            .first_ticks = p.span.first_ticks,
-                                                            .last_ticks = p.span.last_ticks,
-                                                            .sorted = p.span.sorted};
+    *VT_ADD(log->chunks, log->chunk_count, log->chunk_room) =
+        (struct vt_log_chunk){.number = (uint32_t)number,
+                              .end = records.offset,
+                              .events = p.span.count,
+                              .tid = head.tid,
+                              .first_ticks = p.span.first_ticks,
+                              .last_ticks = p.span.last_ticks,
+                              .sorted = p.span.sorted};
 }
 
 static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *message) {

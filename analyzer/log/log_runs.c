@@ -60,8 +60,7 @@ static void take_process(struct runs *r, uint32_t i) {
         return;
     }
     vt_map_put(&r->starts, key, (uint32_t)r->count);
-    VT_GROW(r->processes, r->count, r->room);
-    r->processes[r->count++] = (struct process){i, log->ended};
+    *VT_ADD(r->processes, r->count, r->room) = (struct process){i, log->ended};
 }
 
 /* --- parents --- */

@@ -75,8 +75,7 @@ static void take_module(struct vt_log *log, const uint8_t *record) {
     m.end = r.end;
     m.bias = r.bias;
     m.path = vt_strndup((const char *)record + sizeof r + r.build_id_bytes, r.path_bytes);
-    VT_GROW(log->modules, log->module_count, log->module_room);
-    log->modules[log->module_count++] = m;
+    *VT_ADD(log->modules, log->module_count, log->module_room) = m;
 }
 
 static void take_code(struct vt_log *log, const uint8_t *record) {
@@ -97,8 +96,7 @@ static void take_code(struct vt_log *log, const uint8_t *record) {
 static void take_thread(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_thread r;
     memcpy(&r, record, sizeof r);
-    VT_GROW(log->threads, log->thread_count, log->thread_room);
-    struct vt_log_thread *thread = &log->threads[log->thread_count++];
+    struct vt_log_thread *thread = VT_ADD(log->threads, log->thread_count, log->thread_room);
     *thread = (struct vt_log_thread){.tid = r.tid};
     memcpy(thread->name, r.name, sizeof r.name);
 }
@@ -113,8 +111,7 @@ static void take_device(struct vt_log *log, const uint8_t *record) {
         if (log->devices[i].ordinal == r.ordinal)
             device = &log->devices[i];
     if (!device) {
-        VT_GROW(log->devices, log->device_count, log->device_room);
-        device = &log->devices[log->device_count++];
+        device = VT_ADD(log->devices, log->device_count, log->device_room);
         *device = (struct vt_log_device){.ordinal = r.ordinal};
     }
     if (r.flags & VT_DEVICE_HAS_UUID) {
@@ -156,8 +153,7 @@ void vt_log_note(struct vt_log *log, char *text) {
         return;
     }
     vt_map_put(&log->note_keys, key, (uint32_t)log->note_count);
-    VT_GROW(log->notes, log->note_count, log->note_room);
-    log->notes[log->note_count++] = text;
+    *VT_ADD(log->notes, log->note_count, log->note_room) = text;
 }
 
 static void take_note(struct vt_log *log, const uint8_t *record) {
@@ -186,8 +182,7 @@ void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) 
     if (what < VT_PHASE_PUSH || what > VT_PHASE_MARK || (!r.range && !mark))
         return;
     uint64_t when = vt_when_ticks(r.when);
-    VT_GROW(log->phases, log->phase_count, log->phase_room);
-    log->phases[log->phase_count++] = (struct vt_log_phase){
+    *VT_ADD(log->phases, log->phase_count, log->phase_room) = (struct vt_log_phase){
         .range = mark ? 0 : r.range,
         .began = mark ? when : r.began & VT_TICKS_MASK,
         .written = end ? VT_TICKS_MASK : when,
@@ -200,8 +195,7 @@ void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) 
 }
 
 void vt_log_take_sample(struct vt_log *log, const uint8_t *record) {
-    VT_GROW(log->samples, log->sample_count, log->sample_room);
-    struct vt_rec_sample *sample = &log->samples[log->sample_count++];
+    struct vt_rec_sample *sample = VT_ADD(log->samples, log->sample_count, log->sample_room);
     memcpy(sample, record, sizeof *sample);
     sample->when = vt_when_ticks(sample->when); /* so that it can be compared */
 }
@@ -262,8 +256,7 @@ static void take_lost(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_lost r;
     memcpy(&r, record, sizeof r);
     for (uint32_t i = 0, at = sizeof r; i < r.count; i++, at += 8) {
-        VT_GROW(log->lost, log->lost_count, log->lost_room);
-        memcpy(&log->lost[log->lost_count++], record + at, 8);
+        memcpy(VT_ADD(log->lost, log->lost_count, log->lost_room), record + at, 8);
     }
 }
 
@@ -271,8 +264,7 @@ static void take_variable(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_env r;
     memcpy(&r, record, sizeof r);
     const char *text = (const char *)record + sizeof r;
-    VT_GROW(log->variables, log->variable_count, log->variable_room);
-    log->variables[log->variable_count++] = (struct vt_log_variable){
+    *VT_ADD(log->variables, log->variable_count, log->variable_room) = (struct vt_log_variable){
         vt_strndup(text, r.name_bytes), vt_strndup(text + r.name_bytes, r.value_bytes)};
 }
 

@@ -17,8 +17,7 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
         return;
     const char *text = (const char *)record + sizeof r;
     bool counted = r.kind >= VT_STEP_NAME, is_class = r.kind == VT_STEP_CLASS;
-    VT_GROW(log->steps, log->step_count, log->step_room);
-    log->steps[log->step_count++] = (struct vt_log_step){
+    *VT_ADD(log->steps, log->step_count, log->step_room) = (struct vt_log_step){
         .number = r.number,
         .parent = r.parent,
         .kind = r.kind,
@@ -43,8 +42,7 @@ static void add_around(struct vt_log *log, struct vt_log_around_of of, const uin
     } else if (!of.hop) {
         return;
     }
-    VT_GROW(log->arounds, log->around_count, log->around_room);
-    log->arounds[log->around_count++] = of;
+    *VT_ADD(log->arounds, log->around_count, log->around_room) = of;
 }
 
 void vt_log_take_around(struct vt_log *log, const uint8_t *record) {
@@ -84,13 +82,12 @@ void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
 }
 
 void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record) {
-    VT_GROW(log->snapshots, log->snapshot_count, log->snapshot_room);
-    memcpy(&log->snapshots[log->snapshot_count++], record, sizeof *log->snapshots);
+    memcpy(VT_ADD(log->snapshots, log->snapshot_count, log->snapshot_room), record,
+           sizeof *log->snapshots);
 }
 
 void vt_log_take_missed(struct vt_log *log, const uint8_t *record) {
-    VT_GROW(log->missed, log->missed_count, log->missed_room);
-    memcpy(&log->missed[log->missed_count++], record, sizeof *log->missed);
+    memcpy(VT_ADD(log->missed, log->missed_count, log->missed_room), record, sizeof *log->missed);
 }
 
 static int compare_steps(const void *a, const void *b) {

@@ -135,8 +135,7 @@ void vt_model_note(struct vt_process *p, const char *format, ...) {
     va_end(args);
     if (length < 0)
         return;
-    VT_GROW(p->notes, p->note_count, p->note_room);
-    p->notes[p->note_count++] = text;
+    *VT_ADD(p->notes, p->note_count, p->note_room) = text;
 }
 
 static void free_tested(struct vt_tested *t) {

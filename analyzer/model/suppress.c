@@ -88,11 +88,11 @@ static bool refuse(const char *pattern, const char *glob, struct vt_string *mess
 
 static void add(struct vt_suppressions *list, const char *pattern, char *glob, const char *file,
                 uint32_t line) {
-    VT_GROW(list->rules, list->count, list->room);
-    list->rules[list->count++] = (struct vt_suppression){.pattern = vt_strdup(pattern),
-                                                         .glob = glob,
-                                                         .file = file ? vt_strdup(file) : NULL,
-                                                         .line = line};
+    *VT_ADD(list->rules, list->count, list->room) =
+        (struct vt_suppression){.pattern = vt_strdup(pattern),
+                                .glob = glob,
+                                .file = file ? vt_strdup(file) : NULL,
+                                .line = line};
 }
 
 /* The line without surrounding blanks; "" for a comment. */

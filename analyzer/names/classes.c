@@ -88,9 +88,9 @@ static int take_line(struct vt_classes *c, const char *file, unsigned line, char
     name[strcspn(name, "\r\n")] = 0;
     for (size_t end = strlen(name); end && strchr(" \t", name[end - 1]); end--)
         name[end - 1] = 0;
-    VT_GROW(c->rows, c->count, c->room);
-    c->rows[c->count++] = (struct row){(enum vt_class) class, (enum what)what, vt_strdup(pattern),
-                                       vt_strdup(name[0] ? name : pattern), ""};
+    *VT_ADD(c->rows, c->count, c->room) =
+        (struct row){(enum vt_class) class, (enum what)what, vt_strdup(pattern),
+                     vt_strdup(name[0] ? name : pattern), ""};
     return 0;
 }
 

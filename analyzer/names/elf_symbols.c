@@ -41,8 +41,7 @@ static void add_label(struct labels *labels, GElf_Addr start, uint32_t number, E
     Elf_Scn *scn = elf && section < SHN_LORESERVE ? elf_getscn(elf, section) : NULL;
     if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_EXECINSTR))
         return; /* __bss_start and the like begin nothing of a name */
-    VT_GROW(labels->list, labels->count, labels->room);
-    labels->list[labels->count++] =
+    *VT_ADD(labels->list, labels->count, labels->room) =
         (struct label){start, header.sh_addr + header.sh_size + bias, number};
 }
 

@@ -52,8 +52,7 @@ struct vt_owner_names {
 };
 
 static const char *keep(struct vt_owner_names *n, char *text) {
-    VT_GROW(n->texts, n->text_count, n->text_room);
-    return n->texts[n->text_count++] = vt_printable(text);
+    return *VT_ADD(n->texts, n->text_count, n->text_room) = vt_printable(text);
 }
 
 /* --- merging steps --- */
@@ -549,10 +548,8 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, ui
             types[length++] = type;
         }
     }
-    VT_GROW(n->texts, n->text_count, n->text_room);
-    n->texts[n->text_count++] = (char *)path; /* freed with the texts */
-    VT_GROW(n->texts, n->text_count, n->text_room);
-    n->texts[n->text_count++] = (char *)steps;
+    *VT_ADD(n->texts, n->text_count, n->text_room) = (char *)path; /* freed with the texts */
+    *VT_ADD(n->texts, n->text_count, n->text_room) = (char *)steps;
     owner->path = path;
     owner->steps = steps;
     owner->types = types;

@@ -12,8 +12,8 @@ struct vt_range_row {
 void vt_ranges_add(struct vt_ranges *ranges, uint64_t low, uint64_t high, uint32_t number) {
     if (low >= high)
         return;
-    VT_GROW(ranges->row, ranges->count, ranges->room);
-    ranges->row[ranges->count++] = (struct vt_range_row){low, high, number, VT_NO_RANGE};
+    *VT_ADD(ranges->row, ranges->count, ranges->room) =
+        (struct vt_range_row){low, high, number, VT_NO_RANGE};
 }
 
 static int compare(const void *a, const void *b) {

@@ -129,8 +129,7 @@ static void add_frame(struct vt_stacks *s, struct making *m, struct vt_frame fra
     if (vt_map_get(&s->judged, number) == VT_MAP_NONE)
         vt_map_put(&s->judged, number, vt_user_code_frame(&frame, s->user_code));
     frame.user_code = vt_map_get(&s->judged, number);
-    VT_GROW(s->frames, m->count, s->frame_room);
-    s->frames[m->count++] = frame;
+    *VT_ADD(s->frames, m->count, s->frame_room) = frame;
 }
 
 static void add_python(struct vt_stacks *s, struct making *m, uint64_t word) {

@@ -49,8 +49,7 @@ static void add(struct vt_variables *v, Dwarf_Die *die) {
     struct vt_variable found = {.die = *die};
     if (!address_of(dwarf_attr(die, DW_AT_location, &memory), &found))
         return;
-    VT_GROW(v->list, v->count, v->room);
-    v->list[v->count++] = found;
+    *VT_ADD(v->list, v->count, v->room) = found;
 }
 
 static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {

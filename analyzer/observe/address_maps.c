@@ -31,8 +31,7 @@ struct vt_maps_maker {
 /* --- the moments --- */
 
 static void add_moment(struct vt_maps_maker *m, struct moment moment) {
-    VT_GROW(m->moments, m->count, m->room);
-    m->moments[m->count++] = moment;
+    *VT_ADD(m->moments, m->count, m->room) = moment;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -148,9 +147,8 @@ static struct place *find_places(const struct vt_maps_maker *m, const struct vt_
         const struct vt_segment *s;
         while (vt_segments_region(r->segments, &at, &region))
             if (region.device == device) {
-                VT_GROW(places, *count, room);
-                places[(*count)++] = (struct place){region.start, region.end,    region.key,
-                                                    true,         region.mapped, false};
+                *VT_ADD(places, *count, room) = (struct place){
+                    region.start, region.end, region.key, true, region.mapped, false};
             }
         for (at = 0; (s = vt_segments_next(r->segments, &at));)
             if (s->device == device && !s->holds) {
@@ -165,8 +163,7 @@ static struct place *find_places(const struct vt_maps_maker *m, const struct vt_
             if (vt_kind_space(e->kind) == VT_SPACE_DEVICE &&
                 vt_kind_layer(e->kind) == VT_LAYER_DRIVER &&
                 vt_replay_site_of(r, e)->device == device) {
-                VT_GROW(places, *count, room);
-                places[(*count)++] = (struct place){
+                *VT_ADD(places, *count, room) = (struct place){
                     vt_address_of(e), vt_address_of(e) + e->size, e->key, false, false, false};
             }
     }
@@ -175,8 +172,7 @@ static struct place *find_places(const struct vt_maps_maker *m, const struct vt_
 
 static void add_piece(struct drawing *d, struct vt_map_piece piece) {
     struct vt_address_map *map = d->map;
-    VT_GROW(map->pieces, map->piece_count, d->piece_room);
-    map->pieces[map->piece_count++] = piece;
+    *VT_ADD(map->pieces, map->piece_count, d->piece_room) = piece;
 }
 
 /* The pieces of a segment. Small ones are put together until they are large enough to be seen. */
@@ -224,8 +220,7 @@ static void draw_region(struct drawing *d, const struct place *place) {
     struct vt_address_map *map = d->map;
     const struct vt_address *driver = vt_addresses_find(&d->replay->live, place->key);
     uint32_t site = driver ? site_of(d, vt_replay_site_index(d->replay, driver)) : VT_NO_SITE;
-    VT_GROW(map->regions, map->region_count, d->region_room);
-    struct vt_map_region *region = &map->regions[map->region_count++];
+    struct vt_map_region *region = VT_ADD(map->regions, map->region_count, d->region_room);
     *region = (struct vt_map_region){.address = place->start,
                                      .bytes = place->end - place->start,
                                      .site = site,
@@ -288,8 +283,7 @@ static void draw(struct vt_maps_maker *m, const struct vt_replay *r, const struc
 static void draw_moment(struct vt_maps_maker *m, const struct moment *moment,
                         const struct vt_replay *r, struct vt_timeline *t) {
     const struct vt_observe_sources *s = m->sources;
-    VT_GROW(t->maps, t->map_count, m->map_room);
-    struct vt_address_map *map = &t->maps[t->map_count++];
+    struct vt_address_map *map = VT_ADD(t->maps, t->map_count, m->map_room);
     uint64_t ticks = moment->ticks;
     if (moment->why == VT_MAP_END)
         ticks = s->window.until < s->log->last_ticks ? s->window.until : s->log->last_ticks;

@@ -89,13 +89,11 @@ static struct line *find_lines(const struct vt_process *p, unsigned device, cons
         uint32_t at = vt_map_get(&by_key, key);
         if (at == VT_MAP_NONE) {
             at = *count;
-            VT_GROW(lines, *count, room);
-            lines[(*count)++] = (struct line){.key = key};
+            *VT_ADD(lines, *count, room) = (struct line){.key = key};
             vt_map_put(&by_key, key, at);
         }
         struct line *line = &lines[at];
-        VT_GROW(line->sites, line->site_count, line->site_room);
-        line->sites[line->site_count++] = i;
+        *VT_ADD(line->sites, line->site_count, line->site_room) = i;
         line->peak_bytes += s->peak_bytes;
         line->leak = leaks[i];
     }
@@ -343,11 +341,11 @@ static void note_alarm(struct vt_course_maker *m, const struct course *c, uint64
         m->alarms_left_out++;
         return;
     }
-    VT_GROW(m->alarms, m->alarm_count, m->alarm_room);
-    m->alarms[m->alarm_count++] = (struct vt_alarm){.device = c->out->device,
-                                                    .at = vt_clock_ns(m->sources->clock, ticks),
-                                                    .live_bytes = c->driver,
-                                                    .mark_bytes = c->alarm};
+    *VT_ADD(m->alarms, m->alarm_count, m->alarm_room) =
+        (struct vt_alarm){.device = c->out->device,
+                          .at = vt_clock_ns(m->sources->clock, ticks),
+                          .live_bytes = c->driver,
+                          .mark_bytes = c->alarm};
 }
 
 void vt_course_change(struct vt_course_maker *m, const struct vt_replay *r,

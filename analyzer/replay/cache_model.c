@@ -303,8 +303,7 @@ static uint32_t new_addresses(struct vt_cache_model *m, uint32_t pool, uint64_t 
         found =
             new_block(m, (struct block){.address = m->end, .size = m->range_bytes, .pool = pool});
         m->end += m->range_bytes;
-        VT_GROW(m->ranges, m->range_count, m->range_room);
-        m->ranges[m->range_count++] = (struct range){pool, found};
+        *VT_ADD(m->ranges, m->range_count, m->range_room) = (struct range){pool, found};
     }
     return found ? extend(m, found, size) : 0;
 }

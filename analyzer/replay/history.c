@@ -87,8 +87,7 @@ void vt_history_thread(struct vt_history *h, uint32_t tid) {
     if (h->thread != VT_MAP_NONE)
         return;
     h->thread = h->thread_count;
-    VT_GROW(h->threads, h->thread_count, h->thread_room);
-    h->threads[h->thread_count++] = (struct vt_history_thread){0};
+    *VT_ADD(h->threads, h->thread_count, h->thread_room) = (struct vt_history_thread){0};
     vt_map_put(&h->by_tid, tid, h->thread);
 }
 
@@ -100,8 +99,7 @@ void vt_history_turn(struct vt_history *h, uint64_t ticks) {
         begun--;
     h->after = h->edge_count && ticks >= h->edges_end;
     set_turn(h);
-    VT_GROW(h->buckets, h->bucket_count, h->bucket_room);
-    h->buckets[h->bucket_count++] = (struct vt_bucket){
+    *VT_ADD(h->buckets, h->bucket_count, h->bucket_room) = (struct vt_bucket){
         .ticks = ticks,
         .events = h->events,
         .allocs = h->allocs,

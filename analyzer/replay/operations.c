@@ -75,8 +75,7 @@ static uint64_t key_of(struct vt_operations *o, const struct vt_log *log, uint32
 
 void vt_operations_reach(struct vt_operations *o, uint32_t thread) {
     while (o->thread_count <= thread) {
-        VT_GROW(o->threads, o->thread_count, o->thread_room);
-        o->threads[o->thread_count++] = (struct vt_operations_thread){0};
+        *VT_ADD(o->threads, o->thread_count, o->thread_room) = (struct vt_operations_thread){0};
     }
 }
 

@@ -74,8 +74,7 @@ static void add_sum(struct sums *sums, const struct vt_owned_sum *sum) {
         return;
     }
     vt_map_put(&sums->by_hash, hash, (uint32_t)sums->count);
-    VT_GROW(sums->all, sums->count, sums->room);
-    sums->all[sums->count++] = *sum;
+    *VT_ADD(sums->all, sums->count, sums->room) = *sum;
 }
 static_assert(offsetof(struct vt_owned_sum, bytes) % sizeof(uint64_t) == 0, "no padding");
 
@@ -159,8 +158,7 @@ static uint32_t *find_lost(const struct vt_addresses *live, uint64_t allocation)
 
 static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     struct vt_replay *r = w->r;
-    VT_GROW(r->snapshots, r->snapshot_count, r->snapshot_room);
-    struct vt_replay_snapshot *s = &r->snapshots[r->snapshot_count++];
+    struct vt_replay_snapshot *s = VT_ADD(r->snapshots, r->snapshot_count, r->snapshot_room);
     *s = (struct vt_replay_snapshot){.record = record};
     struct vt_map segments = list_segments(r);
     uint8_t *seen = vt_addresses_bits(&r->live);

@@ -70,8 +70,7 @@ struct vt_packing vt_packing_find(struct vt_segments *f, unsigned device,
                 break;
             *work -= *work > 0;
             if (block) {
-                VT_GROW(live, count, room);
-                live[count++] = (struct live){end - at, region.stream};
+                *VT_ADD(live, count, room) = (struct live){end - at, region.stream};
             } else if (region.small != small) {
                 found.idle_other_pool += end - at;
             } else if (region.stream != found.stream) {

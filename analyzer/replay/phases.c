@@ -45,8 +45,7 @@ static uint32_t depth_of(struct thread *t, const struct vt_log_phase *phase) {
         t->open_count--;
     uint32_t depth = t->open_count;
     if (phase->range && phase->of_thread) {
-        VT_GROW(t->open, t->open_count, t->open_room);
-        t->open[t->open_count++] = phase->ended;
+        *VT_ADD(t->open, t->open_count, t->open_room) = phase->ended;
     }
     return depth;
 }
@@ -93,8 +92,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
         uint32_t index = vt_map_get(&by_kind, kind_key(&k));
         if (index == VT_MAP_NONE) {
             index = kind_count;
-            VT_GROW(kinds, kind_count, kind_room);
-            kinds[kind_count++] = k;
+            *VT_ADD(kinds, kind_count, kind_room) = k;
             vt_map_put(&by_kind, kind_key(&k), index);
         }
         kinds[index].count++;

@@ -114,13 +114,11 @@ void vt_pieces_remove(struct vt_pieces *p, uint32_t i) {
         descend(p, piece.start, path);
         for (uint32_t level = 0; level < tower->height; level++)
             p->tower[p->row[path[level]].tower].next[level] = tower->next[level];
-        VT_GROW(p->unused_tower, p->unused_tower_count, p->unused_tower_room);
-        p->unused_tower[p->unused_tower_count++] = piece.tower;
+        *VT_ADD(p->unused_tower, p->unused_tower_count, p->unused_tower_room) = piece.tower;
     }
     p->row[piece.prev].next = piece.next;
     if (piece.next)
         p->row[piece.next].prev = piece.prev;
     vt_map_remove(&p->by_start, piece.start);
-    VT_GROW(p->unused, p->unused_count, p->unused_room);
-    p->unused[p->unused_count++] = i;
+    *VT_ADD(p->unused, p->unused_count, p->unused_room) = i;
 }

@@ -48,8 +48,7 @@ uint32_t vt_pins_find(const struct vt_replay *r, unsigned device,
             uint32_t i = vt_map_get(&known, site);
             if (i == VT_MAP_NONE) {
                 i = (uint32_t)count;
-                VT_GROW(rows, count, room);
-                rows[count++] = (struct pin_row){.pin = {.site = site}};
+                *VT_ADD(rows, count, room) = (struct pin_row){.pin = {.site = site}};
                 vt_map_put(&known, site, i);
             }
             rows[i].pin.blocks++;

@@ -48,8 +48,7 @@ void vt_rehearsal_free(struct vt_rehearsal *r, uint64_t address) {
         if (r->rows[at].blocks[i])
             vt_cache_free(r->models[i], r->rows[at].blocks[i]);
     vt_map_remove(&r->by_address, address);
-    VT_GROW(r->unused, r->unused_count, r->unused_room);
-    r->unused[r->unused_count++] = at;
+    *VT_ADD(r->unused, r->unused_count, r->unused_room) = at;
 }
 
 uint32_t vt_rehearsal_request(struct vt_rehearsal *r, uint64_t size, unsigned stream) {

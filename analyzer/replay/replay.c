@@ -43,8 +43,7 @@ static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
     uint32_t index = vt_map_get(&w->objects, key);
     if (index == VT_MAP_NONE || !(o->flags & VT_OBJECT_DESTROYED)) {
         index = (uint32_t)r->object_count;
-        VT_GROW(r->objects, r->object_count, r->object_room);
-        r->objects[r->object_count++] = (struct vt_replay_object){
+        *VT_ADD(r->objects, r->object_count, r->object_room) = (struct vt_replay_object){
             .handle = o->handle,
             .created = VT_TICKS_MASK,
             .destroyed = VT_TICKS_MASK,
@@ -69,8 +68,8 @@ static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
 static void end_epoch(struct vt_walk *w) {
     while (w->high_count && w->highs[w->high_count - 1].bytes <= w->driver_high)
         w->high_count--;
-    VT_GROW(w->highs, w->high_count, w->high_room);
-    w->highs[w->high_count++] = (struct vt_walk_high){w->driver_high, w->epoch++};
+    *VT_ADD(w->highs, w->high_count, w->high_room) =
+        (struct vt_walk_high){w->driver_high, w->epoch++};
     w->driver_high = w->driver_bytes;
 }
 

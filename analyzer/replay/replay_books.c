@@ -183,8 +183,7 @@ static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
         if (kept > c->room / 2)
             c->keys = vt_realloc(c->keys, c->room *= 2, sizeof *c->keys);
     }
-    VT_GROW(c->keys, c->count, c->room);
-    c->keys[c->count++] = key;
+    *VT_ADD(c->keys, c->count, c->room) = key;
 }
 
 void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {

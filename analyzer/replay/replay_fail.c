@@ -56,8 +56,7 @@ static void note_held(struct vt_replay *r, struct vt_replay_fail *fail) {
         const struct vt_replay_site *site = &r->sites[i];
         if (site->device != fail->device || !site->live_bytes)
             continue;
-        VT_GROW(fail->held, fail->held_count, room);
-        fail->held[fail->held_count++] = (struct vt_replay_held){i, site->live_bytes};
+        *VT_ADD(fail->held, fail->held_count, room) = (struct vt_replay_held){i, site->live_bytes};
     }
 }
 
@@ -88,8 +87,7 @@ static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log 
         r->fails_left_out++;
         return NULL;
     }
-    VT_GROW(r->fails, r->fail_count, r->fail_room);
-    struct vt_replay_fail *fail = &r->fails[r->fail_count++];
+    struct vt_replay_fail *fail = VT_ADD(r->fails, r->fail_count, r->fail_room);
     *fail = (struct vt_replay_fail){
         .ticks = vt_when_ticks(when),
         .size = size,

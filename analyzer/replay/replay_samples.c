@@ -37,8 +37,7 @@ void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s) {
     uint64_t ticks = vt_when_ticks(s->when);
     if (s->began > ticks)
         return;
-    VT_GROW(r->samples, r->sample_count, r->sample_room);
-    struct vt_replay_sample *sample = &r->samples[r->sample_count++];
+    struct vt_replay_sample *sample = VT_ADD(r->samples, r->sample_count, r->sample_room);
     *sample = (struct vt_replay_sample){
         .began = s->began,
         .ticks = ticks,

@@ -67,8 +67,7 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
     r->sites[site].pooled |= kind == VT_KIND_POOL;
     r->sites[site].graph |= kind == VT_KIND_GRAPH;
     r->sites[site].other |= kind != VT_KIND_GRAPH;
-    VT_GROW(r->origins, r->origin_count, r->origin_room);
-    r->origins[r->origin_count++] =
+    *VT_ADD(r->origins, r->origin_count, r->origin_room) =
         (struct vt_replay_origin){.word = word,
                                   .site = site,
                                   .stack = stack,

@@ -188,8 +188,7 @@ static void keep_moment(struct device *d) {
         if ((d->changes - 1) % d->stride)
             return;
     }
-    VT_GROW(r->moments, r->moment_count, d->moment_room);
-    r->moments[r->moment_count++] = r->now;
+    *VT_ADD(r->moments, r->moment_count, d->moment_room) = r->now;
 }
 
 /* The process asked for memory since the device's last change: what was until then counts. */

@@ -99,8 +99,7 @@ static void on_left(struct vt_told *t, const char *text) {
     left.blocks = blocks;
     left.site = site;
     left.test = vt_printable(vt_strdup(text + at));
-    VT_GROW(t->left, t->left_count, t->left_room);
-    t->left[t->left_count++] = left;
+    *VT_ADD(t->left, t->left_count, t->left_room) = left;
 }
 
 void vt_told_take(struct vt_walk *w, const char *name) {
