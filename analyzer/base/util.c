@@ -290,16 +290,31 @@ static void map_grow(struct vt_map *map) {
     vt_map_free(&old);
 }
 
-void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value) {
+/* The value of a key, which may be new: then it is VT_MAP_NONE until the caller sets it. */
+static uint32_t *map_slot(struct vt_map *map, uint64_t key) {
     if (map->used * 3 >= map->slots * 2)
         map_grow(map);
     size_t mask = map->slots - 1, i = vt_mix(key) & mask;
     while (map->values[i] != VT_MAP_NONE && map->keys[i] != key)
         i = (i + 1) & mask;
-    if (map->values[i] == VT_MAP_NONE)
-        map->used++;
+    map->used += map->values[i] == VT_MAP_NONE;
     map->keys[i] = key;
-    map->values[i] = value;
+    return &map->values[i];
+}
+
+void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value) {
+    *map_slot(map, key) = value;
+}
+
+uint32_t vt_map_add(struct vt_map *map, uint64_t key, uint32_t value) {
+    uint32_t *known = map_slot(map, key);
+    return *known = *known == VT_MAP_NONE ? value : *known;
+}
+
+bool vt_map_add_key(struct vt_map *set, uint64_t key) {
+    size_t used = set->used;
+    vt_map_add(set, key, 0);
+    return set->used > used;
 }
 
 uint32_t vt_map_remove(struct vt_map *map, uint64_t key) {

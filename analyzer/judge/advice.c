@@ -115,10 +115,7 @@ static void count_lines(const struct vt_process *p, struct lines *lines) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         if (!p->sites[i].stack)
             continue;
-        uint64_t key = vt_stack_line_key(p->sites[i].stack);
-        uint32_t line = vt_map_get(&lines->by_key, key);
-        if (line == VT_MAP_NONE)
-            vt_map_put(&lines->by_key, key, line = i);
+        uint32_t line = vt_map_add(&lines->by_key, vt_stack_line_key(p->sites[i].stack), i);
         lines->allocs[line] += p->sites[i].alloc_count;
         lines->freed[line] += p->sites[i].free_count;
     }

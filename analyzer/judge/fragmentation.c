@@ -101,11 +101,8 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
         uint64_t start = vt_address_of(entry), size = entry->size;
         struct span span = {start & ~(granule - 1), (start + size + granule - 1) & ~(granule - 1)};
         asked += size;
-        if (span.end - span.start == granule) {
-            if (vt_map_get(&seen, span.start) != VT_MAP_NONE)
-                continue;
-            vt_map_put(&seen, span.start, 0);
-        }
+        if (span.end - span.start == granule && !vt_map_add_key(&seen, span.start))
+            continue;
         *VT_ADD(spans, count, room) = span;
     }
     vt_sort(spans, count, sizeof *spans, compare_spans);

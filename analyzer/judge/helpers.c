@@ -55,12 +55,9 @@ static uint32_t count_callers(const struct vt_process *p, const uint64_t *lines,
         all += lines[i] == line ? figure(&p->sites[i], which) : 0;
         if (!caller)
             continue;
-        uint32_t at = vt_map_get(&callers, vt_frame_line_key(caller));
-        if (at == VT_MAP_NONE) {
-            VT_GROW(bytes, count, room);
-            vt_map_put(&callers, vt_frame_line_key(caller), at = count);
-            bytes[count++] = 0;
-        }
+        uint32_t at = vt_map_add(&callers, vt_frame_line_key(caller), count);
+        if (at == count)
+            *VT_ADD(bytes, count, room) = 0;
         bytes[at] += figure(&p->sites[i], which);
         most = bytes[at] > most ? bytes[at] : most;
     }

@@ -151,10 +151,9 @@ static void gather_site(struct gathering *g, uint32_t i) {
         leak = p->leak_count++;
         p->leaks[leak] = (struct vt_leak){.verdict = site->verdict, .stack = site->stack};
     }
-    if (vt_map_get(&g->by_line, key) == VT_MAP_NONE)
-        vt_map_put(&g->by_line, key, leak);
-    if (holder != VT_MAP_NONE && vt_map_get(&g->by_holder, held_by) == VT_MAP_NONE)
-        vt_map_put(&g->by_holder, held_by, leak);
+    vt_map_add(&g->by_line, key, leak);
+    if (holder != VT_MAP_NONE)
+        vt_map_add(&g->by_holder, held_by, leak);
     add_site(g, leak, i);
 }
 

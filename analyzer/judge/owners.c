@@ -66,12 +66,9 @@ static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
         return VT_MAP_NONE;
     enum vt_purpose purpose = vt_owner_names_purpose(names, sum->step, sum->roles);
     uint64_t key = (uint64_t)name * VT_PURPOSES + purpose;
-    uint32_t owner = vt_map_get(&m->known, key);
-    if (owner == VT_MAP_NONE) {
-        owner = s->owner_count;
+    uint32_t owner = vt_map_add(&m->known, key, s->owner_count);
+    if (owner == s->owner_count)
         *VT_ADD(s->owners, s->owner_count, m->room) = (struct vt_memory_owner){.purpose = purpose};
-        vt_map_put(&m->known, key, owner);
-    }
     return owner;
 }
 
@@ -394,9 +391,8 @@ static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
         const struct vt_owned_list *of = &p->sites[leak->sites[i]].owned;
         for (uint32_t k = 0; k < of->count; k++) {
             const struct vt_owned_by *by = &of->owners[k];
-            uint32_t at = vt_map_get(&known, by->owner->id);
-            if (at == VT_MAP_NONE) {
-                vt_map_put(&known, by->owner->id, leak->owned.count);
+            uint32_t at = vt_map_add(&known, by->owner->id, leak->owned.count);
+            if (at == leak->owned.count) {
                 add_owned(&leak->owned, &room, *by);
             } else {
                 leak->owned.owners[at].bytes += by->bytes;

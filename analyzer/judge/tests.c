@@ -32,9 +32,7 @@ static void take_blocks(const struct vt_replay *r, const uint32_t *index, struct
         struct vt_tested *t = tested(site);
         uint64_t bytes = entry->size;
         if (holder->model) {
-            uint64_t pair = (uint64_t)b->site << 32 | b->holder;
-            t->models += vt_map_get(&models, pair) == VT_MAP_NONE;
-            vt_map_put(&models, pair, i);
+            t->models += vt_map_add_key(&models, (uint64_t)b->site << 32 | b->holder);
             t->models_bytes += bytes;
             t->models_count++;
             continue;

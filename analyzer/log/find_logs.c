@@ -389,11 +389,8 @@ static void add_runs_of(struct folder *folder, struct vt_logs *logs, struct vt_m
     choose_runs(folder);
     for (uint32_t i = 0; i < folder->count; i++) {
         const struct vt_found_log *f = &folder->found[i];
-        uint64_t key = file_key(f->device, f->inode);
-        if (!f->chosen || vt_map_get(listed, key) != VT_MAP_NONE)
-            continue;
-        vt_map_put(listed, key, logs->count);
-        add(logs, f->path);
+        if (f->chosen && vt_map_add_key(listed, file_key(f->device, f->inode)))
+            add(logs, f->path);
     }
 }
 

@@ -196,12 +196,9 @@ struct scan {
 
 /* The writer's place in scan->writers, which may move. */
 static uint32_t writer_of(struct scan *scan, uint32_t tid) {
-    uint32_t index = vt_map_get(&scan->by_tid, tid);
-    if (index == VT_MAP_NONE) {
-        index = (uint32_t)scan->writer_count;
+    uint32_t index = vt_map_add(&scan->by_tid, tid, (uint32_t)scan->writer_count);
+    if (index == scan->writer_count)
         *VT_ADD(scan->writers, scan->writer_count, scan->writer_room) = (struct writer){0};
-        vt_map_put(&scan->by_tid, tid, index);
-    }
     return index;
 }
 

@@ -41,26 +41,17 @@ static uint64_t start_key(const struct vt_found_log *log) {
 }
 
 static void take_run_id(struct runs *r, uint32_t i) {
-    uint64_t key = text_key(0, r->logs[i].run);
-    uint32_t other = vt_map_get(&r->run_ids, key);
-    if (other == VT_MAP_NONE)
-        vt_map_put(&r->run_ids, key, i);
-    else
-        vt_sets_join(r->sets, i, other);
+    vt_sets_join(r->sets, i, vt_map_add(&r->run_ids, text_key(0, r->logs[i].run), i));
 }
 
 static void take_process(struct runs *r, uint32_t i) {
     const struct vt_found_log *log = &r->logs[i];
-    uint64_t key = start_key(log);
-    uint32_t index = vt_map_get(&r->starts, key);
-    if (index != VT_MAP_NONE) {
-        struct process *p = &r->processes[index];
-        p->ended = log->ended > p->ended ? log->ended : p->ended;
-        vt_sets_join(r->sets, i, p->log);
-        return;
-    }
-    vt_map_put(&r->starts, key, (uint32_t)r->count);
-    *VT_ADD(r->processes, r->count, r->room) = (struct process){i, log->ended};
+    uint32_t index = vt_map_add(&r->starts, start_key(log), (uint32_t)r->count);
+    if (index == r->count)
+        *VT_ADD(r->processes, r->count, r->room) = (struct process){i, log->ended};
+    struct process *p = &r->processes[index];
+    p->ended = log->ended > p->ended ? log->ended : p->ended;
+    vt_sets_join(r->sets, i, p->log);
 }
 
 /* --- parents --- */

@@ -14,13 +14,10 @@
 #include <string.h>
 
 static uint32_t word_number(struct vt_log *log, uint64_t word) {
-    uint32_t known = vt_map_get(&log->word_numbers, word);
-    if (known != VT_MAP_NONE)
-        return known;
-    VT_GROW(log->words, log->word_count, log->word_room);
-    log->words[log->word_count] = word;
-    vt_map_put(&log->word_numbers, word, (uint32_t)log->word_count);
-    return (uint32_t)log->word_count++;
+    uint32_t number = vt_map_add(&log->word_numbers, word, (uint32_t)log->word_count);
+    if (number == log->word_count)
+        *VT_ADD(log->words, log->word_count, log->word_room) = word;
+    return number;
 }
 
 /* Appends frame words: many stacks are made of few words, so most take one or two bytes. */
@@ -81,16 +78,14 @@ static void take_module(struct vt_log *log, const uint8_t *record) {
 static void take_code(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_code r;
     memcpy(&r, record, sizeof r);
-    if (vt_map_get(&log->code_numbers, r.number) != VT_MAP_NONE)
+    if (vt_map_add(&log->code_numbers, r.number, (uint32_t)log->code_count) != log->code_count)
         return;
     const char *text = (const char *)record + sizeof r;
-    VT_GROW(log->codes, log->code_count, log->code_room);
-    log->codes[log->code_count] = (struct vt_log_code){
+    *VT_ADD(log->codes, log->code_count, log->code_room) = (struct vt_log_code){
         .name = vt_strndup(text, r.name_bytes),
         .file = vt_strndup(text + r.name_bytes, r.file_bytes),
         .first_line = r.first_line,
     };
-    vt_map_put(&log->code_numbers, r.number, (uint32_t)log->code_count++);
 }
 
 static void take_thread(struct vt_log *log, const uint8_t *record) {
@@ -165,11 +160,9 @@ static void take_note(struct vt_log *log, const uint8_t *record) {
 static void take_name(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_name r;
     memcpy(&r, record, sizeof r);
-    if (vt_map_get(&log->name_numbers, r.number) != VT_MAP_NONE)
-        return;
-    VT_GROW(log->names, log->name_count, log->name_room);
-    log->names[log->name_count] = vt_strndup((const char *)record + sizeof r, r.text_bytes);
-    vt_map_put(&log->name_numbers, r.number, (uint32_t)log->name_count++);
+    if (vt_map_add(&log->name_numbers, r.number, (uint32_t)log->name_count) == log->name_count)
+        *VT_ADD(log->names, log->name_count, log->name_room) =
+            vt_strndup((const char *)record + sizeof r, r.text_bytes);
 }
 
 /* Until vt_log_pair_phases, an end is a row of its own, with `written` VT_TICKS_MASK, and names are

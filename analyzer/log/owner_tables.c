@@ -144,8 +144,7 @@ static void link_steps(struct vt_log *log) {
             step->lost = step->parent == VT_MAP_NONE;
         }
         step->root = step->parent == VT_MAP_NONE ? (uint32_t)i : log->steps[step->parent].root;
-        if (vt_map_get(&numbers, step->number) == VT_MAP_NONE)
-            vt_map_put(&numbers, step->number, (uint32_t)i);
+        vt_map_add(&numbers, step->number, (uint32_t)i);
     }
     for (size_t i = 0; i < log->owned_count; i++)
         log->owned[i].entry.step = vt_map_get(&numbers, log->owned[i].entry.step);
@@ -158,12 +157,9 @@ static void choose_snapshots(struct vt_log *log) {
     struct vt_map numbers = {0};
     size_t kept = 0, from;
     vt_sort(log->snapshots, log->snapshot_count, sizeof *log->snapshots, compare_snapshots);
-    for (size_t i = 0; i < log->snapshot_count; i++) {
-        if (vt_map_get(&numbers, log->snapshots[i].number) != VT_MAP_NONE)
-            continue;
-        vt_map_put(&numbers, log->snapshots[i].number, 0);
-        log->snapshots[kept++] = log->snapshots[i];
-    }
+    for (size_t i = 0; i < log->snapshot_count; i++)
+        if (vt_map_add_key(&numbers, log->snapshots[i].number))
+            log->snapshots[kept++] = log->snapshots[i];
     vt_map_free(&numbers);
     from = kept > VT_LOG_SNAPSHOTS ? kept - VT_LOG_SNAPSHOTS : 0;
     log->snapshot_count = kept - from;

@@ -68,12 +68,10 @@ static void take_owner(struct grouping *all, struct vt_map *known, const struct 
     const struct vt_memory_owner *o = by->owner;
     bool whole = all->by_purpose && o->purpose != VT_PURPOSE_OTHER;
     uint64_t key = (uint64_t)(whole ? o->variable : o->holder_id) * 2 + whole;
-    uint32_t at = vt_map_get(known, key);
-    if (at == VT_MAP_NONE) {
-        vt_map_put(known, key, at = all->count++);
-        all->groups[at] = (struct vt_owner_group){
+    uint32_t at = vt_map_add(known, key, all->count);
+    if (at == all->count)
+        all->groups[all->count++] = (struct vt_owner_group){
             .owner = *o, .holders = 1, .of_purpose = whole, .seen = by->seen, .still = by->still};
-    }
     struct vt_owner_group *g = &all->groups[at];
     if (whole && g->owner.holder_id != o->holder_id && strcmp(g->owner.name, o->name) != 0) {
         g->holders++;
@@ -171,10 +169,8 @@ static void join(struct grouping *all, uint32_t steps, enum stage stage) {
         of[i] = VT_MAP_NONE;
         if (!may_join(all, &all->groups[i], steps, stage))
             continue;
-        uint64_t key = bucket_key(&all->groups[i], steps, stage);
-        of[i] = vt_map_get(&known, key);
-        if (of[i] == VT_MAP_NONE)
-            vt_map_put(&known, key, of[i] = bucket_count++);
+        of[i] = vt_map_add(&known, bucket_key(&all->groups[i], steps, stage), bucket_count);
+        bucket_count += of[i] == bucket_count;
         put_in(&buckets[of[i]], all, i, steps, stage);
     }
     for (uint32_t i = 0; i < all->count; i++) {

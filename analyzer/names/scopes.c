@@ -42,9 +42,8 @@ static void add_ranges(struct vt_ranges *ranges, Dwarf_Die *die, uint32_t node) 
 /* --- units --- */
 
 static uint32_t add_node(struct vt_scopes *s, const Dwarf_Die *die, uint32_t outer) {
-    VT_GROW(s->node, s->node_count, s->node_room);
-    s->node[s->node_count] = (struct vt_scopes_node){*die, outer};
-    return s->node_count++;
+    *VT_ADD(s->node, s->node_count, s->node_room) = (struct vt_scopes_node){*die, outer};
+    return s->node_count - 1;
 }
 
 bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *cu) {
@@ -96,16 +95,14 @@ static void walk(struct vt_scopes *s, struct vt_ranges *ranges, Dwarf_Die *paren
 
 /* The ranges of a unit's functions and blocks. */
 static const struct vt_ranges *ranges_of(struct vt_scopes *s, Dwarf_Die *cu) {
-    uint32_t known = vt_map_get(&s->units, (uintptr_t)cu->cu);
-    if (known != VT_MAP_NONE)
-        return &s->unit[known];
-    struct vt_ranges ranges = {0};
-    walk(s, &ranges, cu, NONE, 0);
-    vt_ranges_sort(&ranges);
-    VT_GROW(s->unit, s->unit_count, s->unit_room);
-    s->unit[s->unit_count] = ranges;
-    vt_map_put(&s->units, (uintptr_t)cu->cu, s->unit_count);
-    return &s->unit[s->unit_count++];
+    uint32_t unit = vt_map_add(&s->units, (uintptr_t)cu->cu, s->unit_count);
+    if (unit == s->unit_count) {
+        struct vt_ranges *ranges = VT_ADD(s->unit, s->unit_count, s->unit_room);
+        *ranges = (struct vt_ranges){0};
+        walk(s, ranges, cu, NONE, 0);
+        vt_ranges_sort(ranges);
+    }
+    return &s->unit[unit];
 }
 
 uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,

@@ -263,10 +263,8 @@ void vt_stacks_take_modules(const struct vt_stacks *s, struct vt_process *proces
         bool missing = s->states[i] == VT_SYMBOLS_MISSING && s->paths[i][0] == '/';
         if (!s->met[i] || !(changed || missing))
             continue;
-        uint64_t key = vt_hash_bytes(s->states[i], s->paths[i], strlen(s->paths[i]));
-        if (vt_map_get(&said, key) != VT_MAP_NONE)
+        if (!vt_map_add_key(&said, vt_hash_bytes(s->states[i], s->paths[i], strlen(s->paths[i]))))
             continue;
-        vt_map_put(&said, key, 0);
         vt_model_note(process, "%s %s: its functions are shown as offsets.", s->paths[i],
                       changed ? "changed since the run (its build ID differs)"
                               : "is gone or cannot be read");

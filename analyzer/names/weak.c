@@ -76,10 +76,8 @@ static void look_at_class(struct search *s, Dwarf_Die *class_, unsigned depth) {
 }
 
 static void look(struct search *s, Dwarf_Die *type, unsigned depth) {
-    Dwarf_Off at = dwarf_dieoffset(type);
-    if (vt_map_get(&s->seen, at) != VT_MAP_NONE)
+    if (!vt_map_add_key(&s->seen, dwarf_dieoffset(type)))
         return;
-    vt_map_put(&s->seen, at, 1);
     if (depth == DEPTH_MOST || s->work++ > MOST_WORK) {
         s->found |= UNKNOWN;
         return;

@@ -86,12 +86,9 @@ static struct line *find_lines(const struct vt_process *p, unsigned device, cons
             continue;
         uint64_t key =
             vt_mix(vt_site_line_key(s) + vt_site_caller_key(s)) + s->before + 2 * leaks[i];
-        uint32_t at = vt_map_get(&by_key, key);
-        if (at == VT_MAP_NONE) {
-            at = *count;
+        uint32_t at = vt_map_add(&by_key, key, *count);
+        if (at == *count)
             *VT_ADD(lines, *count, room) = (struct line){.key = key};
-            vt_map_put(&by_key, key, at);
-        }
         struct line *line = &lines[at];
         *VT_ADD(line->sites, line->site_count, line->site_room) = i;
         line->peak_bytes += s->peak_bytes;

@@ -83,12 +83,9 @@ void vt_history_thread(struct vt_history *h, uint32_t tid) {
     leave_thread(h);
     h->thread_since = h->events;
     h->thread_allocs = h->allocs;
-    h->thread = vt_map_get(&h->by_tid, tid);
-    if (h->thread != VT_MAP_NONE)
-        return;
-    h->thread = h->thread_count;
-    *VT_ADD(h->threads, h->thread_count, h->thread_room) = (struct vt_history_thread){0};
-    vt_map_put(&h->by_tid, tid, h->thread);
+    h->thread = vt_map_add(&h->by_tid, tid, h->thread_count);
+    if (h->thread == h->thread_count)
+        *VT_ADD(h->threads, h->thread_count, h->thread_room) = (struct vt_history_thread){0};
 }
 
 void vt_history_turn(struct vt_history *h, uint64_t ticks) {

@@ -29,13 +29,9 @@ struct thread {
 /* Finds or adds the thread. */
 static struct thread *thread_of(struct thread **threads, uint32_t *count, uint32_t *room,
                                 struct vt_map *by_tid, uint32_t tid) {
-    uint32_t index = vt_map_get(by_tid, tid);
-    if (index == VT_MAP_NONE) {
-        index = *count;
-        VT_GROW(*threads, *count, *room);
-        (*threads)[(*count)++] = (struct thread){.tid = tid};
-        vt_map_put(by_tid, tid, index);
-    }
+    uint32_t index = vt_map_add(by_tid, tid, *count);
+    if (index == *count)
+        *VT_ADD(*threads, *count, *room) = (struct thread){.tid = tid};
     return &(*threads)[index];
 }
 
@@ -89,14 +85,10 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
         struct kind k = {.name = phase->name, .domain = phase->domain, .tid = phase->tid};
         k.depth =
             depth_of(thread_of(&threads, &thread_count, &thread_room, &by_tid, phase->tid), phase);
-        uint32_t index = vt_map_get(&by_kind, kind_key(&k));
-        if (index == VT_MAP_NONE) {
-            index = kind_count;
+        kind_of[i] = vt_map_add(&by_kind, kind_key(&k), kind_count);
+        if (kind_of[i] == kind_count)
             *VT_ADD(kinds, kind_count, kind_room) = k;
-            vt_map_put(&by_kind, kind_key(&k), index);
-        }
-        kinds[index].count++;
-        kind_of[i] = index;
+        kinds[kind_of[i]].count++;
     }
     uint32_t best = VT_MAP_NONE;
     uint64_t best_events = 0;

@@ -45,12 +45,9 @@ uint32_t vt_pins_find(const struct vt_replay *r, unsigned device,
             uint32_t site = block ? vt_pins_block_site(r, at) : VT_NO_SITE;
             if (site == VT_NO_SITE)
                 continue;
-            uint32_t i = vt_map_get(&known, site);
-            if (i == VT_MAP_NONE) {
-                i = (uint32_t)count;
+            uint32_t i = vt_map_add(&known, site, (uint32_t)count);
+            if (i == count)
                 *VT_ADD(rows, count, room) = (struct pin_row){.pin = {.site = site}};
-                vt_map_put(&known, site, i);
-            }
             rows[i].pin.blocks++;
             rows[i].pin.block_bytes += end - at;
             if (rows[i].region != n) {

@@ -20,14 +20,11 @@ bool vt_told_is(const char *name) {
 /* The holder of this scope and name, which may be new. */
 static uint32_t holder_of(struct vt_told *t, const char *scope, const char *name) {
     uint64_t key = vt_hash_bytes(vt_hash_bytes(0, scope, strlen(scope)), name, strlen(name));
-    uint32_t known = vt_map_get(&t->by_name, key);
-    if (known != VT_MAP_NONE)
-        return known;
-    vt_map_put(&t->by_name, key, t->holder_count);
-    VT_GROW(t->holders, t->holder_count, t->holder_room);
-    t->holders[t->holder_count] = (struct vt_told_holder){
-        .scope = vt_strdup(scope), .name = vt_strdup(name), .model = !strcmp(scope, "model")};
-    return t->holder_count++;
+    uint32_t holder = vt_map_add(&t->by_name, key, t->holder_count);
+    if (holder == t->holder_count)
+        *VT_ADD(t->holders, t->holder_count, t->holder_room) = (struct vt_told_holder){
+            .scope = vt_strdup(scope), .name = vt_strdup(name), .model = !strcmp(scope, "model")};
+    return holder;
 }
 
 static bool is_same(const struct vt_replay *r, const struct vt_told_block *block,
@@ -45,10 +42,9 @@ static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t ho
             t->blocks[known].holder = holder;
         return;
     }
-    VT_GROW(t->blocks, t->block_count, t->block_room);
     vt_map_put(&t->by_key, entry->key, t->block_count);
-    t->blocks[t->block_count++] = (struct vt_told_block){entry->key, vt_replay_site_index(r, entry),
-                                                         entry->allocated_at, holder};
+    *VT_ADD(t->blocks, t->block_count, t->block_room) = (struct vt_told_block){
+        entry->key, vt_replay_site_index(r, entry), entry->allocated_at, holder};
 }
 
 static void on_made(struct vt_walk *w, const char *scope, const char *name) {
