@@ -332,12 +332,11 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
         vt_log_close(&b->log);
         return error;
     }
-    struct vt_sites *ids = vt_sites_open(&b->log);
     vt_phases_iterations(&b->log, &b->iterations);
     vt_history_open(&b->history, b->log.events, b->iterations.begins, b->iterations.count,
                     b->iterations.end, b->log.header.program_end);
-    error = vt_replay_run_noting(&b->log, ids, b->window, &b->history, &b->replay, message);
-    vt_sites_close(ids);
+    error = vt_replay_run(&b->log, b->window, (struct vt_replay_wishes){.history = &b->history},
+                          &b->replay, message);
     if (error) {
         close_run(b);
         return error;

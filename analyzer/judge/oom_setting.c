@@ -30,8 +30,8 @@ static void rehearse(const struct vt_oom_sources *s, struct vt_oom *oom) {
     }
     vt_rehearsal_open(&rehearsal, oom->device, oom->cache.reserved_bytes + oom->free_bytes,
                       oom->total_bytes, settings, count);
-    struct vt_sites *ids = vt_sites_open(s->log);
-    int error = vt_replay_rehearse(s->log, ids, s->window, &rehearsal, &replay, &message);
+    int error = vt_replay_run(s->log, s->window, (struct vt_replay_wishes){.rehearsal = &rehearsal},
+                              &replay, &message);
     uint32_t passed =
         !error && oom->number < replay.fail_count ? replay.fails[oom->number].rehearsed : 1;
     if (passed & 1)
@@ -42,7 +42,6 @@ static void rehearse(const struct vt_oom_sources *s, struct vt_oom *oom) {
         if (passed >> i & 1)
             vt_string_format(&text, "max_split_size_mb:%u", sizes[i - 2]);
     oom->setting = text.text;
-    vt_sites_close(ids);
     vt_rehearsal_close(&rehearsal);
     vt_replay_free(&replay);
     vt_string_free(&message);

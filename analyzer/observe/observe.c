@@ -108,9 +108,8 @@ int vt_observe_run(const struct vt_observe_sources *sources, unsigned parts, str
     }
     if (parts & VT_TIMELINE_CHANGES)
         m.ring = &ring;
-    struct vt_sites *ids = vt_sites_open(sources->log);
-    int error = vt_replay_observe(sources->log, ids, sources->window, &observer, &replay, message);
-    vt_sites_close(ids);
+    int error = vt_replay_run(sources->log, sources->window,
+                              (struct vt_replay_wishes){.observer = &observer}, &replay, message);
     vt_replay_free(&replay);
     if (m.courses)
         vt_course_end(m.courses, m.timeline);

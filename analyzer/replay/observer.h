@@ -28,13 +28,7 @@ struct vt_observer {
     void (*map)(void *context, const struct vt_replay *replay, const struct vt_observed *mapping);
     /* Called before the first event past `stop_at`; sets the next one. */
     void (*stop)(struct vt_observer *observer, const struct vt_replay *replay);
-    uint64_t stop_at; /* ticks; UINT64_MAX: never */
+    uint64_t stop_at; /* ticks, which may be past the last event; UINT64_MAX: never */
 };
-
-/* Replays a log for an observer. As vt_replay_run; what stands past the last event is stopped at,
- * too. */
-int vt_replay_observe(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                      struct vt_observer *observer, struct vt_replay *replay,
-                      struct vt_string *message);
 
 #endif

@@ -288,25 +288,27 @@ const char *vt_replay_torch_settings(const struct vt_log *log, const char **name
     return "";
 }
 
-static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-               struct vt_history *history, struct vt_rehearsal *rehearsal,
-               struct vt_observer *observer, struct vt_replay *replay, struct vt_string *message) {
+int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
+                  struct vt_replay *replay, struct vt_string *message) {
+    struct vt_history *history = wishes.history;
+    struct vt_observer *observer = wishes.observer;
     const char *variable;
     struct vt_walk w = {
         .r = replay,
         .log = log,
-        .ids = ids,
+        .ids = vt_sites_open(log),
         .window = window,
         .sampled = log->sample_count > 0,
         .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
-        .snapshot_ticks =
-            log->snapshot_count && !rehearsal && !observer ? log->snapshots[0].ticks : UINT64_MAX,
+        .snapshot_ticks = log->snapshot_count && !wishes.rehearsal && !observer
+                              ? log->snapshots[0].ticks
+                              : UINT64_MAX,
         .correct_at = log->live_listed && window.until >= log->header.exit_ticks
                           ? log->header.exit_ticks
                           : UINT64_MAX,
         .level_ticks = UINT64_MAX,
         .history = history,
-        .rehearsal = rehearsal,
+        .rehearsal = wishes.rehearsal,
         .observer = observer};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
@@ -354,32 +356,10 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         free(w.contexts[i].keys);
     free(w.contexts);
     vt_walk_close_sites(&w);
+    vt_sites_close(w.ids);
     vt_map_free(&w.objects);
     vt_fails_free(&w.fails);
     return error;
-}
-
-int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                         struct vt_history *history, struct vt_replay *replay,
-                         struct vt_string *message) {
-    return run(log, ids, window, history, NULL, NULL, replay, message);
-}
-
-int vt_replay_rehearse(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                       struct vt_rehearsal *rehearsal, struct vt_replay *replay,
-                       struct vt_string *message) {
-    return run(log, ids, window, NULL, rehearsal, NULL, replay, message);
-}
-
-int vt_replay_observe(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                      struct vt_observer *observer, struct vt_replay *replay,
-                      struct vt_string *message) {
-    return run(log, ids, window, NULL, NULL, observer, replay, message);
-}
-
-int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                  struct vt_replay *replay, struct vt_string *message) {
-    return vt_replay_run_noting(log, ids, window, NULL, replay, message);
 }
 
 void vt_replay_drop_live(struct vt_replay *replay) {

@@ -246,22 +246,17 @@ static inline struct vt_replay_site *vt_replay_site_of(const struct vt_replay *r
     return &r->sites[vt_replay_site_index(r, entry)];
 }
 
-struct vt_sites;
+/* What else is wanted of a replay; NULL: it is not. */
+struct vt_replay_wishes {
+    struct vt_history *history;     /* it is filled; the caller has opened it */
+    struct vt_rehearsal *rehearsal; /* other settings of a framework: of the fails, fills `rehearsed` */
+    struct vt_observer *observer;   /* it is told of each event; never with a history */
+};
 
-/* Fills `replay`; free it with vt_replay_free even after an error. `ids` gives the sites their ids.
- * Returns 0, or -errno with `message` if the log could not be read to its end. */
-int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+/* Fills `replay`; free it with vt_replay_free even after an error. Returns 0, or -errno with `message` if
+ * the log could not be read to its end. */
+int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
                   struct vt_replay *replay, struct vt_string *message);
-
-/* Does the same, and fills `history`, which the caller has opened. */
-int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                         struct vt_history *history, struct vt_replay *replay,
-                         struct vt_string *message);
-
-/* Does the same under other settings of a framework: fills only the fails' `rehearsed`. */
-int vt_replay_rehearse(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                       struct vt_rehearsal *rehearsal, struct vt_replay *replay,
-                       struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
 
 /* Frees what is known of single blocks: `live`, and what the snapshots say of them. */

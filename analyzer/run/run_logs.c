@@ -194,16 +194,15 @@ static void sum_up(const char *path, struct summary *s) {
     s->replaced = log.header.exit_kind == VT_EXIT_EXEC;
     for (unsigned reason = 0; reason <= VT_DROP_LOG_LOST; reason++)
         s->dropped += log.header.dropped[reason];
-    struct vt_sites *sites = vt_sites_open(&log);
-    struct vt_replay replay = {0};
-    if (vt_replay_run(&log, sites, (struct vt_window){0, VT_TICKS_MASK}, &replay, &message))
+    struct vt_window all = {0, VT_TICKS_MASK};
+    struct vt_replay replay;
+    if (vt_replay_run(&log, all, (struct vt_replay_wishes){0}, &replay, &message))
         s->fault = message.text;
     for (size_t i = 0; i < sizeof replay.devices / sizeof replay.devices[0]; i++) {
         s->bytes += replay.devices[i].driver.live_bytes;
         s->count += replay.devices[i].driver.live_count;
     }
     vt_replay_free(&replay);
-    vt_sites_close(sites);
     vt_log_close(&log);
 }
 

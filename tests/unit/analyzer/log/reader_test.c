@@ -481,16 +481,15 @@ static void read_errors(void **state) {
     assert_string_equal(message.text, expected.text);
     vt_string_free(&message);
     vt_string_free(&expected);
-    struct vt_sites *ids = vt_sites_open(&log);
-    assert_int_equal(
-        vt_replay_run(&log, ids, (struct vt_window){0, VT_TICKS_MASK}, &replay, &message), -EISDIR);
+    assert_int_equal(vt_replay_run(&log, (struct vt_window){0, VT_TICKS_MASK},
+                                   (struct vt_replay_wishes){0}, &replay, &message),
+                     -EISDIR);
     vt_string_format(&expected, "%s: offset %u: cannot be read: %s", path,
                      (unsigned)(log.chunks[0].number * VT_CHUNK_BYTES), strerror(EISDIR));
     assert_string_equal(message.text, expected.text);
     vt_string_free(&message);
     vt_string_free(&expected);
     vt_replay_free(&replay);
-    vt_sites_close(ids);
     vt_log_close(&log);
     maker_free(&m);
 }
