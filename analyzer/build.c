@@ -19,16 +19,12 @@
 /* The parts of one log's process while it is built. */
 struct build {
     struct vt_log log;
-    struct vt_clock clock;
     struct vt_replay replay;
-    struct vt_stacks *stacks;
-    const struct vt_classes *classes;
-    struct vt_process *p;
-    const struct vt_model_options *options;
-    struct vt_window window;
     struct vt_iterations iterations;
     struct vt_history history;
-    uint64_t end; /* ticks: of the run, or of the window */
+    struct vt_sources from; /* they and what follows from them */
+    struct vt_process *p;
+    const struct vt_model_options *options;
 };
 
 /* --- sites, objects, devices --- */
@@ -60,13 +56,13 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .allocated_bytes = from->allocated_bytes,
         .alloc_count = from->alloc_count,
         .free_count = from->free_count - from->went_count,
-        .first_at = from->alloc_count ? vt_clock_ns(b->clock, from->first_ticks) : VT_UNKNOWN,
-        .last_at = from->alloc_count ? vt_clock_ns(b->clock, from->last_ticks) : VT_UNKNOWN,
-        .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
+        .first_at = from->alloc_count ? vt_clock_ns(b->from.clock, from->first_ticks) : VT_UNKNOWN,
+        .last_at = from->alloc_count ? vt_clock_ns(b->from.clock, from->last_ticks) : VT_UNKNOWN,
+        .stack = vt_stacks_get(b->from.stacks, from->stack, vt_hook_is_runtime(from->hook)),
         .segments = from->segments,
         .graph_memory = from->graph && !from->other,
     };
-    vt_classes_judge(b->classes, b->p, from->pooled, from->segments_hook, site);
+    vt_classes_judge(b->from.classes, b->p, from->pooled, from->segments_hook, site);
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
 }
 
@@ -81,12 +77,13 @@ static void take_objects(struct build *b) {
             continue;
         p->objects[p->object_count++] = (struct vt_object_life){
             .kind = kinds[from->kind],
-            .created =
-                from->created == VT_TICKS_MASK ? VT_UNKNOWN : vt_clock_ns(b->clock, from->created),
-            .destroyed = from->destroyed == VT_TICKS_MASK ? VT_UNKNOWN
-                                                          : vt_clock_ns(b->clock, from->destroyed),
+            .created = from->created == VT_TICKS_MASK ? VT_UNKNOWN
+                                                      : vt_clock_ns(b->from.clock, from->created),
+            .destroyed = from->destroyed == VT_TICKS_MASK
+                             ? VT_UNKNOWN
+                             : vt_clock_ns(b->from.clock, from->destroyed),
             .device = from->device,
-            .stack = vt_stacks_get(b->stacks, from->stack, false),
+            .stack = vt_stacks_get(b->from.stacks, from->stack, false),
         };
     }
 }
@@ -95,7 +92,7 @@ static void take_objects(struct build *b) {
 static void take_stacks(struct build *b) {
     for (size_t i = 0; i < b->replay.site_count; i++)
         if (wanted(b, b->replay.sites[i].device))
-            vt_stacks_get(b->stacks, b->replay.sites[i].stack,
+            vt_stacks_get(b->from.stacks, b->replay.sites[i].stack,
                           vt_hook_is_runtime(b->replay.sites[i].hook));
     take_objects(b);
     if (!b->options->timeline && !b->replay.fail_count) /* else the log is replayed again */
@@ -108,7 +105,7 @@ static int compare_sites(const void *a, const void *b) {
                     {y->allocated_bytes, x->allocated_bytes}, {y->id, x->id});
 }
 
-/* Fills the sites. Returns the index that judge.h describes; free it. */
+/* Fills the sites. Returns vt_sources.index; free it. */
 static uint32_t *take_sites(struct build *b) {
     struct vt_process *p = b->p;
     uint32_t *index = vt_alloc(b->replay.site_count, sizeof *index);
@@ -135,12 +132,12 @@ static void take_driver_figures(const struct build *b, const struct vt_replay_de
     const struct vt_replay_info *info = &from->info;
     device->driver_used_bytes = device->driver_used_at = VT_UNKNOWN;
     device->untracked_bytes = device->other_processes_bytes = VT_UNKNOWN;
-    if (vt_untracked_take(&b->log, &b->replay, b->clock, device))
+    if (vt_untracked_take(&b->from, device))
         return;
     if (!info->total_bytes)
         return;
     device->driver_used_bytes = info->total_bytes - info->free_bytes;
-    device->driver_used_at = vt_clock_ns(b->clock, info->ticks);
+    device->driver_used_at = vt_clock_ns(b->from.clock, info->ticks);
     if (device->total_bytes == VT_UNKNOWN)
         device->total_bytes = info->total_bytes;
     if (device->driver_used_bytes < info->tracked)
@@ -172,8 +169,9 @@ static void take_blocks(const struct build *b, unsigned ordinal, struct vt_devic
         .live_bytes = from->framework.live_bytes,
         .live_count = from->framework.live_count,
         .peak_bytes = from->framework.peak_bytes,
-        .peak_at = from->framework.peak_bytes ? vt_clock_ns(b->clock, from->framework.peak_ticks)
-                                              : VT_UNKNOWN,
+        .peak_at = from->framework.peak_bytes
+                       ? vt_clock_ns(b->from.clock, from->framework.peak_ticks)
+                       : VT_UNKNOWN,
         .alloc_count = from->framework.alloc_count,
         .free_count = from->framework.free_count,
         .at_peak_bytes = from->blocks_at_peak,
@@ -186,8 +184,7 @@ static void take_blocks(const struct build *b, unsigned ordinal, struct vt_devic
     };
 }
 
-static void take_device(struct build *b, unsigned ordinal, const struct vt_log_device *known,
-                        const uint32_t *index) {
+static void take_device(struct build *b, unsigned ordinal, const struct vt_log_device *known) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     struct vt_device *device = &b->p->devices[b->p->device_count++];
     *device = (struct vt_device){
@@ -199,17 +196,17 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
         .live_count = from->driver.live_count,
         .peak_bytes = from->driver.peak_bytes,
         .sure_peak_bytes = from->driver.sure_peak,
-        .peak_at =
-            from->driver.peak_bytes ? vt_clock_ns(b->clock, from->driver.peak_ticks) : VT_UNKNOWN,
+        .peak_at = from->driver.peak_bytes ? vt_clock_ns(b->from.clock, from->driver.peak_ticks)
+                                           : VT_UNKNOWN,
         .allocated_bytes = from->driver.allocated_bytes,
         .alloc_count = from->driver.alloc_count,
         .free_count = from->driver.free_count,
         .failed_count = from->driver.failed_count,
     };
-    device->levels = vt_replay_levels_give(&b->replay, b->clock, ordinal);
+    device->levels = vt_replay_levels_give(&b->replay, b->from.clock, ordinal);
     take_blocks(b, ordinal, device);
     take_driver_figures(b, from, device);
-    vt_fragmentation_measure(&b->log, &b->replay, b->clock, index, device);
+    vt_fragmentation_measure(&b->from, device);
 }
 
 static struct vt_apart apart(const struct build *b, const struct vt_replay_book *book) {
@@ -217,14 +214,14 @@ static struct vt_apart apart(const struct build *b, const struct vt_replay_book 
         .live_bytes = book->live_bytes,
         .live_count = book->live_count,
         .peak_bytes = book->peak_bytes,
-        .peak_at = book->peak_bytes ? vt_clock_ns(b->clock, book->peak_ticks) : VT_UNKNOWN,
+        .peak_at = book->peak_bytes ? vt_clock_ns(b->from.clock, book->peak_ticks) : VT_UNKNOWN,
         .alloc_count = book->alloc_count,
         .free_count = book->free_count,
         .failed_count = book->failed_count,
     };
 }
 
-static void take_devices(struct build *b, const uint32_t *index) {
+static void take_devices(struct build *b) {
     const struct vt_replay *r = &b->replay;
     b->p->devices = vt_alloc(256, sizeof *b->p->devices);
     for (unsigned d = 0; d < 256; d++) {
@@ -234,7 +231,7 @@ static void take_devices(struct build *b, const uint32_t *index) {
                 known = &b->log.devices[i];
         if ((known || r->devices[d].driver.used || r->devices[d].framework.used) && wanted(b, d) &&
             d != VT_DEVICE_HOST)
-            take_device(b, d, known, index);
+            take_device(b, d, known);
     }
     b->p->pinned = apart(b, &r->host);
     b->p->managed = apart(b, &r->managed);
@@ -325,9 +322,13 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
     int error = vt_log_open(path, &b->log, message);
     if (error)
         return error;
-    b->clock = vt_clock_of(&b->log);
-    vt_build_head(&b->log, b->clock, path, b->p);
-    error = vt_window_find(&b->log, b->clock, b->options, b->p, &b->window, message);
+    b->from = (struct vt_sources){.log = &b->log,
+                                  .replay = &b->replay,
+                                  .history = &b->history,
+                                  .iterations = &b->iterations,
+                                  .clock = vt_clock_of(&b->log)};
+    vt_build_head(&b->log, b->from.clock, path, b->p);
+    error = vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
     if (error) {
         vt_log_close(&b->log);
         return error;
@@ -335,34 +336,34 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
     vt_phases_iterations(&b->log, &b->iterations);
     vt_history_open(&b->history, b->log.events, b->iterations.begins, b->iterations.count,
                     b->iterations.end, b->log.header.program_end);
-    error = vt_replay_run(&b->log, b->window, (struct vt_replay_wishes){.history = &b->history},
-                          &b->replay, message);
+    error = vt_replay_run(&b->log, b->from.window,
+                          (struct vt_replay_wishes){.history = &b->history}, &b->replay, message);
     if (error) {
         close_run(b);
         return error;
     }
-    b->end =
-        b->log.header.exit_ticks > b->log.last_ticks && b->log.header.exit_ticks < b->window.until
-            ? b->log.header.exit_ticks
-            : b->log.last_ticks;
-    if (b->end > b->window.until)
-        b->end = b->window.until;
+    b->from.end = b->log.header.exit_ticks > b->log.last_ticks &&
+                          b->log.header.exit_ticks < b->from.window.until
+                      ? b->log.header.exit_ticks
+                      : b->log.last_ticks;
+    if (b->from.end > b->from.window.until)
+        b->from.end = b->from.window.until;
     return 0;
 }
 
 /* What the books mean, in the order in which one answer needs another. */
-static void judge(struct build *b, const uint32_t *index, const struct vt_oom_sources *ooms) {
+static void judge(struct build *b) {
     struct vt_iterations *iterations = &b->iterations;
-    while (iterations->count && iterations->begins[iterations->count - 1] > b->end)
+    while (iterations->count && iterations->begins[iterations->count - 1] > b->from.end)
         iterations->count--;
-    vt_lifetime_measure(&b->replay, b->clock, b->end, index, b->p);
+    vt_lifetime_measure(&b->from, b->p);
     if (!b->replay.told.any) /* else vt_tests_take looks blocks up */
         vt_replay_drop_live(&b->replay);
-    vt_growth_find(&b->replay, &b->history, iterations, b->clock, b->end, index, b->p);
-    vt_tests_take(&b->replay, index, b->p);
-    struct vt_courses *courses = vt_in_step_adopt(&b->replay, &b->history, b->clock, index, b->p);
+    vt_growth_find(&b->from, b->p);
+    vt_tests_take(&b->from, b->p);
+    struct vt_courses *courses = vt_in_step_adopt(&b->from, b->p);
     vt_helpers_find(b->p);
-    vt_stacks_take_modules(b->stacks, b->p);
+    vt_stacks_take_modules(b->from.stacks, b->p);
     take_owner(b);
     note_replay(b);
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
@@ -374,8 +375,8 @@ static void judge(struct build *b, const uint32_t *index, const struct vt_oom_so
     vt_in_step_close(courses);
     vt_owners_tell(b->p);
     vt_advice_add(b->p);
-    vt_oom_explain(ooms, b->p);
-    vt_oom_try_settings(ooms, b->p);
+    vt_oom_explain(&b->from, b->p);
+    vt_oom_try_settings(&b->from, b->p);
     vt_oom_advise(b->p);
 }
 
@@ -387,26 +388,23 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
     int error = read_run(&b, path, message);
     if (error)
         return error;
-    b.stacks = built->stacks = vt_stacks_open(&b.log, names->symbols, options->user_code);
     b.p->events = b.replay.events;
-    b.classes = names->classes;
+    b.from.device = options->device;
+    b.from.symbols = names->symbols;
+    b.from.classes = names->classes;
+    b.from.stacks = built->stacks = vt_stacks_open(&b.log, names->symbols, options->user_code);
     take_variables(&b);
     take_stacks(&b);
     uint32_t *index = take_sites(&b);
-    take_devices(&b, index);
-    struct vt_oom_sources ooms = {&b.log,   &b.replay, b.clock,  index,
-                                  b.stacks, b.classes, b.window, options->device};
-    vt_oom_find(&ooms, b.p);
-    built->owners = vt_owner_names_open(&b.log, names->symbols);
-    struct vt_owners_sources owners = {&b.log, &b.replay,     b.clock,
-                                       index,  built->owners, names->symbols};
-    vt_owners_take(&owners, b.p);
-    vt_phases_take(&b.log, &b.replay, b.clock, b.window, b.p);
-    judge(&b, index, &ooms);
-    if (options->timeline) {
-        struct vt_observe_sources pictures = {&b.log, &b.replay, b.clock, index, b.window, b.end};
-        error = vt_observe_run(&pictures, options->timeline, b.p, message);
-    }
+    b.from.index = index;
+    take_devices(&b);
+    vt_oom_find(&b.from, b.p);
+    b.from.names = built->owners = vt_owner_names_open(&b.log, names->symbols);
+    vt_owners_take(&b.from, b.p);
+    vt_phases_take(&b.log, &b.replay, b.from.clock, b.from.window, b.p);
+    judge(&b);
+    if (options->timeline)
+        error = vt_observe_run(&b.from, options->timeline, b.p, message);
     free(index);
     close_run(&b);
     return error;

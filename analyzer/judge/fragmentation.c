@@ -42,8 +42,8 @@ static const struct vt_fragmentation unknown = {
 
 enum { PIECES_MOST = 200000 }; /* no report with more is readable */
 
-static void draw_map(const struct vt_replay *r, const uint32_t *index, unsigned device,
-                     struct vt_fragmentation *f) {
+static void draw_map(const struct vt_sources *from, unsigned device, struct vt_fragmentation *f) {
+    const struct vt_replay *r = from->replay;
     uint32_t segment_room = 0, piece_room = 0;
     size_t cursor = 0;
     struct vt_region region;
@@ -67,7 +67,7 @@ static void draw_map(const struct vt_replay *r, const uint32_t *index, unsigned 
             *VT_ADD(f->pieces, f->piece_count, piece_room) =
                 (struct vt_piece){.offset = at - region.start,
                                   .bytes = end - at,
-                                  .site = site == VT_NO_SITE ? VT_NO_SITE : index[site],
+                                  .site = site == VT_NO_SITE ? VT_NO_SITE : from->index[site],
                                   .idle = !block};
         }
         map->count = f->piece_count - map->first;
@@ -128,8 +128,8 @@ static struct vt_moment moment(struct vt_clock clock, const struct vt_reserve *f
                               .pinned_bytes = from->pinned};
 }
 
-static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, const uint32_t *index,
-                           const struct vt_reserve_device *reserve, struct vt_device *device) {
+static void measure_blocks(const struct vt_sources *from, const struct vt_reserve_device *reserve,
+                           struct vt_device *device) {
     struct vt_fragmentation *f = &device->fragmentation;
     struct vt_replay_pin pins[VT_PINS];
     const struct vt_reserve *now = &reserve->now;
@@ -141,26 +141,25 @@ static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, con
         .worst = {.at = VT_UNKNOWN},
     };
     f->ratio = vt_fragmentation_ratio(f->free_bytes, f->largest_free_bytes);
-    f->last = moment(clock, &reserve->last);
+    f->last = moment(from->clock, &reserve->last);
     if (reserve->worst.reserved)
-        f->worst = moment(clock, &reserve->worst);
+        f->worst = moment(from->clock, &reserve->worst);
     f->moments = vt_alloc(reserve->moment_count, sizeof *f->moments);
     for (uint32_t i = 0; i < reserve->moment_count; i++)
-        f->moments[f->moment_count++] = moment(clock, &reserve->moments[i]);
-    uint32_t count = vt_pins_find(r, device->ordinal, pins);
+        f->moments[f->moment_count++] = moment(from->clock, &reserve->moments[i]);
+    uint32_t count = vt_pins_find(from->replay, device->ordinal, pins);
     f->pins = vt_alloc(count, sizeof *f->pins);
     for (uint32_t i = 0; i < count; i++)
-        f->pins[f->pin_count++] = (struct vt_pin){.site = index[pins[i].site],
+        f->pins[f->pin_count++] = (struct vt_pin){.site = from->index[pins[i].site],
                                                   .blocks = pins[i].blocks,
                                                   .block_bytes = pins[i].block_bytes,
                                                   .segments = pins[i].segments,
                                                   .pinned_bytes = pins[i].pinned_bytes};
-    draw_map(r, index, device->ordinal, f);
+    draw_map(from, device->ordinal, f);
 }
 
-void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *replay,
-                              struct vt_clock clock, const uint32_t *index,
-                              struct vt_device *device) {
+void vt_fragmentation_measure(const struct vt_sources *from, struct vt_device *device) {
+    const struct vt_replay *replay = from->replay;
     unsigned ordinal = device->ordinal & 0xff;
     const struct vt_reserve_device *reserve =
         replay->segments ? vt_segments_device(replay->segments, ordinal) : NULL;
@@ -168,8 +167,8 @@ void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *
     for (size_t i = 0; i < replay->site_count; i++)
         pooled |= replay->sites[i].pooled && replay->sites[i].device == ordinal;
     if (reserve)
-        measure_blocks(replay, clock, index, reserve, device);
-    else if (replay->devices[ordinal].framework.used || pooled || has_caching_allocator(log))
+        measure_blocks(from, reserve, device);
+    else if (replay->devices[ordinal].framework.used || pooled || has_caching_allocator(from->log))
         device->fragmentation = unknown;
     else
         device->fragmentation = (struct vt_fragmentation){.reserved_bytes = device->live_bytes,

@@ -391,17 +391,17 @@ static bool replaces(const struct search *s, const struct found *found, const st
     return (double)given_back >= (double)kept * REPLACED && given_back;
 }
 
-void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
-                    const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
-                    const uint32_t *index, struct vt_process *p) {
+void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
+    const struct vt_replay *replay = from->replay;
+    const struct vt_history *history = from->history;
+    const uint32_t *index = from->index;
     struct search s = {.replay = replay,
                        .history = history,
-                       .iterations = iterations,
-                       .clock = clock,
-                       .end = end,
+                       .iterations = from->iterations,
+                       .clock = from->clock,
+                       .end = from->end,
                        .index = index,
-                       .process = p,
-                       .python = p->python};
+                       .process = p};
     if (!history->allocs)
         return;
     if (history->program_end && history->program_end < s.end)

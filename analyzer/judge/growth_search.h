@@ -28,7 +28,6 @@ struct search {
     struct vt_clock clock;
     const uint32_t *index; /* see judge.h */
     const struct vt_process *process;
-    bool python;          /* the process has a Python interpreter */
     uint64_t end;         /* ticks: of the program's own code; not the time in which its owners were
                                  looked for at the end */
     uint32_t last_bucket; /* the bucket of the process's last allocation */

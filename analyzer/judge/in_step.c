@@ -129,8 +129,10 @@ static bool as_many(const struct vt_site_course *a, const struct vt_site_course 
 
 /* --- the order of the frees at exit --- */
 
-static void list_freed(struct vt_courses *order, const struct vt_history *h, const uint32_t *index,
+static void list_freed(struct vt_courses *order, const struct vt_sources *from,
                        uint32_t site_count) {
+    const struct vt_history *h = from->history;
+    const uint32_t *index = from->index;
     order->freed = h->freed;
     order->first = vt_alloc((size_t)site_count + 2, sizeof *order->first);
     for (size_t i = 0; i < h->freed_count; i++)
@@ -293,25 +295,25 @@ static bool adopt(const struct vt_history *h, const struct vt_site_history *own,
     return false;
 }
 
-struct vt_courses *vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *h,
-                                    struct vt_clock clock, const uint32_t *index,
-                                    struct vt_process *p) {
+struct vt_courses *vt_in_step_adopt(const struct vt_sources *from, struct vt_process *p) {
+    const struct vt_history *h = from->history;
+    const uint32_t *index = from->index;
     uint32_t growing[GROWING_ASKED], begins[GROWING_ASKED], count = 0;
     struct vt_courses *c = vt_alloc(1, sizeof *c);
     c->of = vt_alloc(p->site_count, sizeof *c->of);
-    list_freed(c, h, index, p->site_count);
-    for (uint32_t i = 0; i < replay->site_count && i < h->site_room; i++) {
+    list_freed(c, from, p->site_count);
+    for (uint32_t i = 0; i < from->replay->site_count && i < h->site_room; i++) {
         struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
         if (!site || !site->growth)
             continue;
-        uint32_t begin = begin_of(h, clock, site->growth->since);
+        uint32_t begin = begin_of(h, from->clock, site->growth->since);
         draw(c, h, &h->sites[i], site->held_count, begin, index[i]);
         if (count < GROWING_ASKED && !vt_site_tidied(p, site) && site->class == VT_CLASS_PROGRAM) {
             begins[count] = begin;
             growing[count++] = index[i];
         }
     }
-    for (uint32_t i = 0; count && i < replay->site_count && i < h->site_room; i++) {
+    for (uint32_t i = 0; count && i < from->replay->site_count && i < h->site_room; i++) {
         if (index[i] == VT_NO_SITE || !may_join(p, &p->sites[index[i]]))
             continue;
         uint32_t j = 0;

@@ -15,8 +15,7 @@
  *   helpers.c        through which line most of the memory comes
  *
  * Law: state only what the evidence shows. A verdict has its evidence in one sentence; an unknown
- * figure is VT_UNKNOWN. `index`, everywhere: a replay's site -> its index in vt_process.sites, or
- * VT_NO_SITE. Uses base, log, model, replay and names.
+ * figure is VT_UNKNOWN. Uses base, log, model, replay and names.
  */
 #ifndef VRAMTRACE_ANALYZER_JUDGE_H
 #define VRAMTRACE_ANALYZER_JUDGE_H
@@ -26,32 +25,38 @@
 #include "model/model.h"
 #include "replay/replay.h"
 
+/* What conclusions are drawn from, besides the model: a log, its books, the names in it. */
+struct vt_sources {
+    const struct vt_log *log;
+    const struct vt_replay *replay;
+    const struct vt_history *history;
+    const struct vt_iterations *iterations;
+    struct vt_clock clock;
+    const uint32_t
+        *index; /* a replay's site -> its index in vt_process.sites; VT_NO_SITE: left out */
+    struct vt_window window;
+    uint64_t end; /* ticks: of the process, of its log, or of the window */
+    int device;   /* only this ordinal is asked for; -1: all */
+    struct vt_stacks *stacks;
+    const struct vt_classes *classes;
+    struct vt_owner_names *names;
+    struct vt_symbols *symbols;
+};
+
 /* fragmentation.c: fills vt_device.fragmentation: memory that is reserved but not in use, at the
  * end, at its worst, over time; and the blocks that keep it reserved. */
-void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *replay,
-                              struct vt_clock clock, const uint32_t *index,
-                              struct vt_device *device);
+void vt_fragmentation_measure(const struct vt_sources *sources, struct vt_device *device);
 
 /* oom.c: fills the process's ooms: the failed allocations, their figures and outcomes; and
  * vt_site.bytes_at_oom. */
-struct vt_oom_sources {
-    const struct vt_log *log;
-    const struct vt_replay *replay;
-    struct vt_clock clock;
-    const uint32_t *index;
-    struct vt_stacks *stacks;
-    const struct vt_classes *classes;
-    struct vt_window window;
-    int device; /* only this ordinal's; -1: all */
-};
-void vt_oom_find(const struct vt_oom_sources *sources, struct vt_process *process);
+void vt_oom_find(const struct vt_sources *sources, struct vt_process *process);
 
 /* oom_cause.c: adds causes to the ooms. The process must have its leaks. */
-void vt_oom_explain(const struct vt_oom_sources *sources, struct vt_process *process);
+void vt_oom_explain(const struct vt_sources *sources, struct vt_process *process);
 
 /* oom_setting.c: looks for a setting of PyTorch's allocator under which the process had not run out
  * of memory. The causes must be known. */
-void vt_oom_try_settings(const struct vt_oom_sources *sources, struct vt_process *process);
+void vt_oom_try_settings(const struct vt_sources *sources, struct vt_process *process);
 
 /* oom_advice.c: adds advice to the ooms, after all of that. */
 void vt_oom_advise(struct vt_process *process);
@@ -62,15 +67,7 @@ uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64
                        uint64_t untracked_bytes, uint64_t total_bytes);
 
 /* owners.c: fills the process's snapshots, and vt_site.owned. */
-struct vt_owners_sources {
-    const struct vt_log *log;
-    const struct vt_replay *replay;
-    struct vt_clock clock;
-    const uint32_t *index;
-    struct vt_owner_names *names;
-    struct vt_symbols *symbols;
-};
-void vt_owners_take(const struct vt_owners_sources *sources, struct vt_process *process);
+void vt_owners_take(const struct vt_sources *sources, struct vt_process *process);
 
 /* owners.c: what holds nearly all of a site that has an owner: equal numbers for one holder.
  * VT_MAP_NONE: no single one, or nothing is known. */
@@ -86,9 +83,8 @@ char *vt_owners_advise_objects(const struct vt_leak *leak);
 /* For views that keep much more than they see. */
 char *vt_owners_advise_views(const struct vt_memory_owner *owner);
 
-/* lifetime.c: fills vt_site.longest_life and oldest_age. `end`: ticks. */
-void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,
-                         const uint32_t *index, struct vt_process *process);
+/* lifetime.c: fills vt_site.longest_life and oldest_age. */
+void vt_lifetime_measure(const struct vt_sources *sources, struct vt_process *process);
 
 /* verdicts.c: sets every site's verdict and why. */
 void vt_verdicts_give(struct vt_process *process);
@@ -101,9 +97,7 @@ static inline uint64_t vt_judge_ahead(double ns) {
 /* in_step.c: after growth.c: draws the course of each growing site, and lets sites grow that rise in
  * step with one that does. Close what it returns. */
 struct vt_courses;
-struct vt_courses *vt_in_step_adopt(const struct vt_replay *replay,
-                                    const struct vt_history *history, struct vt_clock clock,
-                                    const uint32_t *index, struct vt_process *process);
+struct vt_courses *vt_in_step_adopt(const struct vt_sources *sources, struct vt_process *process);
 void vt_in_step_close(struct vt_courses *courses);
 
 /* helpers.c: after growth.c: fills vt_site.caller of the sites of a helper's line. */
@@ -121,27 +115,22 @@ void vt_sawtooth_tell(struct vt_process *process);
 
 /* growth.c: fills vt_site.growth of each site that grows, in Python processes vt_site.unjudged,
  * vt_site.sawtooth of each that rises and falls again and again, and vt_site.held_* of each that
- * allocated. `end`: ticks at the end of the process or of the log. */
-void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
-                    const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
-                    const uint32_t *index, struct vt_process *process);
+ * allocated. */
+void vt_growth_find(const struct vt_sources *sources, struct vt_process *process);
 
 /* tests.c: what the pytest plugin told: fills vt_site.tested and `unjudged`, and gives the sites that
  * a test failed for a growth. Their held_* must be filled in. */
-void vt_tests_take(const struct vt_replay *replay, const uint32_t *index,
-                   struct vt_process *process);
+void vt_tests_take(const struct vt_sources *sources, struct vt_process *process);
 
 /* Adds "; held by fixture `model` (module scope)", where one holds memory of the site, to its why. */
 void vt_tests_say_fixture(const struct vt_site *site, struct vt_string *why);
 
 /* The number by which samples name the device's GPU. False: unknown. */
-bool vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay, unsigned ordinal,
-                      uint32_t *gpu);
+bool vt_untracked_gpu(const struct vt_sources *sources, unsigned ordinal, uint32_t *gpu);
 
 /* untracked.c: fills the device from NVML's samples: name, size and UUID, unless they are known,
  * and the driver's figures. Its ordinal and peak_at must be set. Returns whether this process's own
  * figures are known; else driver_used_bytes, untracked_bytes and `untracked` stay unknown. */
-bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
-                       struct vt_clock clock, struct vt_device *device);
+bool vt_untracked_take(const struct vt_sources *sources, struct vt_device *device);
 
 #endif

@@ -23,7 +23,7 @@ struct hop {
 };
 
 struct telling {
-    const struct vt_owners_sources *from;
+    const struct vt_sources *from;
     const struct vt_process *p;
     struct hop *hops;
     size_t count;
@@ -189,7 +189,7 @@ static size_t merge(struct hop *hops, size_t count) {
 }
 
 /* The variable that leads to memory without holding it; VT_MAP_NONE: none, or another holds it. */
-static uint32_t left_over_in(const struct vt_owners_sources *from, const struct vt_owned_sum *sum) {
+static uint32_t left_over_in(const struct vt_sources *from, const struct vt_owned_sum *sum) {
     uint32_t step = sum->step;
     if (step == VT_MAP_NONE || sum->further ||
         vt_owner_names_settle(from->names, step, sum->others) != VT_MAP_NONE)
@@ -201,7 +201,7 @@ static uint32_t left_over_in(const struct vt_owners_sources *from, const struct 
                : VT_MAP_NONE;
 }
 
-void vt_last_hops_tell(const struct vt_owners_sources *from, const struct vt_replay_snapshot *s,
+void vt_last_hops_tell(const struct vt_sources *from, const struct vt_replay_snapshot *s,
                        const bool *speaks, struct vt_process *p) {
     struct telling t = {.from = from, .p = p, .hops = vt_alloc(s->sum_count, sizeof *t.hops)};
     for (size_t i = 0; i < s->sum_count; i++) {

@@ -9,8 +9,7 @@
 #include "model/model.h"
 
 /* Tells the sites for which a snapshot speaks what holds at least half of what has no owner. */
-void vt_last_hops_tell(const struct vt_owners_sources *from,
-                       const struct vt_replay_snapshot *snapshot, const bool *speaks,
-                       struct vt_process *process);
+void vt_last_hops_tell(const struct vt_sources *from, const struct vt_replay_snapshot *snapshot,
+                       const bool *speaks, struct vt_process *process);
 
 #endif

@@ -54,7 +54,7 @@ static uint64_t distance(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
 
-static void take_free(const struct vt_oom_sources *s, const struct vt_process *p,
+static void take_free(const struct vt_sources *s, const struct vt_process *p,
                       const struct vt_replay_fail *from, struct vt_oom *oom) {
     const struct vt_replay_info *info = &from->before;
     struct vt_replay_info sampled;
@@ -69,7 +69,7 @@ static void take_free(const struct vt_oom_sources *s, const struct vt_process *p
     if (oom->layer == VT_LAYER_HOST)
         return;
     const struct vt_replay_sample *sample =
-        vt_untracked_near(s->log, s->replay, oom->device, from->ticks, &tracked);
+        vt_untracked_near(s, oom->device, from->ticks, &tracked);
     if (sample && !info->ticks) {
         sampled = (struct vt_replay_info){
             .ticks = sample->ticks,
@@ -131,7 +131,7 @@ static void take_cache(const struct vt_process *p, const struct vt_replay_fail *
 
 /* --- the outcome --- */
 
-static enum vt_oom_outcome outcome(const struct vt_oom_sources *s, const struct vt_process *p,
+static enum vt_oom_outcome outcome(const struct vt_sources *s, const struct vt_process *p,
                                    const struct vt_replay_fail *from) {
     const uint64_t soon = 10ull * 1000000000;
     if (from->raised)
@@ -147,7 +147,7 @@ static enum vt_oom_outcome outcome(const struct vt_oom_sources *s, const struct 
 
 /* --- the whole --- */
 
-static void take(const struct vt_oom_sources *s, const struct vt_process *p,
+static void take(const struct vt_sources *s, const struct vt_process *p,
                  const struct vt_replay_fail *from, struct vt_oom *oom) {
     *oom = (struct vt_oom){
         .at = vt_clock_ns(s->clock, from->ticks),
@@ -183,7 +183,7 @@ static void take(const struct vt_oom_sources *s, const struct vt_process *p,
 }
 
 /* What each site held at the failure that mattered. */
-static void take_held(const struct vt_oom_sources *s, struct vt_process *p) {
+static void take_held(const struct vt_sources *s, struct vt_process *p) {
     const struct vt_oom *oom = vt_process_oom(p);
     const struct vt_replay_fail *from = oom ? &s->replay->fails[oom->number] : NULL;
     for (uint32_t i = 0; i < p->site_count; i++)
@@ -194,7 +194,7 @@ static void take_held(const struct vt_oom_sources *s, struct vt_process *p) {
             p->sites[s->index[from->held[i].site]].bytes_at_oom = from->held[i].bytes;
 }
 
-void vt_oom_find(const struct vt_oom_sources *s, struct vt_process *p) {
+void vt_oom_find(const struct vt_sources *s, struct vt_process *p) {
     const struct vt_replay *r = s->replay;
     p->ooms = vt_alloc(r->fail_count, sizeof *p->ooms);
     p->ooms_left_out = r->fails_left_out;

@@ -296,7 +296,7 @@ static void explain(const struct vt_process *p, const struct vt_replay_fail *fro
     oom->why = why.text;
 }
 
-void vt_oom_explain(const struct vt_oom_sources *s, struct vt_process *p) {
+void vt_oom_explain(const struct vt_sources *s, struct vt_process *p) {
     for (uint32_t i = 0; i < p->oom_count; i++)
         explain(p, &s->replay->fails[p->ooms[i].number], &p->ooms[i]);
 }

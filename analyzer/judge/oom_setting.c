@@ -16,7 +16,7 @@ static bool is_worth_it(const struct vt_oom *oom) {
            oom->requested_bytes <= oom->cached_bytes + oom->free_bytes;
 }
 
-static void rehearse(const struct vt_oom_sources *s, struct vt_oom *oom) {
+static void rehearse(const struct vt_sources *s, struct vt_oom *oom) {
     static const unsigned sizes[] = {256, 128, 64, 32}; /* MiB; the mildest first */
     struct vt_cache_settings settings[VT_REHEARSALS] = {s->replay->settings, s->replay->settings};
     unsigned count = 2;
@@ -48,7 +48,7 @@ static void rehearse(const struct vt_oom_sources *s, struct vt_oom *oom) {
 }
 
 /* Only for the last failure of each device: a replay takes time. */
-void vt_oom_try_settings(const struct vt_oom_sources *s, struct vt_process *p) {
+void vt_oom_try_settings(const struct vt_sources *s, struct vt_process *p) {
     bool done[256] = {false};
     for (uint32_t i = p->oom_count; i-- > 0;) {
         struct vt_oom *oom = &p->ooms[i];

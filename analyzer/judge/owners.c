@@ -48,7 +48,7 @@ static bool is_device_memory(unsigned layer) {
 /* --- a snapshot's owners --- */
 
 struct making {
-    const struct vt_owners_sources *from;
+    const struct vt_sources *from;
     struct vt_process *p;
     const struct vt_replay_snapshot *replayed;
     struct vt_snapshot *snapshot;
@@ -93,7 +93,7 @@ static bool is_spare(const struct vt_log *log, uint32_t step) {
 }
 
 /* The step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
-static uint32_t settled_step(const struct vt_owners_sources *from, const struct vt_owned_sum *sum) {
+static uint32_t settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum) {
     return sum->step == VT_MAP_NONE || sum->further
                ? sum->step
                : vt_owner_names_settle(from->names, sum->step, sum->others);
@@ -175,9 +175,8 @@ static void take_parts(struct making *m) {
     }
 }
 
-static void take_snapshot(const struct vt_owners_sources *from,
-                          const struct vt_replay_snapshot *replayed, struct vt_process *p,
-                          struct vt_snapshot *s) {
+static void take_snapshot(const struct vt_sources *from, const struct vt_replay_snapshot *replayed,
+                          struct vt_process *p, struct vt_snapshot *s) {
     const struct vt_rec_snapshot *r = replayed->record;
     struct making m = {.from = from, .p = p, .replayed = replayed, .snapshot = s};
     uint32_t name = vt_map_get(&from->log->name_numbers, r->name);
@@ -217,7 +216,7 @@ struct seen {
     uint32_t snapshot;     /* the one that speaks for it, plus one; 0: none yet */
 };
 
-static void look_at(const struct vt_owners_sources *from, uint32_t snapshot, struct seen *seen,
+static void look_at(const struct vt_sources *from, uint32_t snapshot, struct seen *seen,
                     const struct vt_process *p) {
     const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
     const struct vt_snapshot *named = &p->snapshots[snapshot];
@@ -237,7 +236,7 @@ static void look_at(const struct vt_owners_sources *from, uint32_t snapshot, str
 }
 
 /* Lets a snapshot speak for the sites of which it saw most, or a good part of it. */
-static void let_speak(const struct vt_owners_sources *from, uint32_t snapshot, struct seen *seen,
+static void let_speak(const struct vt_sources *from, uint32_t snapshot, struct seen *seen,
                       struct vt_process *p) {
     look_at(from, snapshot, seen, p);
     for (uint32_t i = 0; i < p->site_count; i++)
@@ -250,7 +249,7 @@ static void let_speak(const struct vt_owners_sources *from, uint32_t snapshot, s
 /* Lets an earlier snapshot speak for the sites whose owners the end does not show any more. That is
  * what the exception holds that ended the program, where memory ran out: the functions still ran
  * then. And it is what nothing named leads to at the end, but did before. */
-static void let_earlier_speak(const struct vt_owners_sources *from, uint32_t end, struct seen *seen,
+static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struct seen *seen,
                               struct vt_process *p) {
     bool *by_exception = vt_alloc(2 * (size_t)p->site_count, sizeof *by_exception);
     bool *by_nothing = by_exception + p->site_count;
@@ -277,7 +276,7 @@ static void let_earlier_speak(const struct vt_owners_sources *from, uint32_t end
 }
 
 /* The snapshot of the end speaks for what it saw, then the later ones before the earlier ones. */
-static struct seen *choose_snapshots(const struct vt_owners_sources *from, struct vt_process *p) {
+static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     struct seen *seen = vt_alloc(p->site_count, sizeof *seen);
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
@@ -294,7 +293,7 @@ static struct seen *choose_snapshots(const struct vt_owners_sources *from, struc
     return seen;
 }
 
-static void tell_sites(const struct vt_owners_sources *from, struct vt_process *p) {
+static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     struct seen *seen = choose_snapshots(from, p);
     for (uint32_t i = 0; i < p->site_count; i++) /* a process that was killed freed nothing */
@@ -357,7 +356,7 @@ static void take_missed(const struct vt_log *log, struct vt_process *p) {
     }
 }
 
-void vt_owners_take(const struct vt_owners_sources *from, struct vt_process *p) {
+void vt_owners_take(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
     take_missed(from->log, p);
     p->snapshots = vt_alloc(r->snapshot_count, sizeof *p->snapshots);

@@ -16,7 +16,8 @@ static struct vt_tested *tested(struct vt_site *site) {
 }
 
 /* Counts the named blocks that are still live. */
-static void take_blocks(const struct vt_replay *r, const uint32_t *index, struct vt_process *p) {
+static void take_blocks(const struct vt_sources *from, struct vt_process *p) {
+    const struct vt_replay *r = from->replay;
     struct vt_map models = {0}; /* site and model, once each */
     for (uint32_t i = 0; i < r->told.block_count; i++) {
         const struct vt_told_block *b = &r->told.blocks[i];
@@ -24,9 +25,9 @@ static void take_blocks(const struct vt_replay *r, const uint32_t *index, struct
         const struct vt_address *entry = vt_addresses_find(&r->live, b->key);
         if (vt_map_get(&r->told.by_key, b->key) != i || !entry ||
             vt_replay_site_index(r, entry) != b->site || entry->allocated_at != b->allocated_at ||
-            index[b->site] == VT_NO_SITE)
+            from->index[b->site] == VT_NO_SITE)
             continue;
-        struct vt_site *site = &p->sites[index[b->site]];
+        struct vt_site *site = &p->sites[from->index[b->site]];
         if (site->class != VT_CLASS_PROGRAM)
             continue; /* whoever makes the first call makes caches and workspaces */
         struct vt_tested *t = tested(site);
@@ -106,9 +107,9 @@ static void grow(struct vt_site *site) {
     };
 }
 
-void vt_tests_take(const struct vt_replay *replay, const uint32_t *index, struct vt_process *p) {
-    take_blocks(replay, index, p);
-    take_left(&replay->told, p);
+void vt_tests_take(const struct vt_sources *from, struct vt_process *p) {
+    take_blocks(from, p);
+    take_left(&from->replay->told, p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
         if (!site->tested || !site->tested->test)

@@ -46,8 +46,9 @@ static bool is_listed(const struct vt_replay *replay, uint32_t gpu) {
 }
 
 /* The GPU that the process knows by this ordinal; NULL: unknown, or there are no samples. */
-static const struct vt_log_gpu *gpu_of(const struct vt_log *log, const struct vt_replay *replay,
-                                       unsigned ordinal) {
+static const struct vt_log_gpu *gpu_of(const struct vt_sources *from, unsigned ordinal) {
+    const struct vt_log *log = from->log;
+    const struct vt_replay *replay = from->replay;
     const struct vt_log_gpu *listed = NULL, *ordered = NULL;
     unsigned listed_count = 0, used_count = 0;
     for (size_t i = 0; i < log->gpu_count; i++) {
@@ -79,9 +80,8 @@ static const struct vt_log_gpu *gpu_of(const struct vt_log *log, const struct vt
     return ordered;
 }
 
-bool vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay, unsigned ordinal,
-                      uint32_t *gpu) {
-    const struct vt_log_gpu *found = gpu_of(log, replay, ordinal);
+bool vt_untracked_gpu(const struct vt_sources *from, unsigned ordinal, uint32_t *gpu) {
+    const struct vt_log_gpu *found = gpu_of(from, ordinal);
     if (found)
         *gpu = found->number;
     return found;
@@ -108,14 +108,13 @@ static uint64_t distance(uint64_t a, uint64_t b) {
     return a < b ? b - a : a - b;
 }
 
-const struct vt_replay_sample *vt_untracked_near(const struct vt_log *log,
-                                                 const struct vt_replay *replay, unsigned ordinal,
+const struct vt_replay_sample *vt_untracked_near(const struct vt_sources *from, unsigned ordinal,
                                                  uint64_t ticks, uint64_t *tracked) {
-    const struct vt_log_gpu *gpu = gpu_of(log, replay, ordinal);
+    const struct vt_log_gpu *gpu = gpu_of(from, ordinal);
     const struct vt_replay_sample *nearest = NULL;
-    for (size_t i = 0; gpu && i < replay->sample_count; i++) {
-        const struct vt_replay_sample *sample = &replay->samples[i];
-        uint64_t then = tracked_at(log, sample, ordinal);
+    for (size_t i = 0; gpu && i < from->replay->sample_count; i++) {
+        const struct vt_replay_sample *sample = &from->replay->samples[i];
+        uint64_t then = tracked_at(from->log, sample, ordinal);
         if (sample->gpu != gpu->number || then == UINT64_MAX || !is_steady(sample, ordinal) ||
             (nearest && distance(sample->ticks, ticks) >= distance(nearest->ticks, ticks)))
             continue;
@@ -136,28 +135,28 @@ static void note_course(struct vt_untracked *u, uint64_t untracked, uint64_t at)
 }
 
 /* Fills in what the program never asked for. */
-static void fill_in(const struct vt_log *log, const struct vt_replay *replay,
-                    const struct vt_log_gpu *gpu, struct vt_device *device) {
+static void fill_in(const struct vt_sources *from, const struct vt_log_gpu *gpu,
+                    struct vt_device *device) {
     if (!device->name && gpu->name[0])
         device->name = vt_strdup(gpu->name);
     if (device->total_bytes == VT_UNKNOWN && gpu->total_bytes)
         device->total_bytes = gpu->total_bytes;
     /* the GPUs of a machine are mostly of one model, so only the UUID could be wrong */
-    bool sure = log->gpu_count == 1 || is_listed(replay, gpu->number);
+    bool sure = from->log->gpu_count == 1 || is_listed(from->replay, gpu->number);
     if (!device->uuid && gpu->has_uuid && sure)
         device->uuid = vt_model_uuid(gpu->uuid);
 }
 
-bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
-                       struct vt_clock clock, struct vt_device *device) {
+bool vt_untracked_take(const struct vt_sources *from, struct vt_device *device) {
+    const struct vt_replay *replay = from->replay;
     unsigned ordinal = device->ordinal;
-    const struct vt_log_gpu *gpu = gpu_of(log, replay, ordinal);
+    const struct vt_log_gpu *gpu = gpu_of(from, ordinal);
     struct vt_untracked *u = &device->untracked;
     u->first_bytes = u->last_bytes = u->max_bytes = u->max_at = VT_UNKNOWN;
     u->samples = 0;
     if (!gpu)
         return false;
-    fill_in(log, replay, gpu, device);
+    fill_in(from, gpu, device);
     uint64_t peak = replay->devices[ordinal].driver.peak_ticks;
     const struct vt_replay_sample *nearest = NULL;
     uint64_t untracked = VT_UNKNOWN; /* at `nearest` */
@@ -165,10 +164,10 @@ bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
         const struct vt_replay_sample *sample = &replay->samples[i];
         if (sample->gpu != gpu->number || sample->own_bytes == VT_SAMPLE_UNKNOWN)
             continue;
-        uint64_t tracked = tracked_at(log, sample, ordinal), rest = VT_UNKNOWN;
+        uint64_t tracked = tracked_at(from->log, sample, ordinal), rest = VT_UNKNOWN;
         if (tracked <= sample->own_bytes && is_steady(sample, ordinal)) {
             rest = sample->own_bytes - tracked;
-            note_course(u, rest, vt_clock_ns(clock, sample->ticks));
+            note_course(u, rest, vt_clock_ns(from->clock, sample->ticks));
         }
         /* a sample with a figure for untracked memory is better than one without */
         bool tells = rest != VT_UNKNOWN, told = untracked != VT_UNKNOWN;
@@ -182,7 +181,7 @@ bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
         return false;
     device->from_nvml = true;
     device->driver_used_bytes = nearest->own_bytes;
-    device->driver_used_at = vt_clock_ns(clock, nearest->ticks);
+    device->driver_used_at = vt_clock_ns(from->clock, nearest->ticks);
     device->untracked_bytes = untracked;
     if (nearest->others_bytes != VT_SAMPLE_UNKNOWN)
         device->other_processes_bytes = nearest->others_bytes;

@@ -7,14 +7,11 @@
 #ifndef VRAMTRACE_ANALYZER_UNTRACKED_H
 #define VRAMTRACE_ANALYZER_UNTRACKED_H
 
-#include "log/log.h"
-#include "model/model.h"
-#include "replay/replay.h"
+#include "judge.h"
 
 /* The sample of the device's GPU nearest to a moment, among those that can be compared with the
  * books; NULL: none. It belongs to `replay`. *tracked: the bytes in the books at that time. */
-const struct vt_replay_sample *vt_untracked_near(const struct vt_log *log,
-                                                 const struct vt_replay *replay, unsigned ordinal,
+const struct vt_replay_sample *vt_untracked_near(const struct vt_sources *sources, unsigned ordinal,
                                                  uint64_t ticks, uint64_t *tracked);
 
 #endif

@@ -20,7 +20,7 @@ struct moment {
 };
 
 struct vt_maps_maker {
-    const struct vt_observe_sources *sources;
+    const struct vt_sources *sources;
     struct moment *moments; /* by time */
     uint32_t count, room, next;
     const struct moment *held; /* its map is to be drawn; NULL: none */
@@ -58,7 +58,7 @@ static uint32_t add_ooms(struct vt_maps_maker *m, const struct vt_process *p, un
 
 static void choose_moments(struct vt_maps_maker *m, const struct vt_process *p,
                            const struct vt_device *d) {
-    const struct vt_observe_sources *s = m->sources;
+    const struct vt_sources *s = m->sources;
     unsigned device = d->ordinal & 0xff;
     const struct vt_reserve_device *reserve =
         s->replay->segments ? vt_segments_device(s->replay->segments, device) : NULL;
@@ -80,8 +80,8 @@ static void choose_moments(struct vt_maps_maker *m, const struct vt_process *p,
                                       device, VT_MAP_BETWEEN, 0});
 }
 
-struct vt_maps_maker *vt_maps_begin(const struct vt_observe_sources *sources,
-                                    const struct vt_process *p, bool whole_end) {
+struct vt_maps_maker *vt_maps_begin(const struct vt_sources *sources, const struct vt_process *p,
+                                    bool whole_end) {
     struct vt_maps_maker *m = vt_alloc(1, sizeof *m);
     m->sources = sources;
     m->whole_end = whole_end;
@@ -282,7 +282,7 @@ static void draw(struct vt_maps_maker *m, const struct vt_replay *r, const struc
 
 static void draw_moment(struct vt_maps_maker *m, const struct moment *moment,
                         const struct vt_replay *r, struct vt_timeline *t) {
-    const struct vt_observe_sources *s = m->sources;
+    const struct vt_sources *s = m->sources;
     struct vt_address_map *map = VT_ADD(t->maps, t->map_count, m->map_room);
     uint64_t ticks = moment->ticks;
     if (moment->why == VT_MAP_END)

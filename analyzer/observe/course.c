@@ -37,7 +37,7 @@ struct course {
 #define NO_BAND UINT32_MAX
 
 struct vt_course_maker {
-    const struct vt_observe_sources *sources;
+    const struct vt_sources *sources;
     const struct vt_process *process;
     uint64_t begin, end; /* ticks */
     struct course *courses;
@@ -232,7 +232,7 @@ static void number_sites(struct vt_course_maker *m, const uint32_t *number) {
     }
 }
 
-struct vt_course_maker *vt_course_begin(const struct vt_observe_sources *sources,
+struct vt_course_maker *vt_course_begin(const struct vt_sources *sources,
                                         const struct vt_process *p) {
     struct vt_course_maker *m = vt_alloc(1, sizeof *m);
     m->sources = sources;
@@ -388,7 +388,7 @@ static void take_samples(const struct vt_course_maker *m, const struct course *c
     const struct vt_replay *r = m->sources->replay;
     struct vt_course *out = c->out;
     uint32_t gpu;
-    if (!vt_untracked_gpu(m->sources->log, r, out->device, &gpu))
+    if (!vt_untracked_gpu(m->sources, out->device, &gpu))
         return;
     for (size_t i = 0; i < r->sample_count; i++) {
         const struct vt_replay_sample *s = &r->samples[i];

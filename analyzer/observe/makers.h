@@ -14,7 +14,7 @@
 struct vt_course_maker;
 
 /* Chooses the bands. Free with vt_course_end. */
-struct vt_course_maker *vt_course_begin(const struct vt_observe_sources *sources,
+struct vt_course_maker *vt_course_begin(const struct vt_sources *sources,
                                         const struct vt_process *process);
 /* The window begins at `ticks`, with what the replay's sites hold. */
 void vt_course_restart(struct vt_course_maker *maker, const struct vt_replay *replay,
@@ -29,7 +29,7 @@ void vt_course_end(struct vt_course_maker *maker, struct vt_timeline *timeline);
 struct vt_maps_maker;
 
 /* Chooses the moments. Free with vt_maps_end. */
-struct vt_maps_maker *vt_maps_begin(const struct vt_observe_sources *sources,
+struct vt_maps_maker *vt_maps_begin(const struct vt_sources *sources,
                                     const struct vt_process *process, bool whole_end);
 /* The ticks of the next moment; UINT64_MAX: none. */
 uint64_t vt_maps_next(const struct vt_maps_maker *maker);

@@ -13,7 +13,7 @@ struct ring {
 };
 
 struct maker {
-    const struct vt_observe_sources *sources;
+    const struct vt_sources *sources;
     struct vt_timeline *timeline;
     struct vt_course_maker *courses; /* NULL: not asked for; likewise the others */
     struct vt_maps_maker *maps;
@@ -88,7 +88,7 @@ static void on_stop(struct vt_observer *observer, const struct vt_replay *r) {
     observer->stop_at = vt_maps_next(m->maps);
 }
 
-int vt_observe_run(const struct vt_observe_sources *sources, unsigned parts, struct vt_process *p,
+int vt_observe_run(const struct vt_sources *sources, unsigned parts, struct vt_process *p,
                    struct vt_string *message) {
     struct ring ring = {0};
     struct vt_replay replay;

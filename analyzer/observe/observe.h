@@ -13,22 +13,11 @@
 #ifndef VRAMTRACE_ANALYZER_OBSERVE_H
 #define VRAMTRACE_ANALYZER_OBSERVE_H
 
-#include "log/log.h"
-#include "model/model.h"
-#include "replay/replay.h"
-
-struct vt_observe_sources {
-    const struct vt_log *log;
-    const struct vt_replay *replay; /* the first replay, with the same window */
-    struct vt_clock clock;
-    const uint32_t *index; /* from its sites to vt_process.sites; VT_NO_SITE: filtered out */
-    struct vt_window window;
-    uint64_t end; /* ticks: of the run, or of the window */
-};
+#include "judge/judge.h"
 
 /* Fills process->timeline with `parts` (enum vt_timeline_part). The process's sites, leaks, devices
  * and ooms are there. Returns 0, or -errno with `message` if the log could not be read again. */
-int vt_observe_run(const struct vt_observe_sources *sources, unsigned parts,
-                   struct vt_process *process, struct vt_string *message);
+int vt_observe_run(const struct vt_sources *sources, unsigned parts, struct vt_process *process,
+                   struct vt_string *message);
 
 #endif
