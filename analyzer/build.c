@@ -161,8 +161,7 @@ static const char *blocks_name(const struct build *b, unsigned device) {
 
 static void take_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
-    const struct vt_reserve_device *reserve =
-        b->replay.segments ? vt_segments_device(b->replay.segments, ordinal) : NULL;
+    const struct vt_reserve_device *reserve = vt_segments_device(b->replay.segments, ordinal);
     device->has_blocks = from->framework.used || from->said;
     device->blocks = (struct vt_blocks){
         .name = blocks_name(b, ordinal),
@@ -175,7 +174,7 @@ static void take_blocks(const struct build *b, unsigned ordinal, struct vt_devic
         .alloc_count = from->framework.alloc_count,
         .free_count = from->framework.free_count,
         .at_peak_bytes = from->blocks_at_peak,
-        .reserved_bytes = reserve ? reserve->now.reserved : VT_UNKNOWN,
+        .reserved_bytes = reserve ? reserve->now.reserved_bytes : VT_UNKNOWN,
         .reserved_peak_bytes = reserve ? reserve->reserved_peak : VT_UNKNOWN,
         .said_allocated = from->said ? from->said_allocated : VT_UNKNOWN,
         .said_reserved = from->said ? from->said_reserved : VT_UNKNOWN,

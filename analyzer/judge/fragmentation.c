@@ -58,17 +58,14 @@ static void draw_map(const struct vt_sources *from, unsigned device, struct vt_f
         *map = (struct vt_segment_map){
             .address = region.start, .bytes = region.end - region.start, .first = f->piece_count};
         vt_segments_sum(r->segments, &region, &map->in_use_bytes, &map->largest_free_bytes);
-        for (uint64_t at = region.start, end; at < region.end; at = end) {
-            bool block;
-            end = vt_segments_piece(r->segments, at, &block);
-            if (!end)
-                break;
-            uint32_t site = block ? vt_pins_block_site(r, at) : VT_NO_SITE;
+        for (struct vt_region_piece piece = {0};
+             vt_segments_next_piece(r->segments, &region, &piece);) {
+            uint32_t site = piece.block ? vt_pins_block_site(r, piece.start) : VT_NO_SITE;
             *VT_ADD(f->pieces, f->piece_count, piece_room) =
-                (struct vt_piece){.offset = at - region.start,
-                                  .bytes = end - at,
+                (struct vt_piece){.offset = piece.start - region.start,
+                                  .bytes = piece.end - piece.start,
                                   .site = site == VT_NO_SITE ? VT_NO_SITE : from->index[site],
-                                  .idle = !block};
+                                  .idle = !piece.block};
         }
         map->count = f->piece_count - map->first;
     }
@@ -120,49 +117,40 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
 
 /* --- the whole --- */
 
-static struct vt_moment moment(struct vt_clock clock, const struct vt_reserve *from) {
-    return (struct vt_moment){.at = vt_clock_ns(clock, from->ticks),
-                              .reserved_bytes = from->reserved,
-                              .in_use_bytes = from->in_use,
-                              .largest_free_bytes = from->largest,
-                              .pinned_bytes = from->pinned};
+static struct vt_moment moment_in_ns(struct vt_clock clock, struct vt_moment moment) {
+    moment.at = vt_clock_ns(clock, moment.at);
+    return moment;
 }
 
 static void measure_blocks(const struct vt_sources *from, const struct vt_reserve_device *reserve,
                            struct vt_device *device) {
     struct vt_fragmentation *f = &device->fragmentation;
-    struct vt_replay_pin pins[VT_PINS];
-    const struct vt_reserve *now = &reserve->now;
+    const struct vt_moment *now = &reserve->now;
     *f = (struct vt_fragmentation){
-        .reserved_bytes = now->reserved,
-        .in_use_bytes = now->in_use,
-        .free_bytes = now->reserved - now->in_use,
-        .largest_free_bytes = now->largest,
+        .reserved_bytes = now->reserved_bytes,
+        .in_use_bytes = now->in_use_bytes,
+        .free_bytes = now->reserved_bytes - now->in_use_bytes,
+        .largest_free_bytes = now->largest_free_bytes,
         .worst = {.at = VT_UNKNOWN},
     };
     f->ratio = vt_fragmentation_ratio(f->free_bytes, f->largest_free_bytes);
-    f->last = moment(from->clock, &reserve->last);
-    if (reserve->worst.reserved)
-        f->worst = moment(from->clock, &reserve->worst);
+    f->last = moment_in_ns(from->clock, reserve->last);
+    if (reserve->worst.reserved_bytes)
+        f->worst = moment_in_ns(from->clock, reserve->worst);
     f->moments = vt_alloc(reserve->moment_count, sizeof *f->moments);
     for (uint32_t i = 0; i < reserve->moment_count; i++)
-        f->moments[f->moment_count++] = moment(from->clock, &reserve->moments[i]);
-    uint32_t count = vt_pins_find(from->replay, device->ordinal, pins);
-    f->pins = vt_alloc(count, sizeof *f->pins);
-    for (uint32_t i = 0; i < count; i++)
-        f->pins[f->pin_count++] = (struct vt_pin){.site = from->index[pins[i].site],
-                                                  .blocks = pins[i].blocks,
-                                                  .block_bytes = pins[i].block_bytes,
-                                                  .segments = pins[i].segments,
-                                                  .pinned_bytes = pins[i].pinned_bytes};
+        f->moments[f->moment_count++] = moment_in_ns(from->clock, reserve->moments[i]);
+    f->pins = vt_alloc(VT_PINS, sizeof *f->pins);
+    f->pin_count = vt_pins_find(from->replay, device->ordinal, f->pins);
+    for (uint32_t i = 0; i < f->pin_count; i++)
+        f->pins[i].site = from->index[f->pins[i].site];
     draw_map(from, device->ordinal, f);
 }
 
 void vt_fragmentation_measure(const struct vt_sources *from, struct vt_device *device) {
     const struct vt_replay *replay = from->replay;
     unsigned ordinal = device->ordinal & 0xff;
-    const struct vt_reserve_device *reserve =
-        replay->segments ? vt_segments_device(replay->segments, ordinal) : NULL;
+    const struct vt_reserve_device *reserve = vt_segments_device(replay->segments, ordinal);
     bool pooled = false;
     for (size_t i = 0; i < replay->site_count; i++)
         pooled |= replay->sites[i].pooled && replay->sites[i].device == ordinal;

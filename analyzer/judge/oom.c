@@ -112,21 +112,12 @@ static void take_cache(const struct vt_process *p, const struct vt_replay_fail *
                        struct vt_oom *oom) {
     oom->cached_bytes = oom->largest_free_bytes = VT_UNKNOWN;
     if (from->cached) {
-        oom->cached_bytes = from->reserve.reserved - from->reserve.in_use;
-        oom->largest_free_bytes = from->reserve.largest;
+        oom->cached_bytes = from->reserve.reserved_bytes - from->reserve.in_use_bytes;
+        oom->largest_free_bytes = from->reserve.largest_free_bytes;
     } else if (oom->layer != VT_LAYER_HOST && !has_unseen_cache(p, oom->device)) {
         oom->cached_bytes = oom->largest_free_bytes = 0;
     }
-    oom->cache = (struct vt_oom_cache){
-        .known = from->packing.known,
-        .need_bytes = from->packing.need,
-        .reserved_bytes = from->reserve.reserved,
-        .usable_bytes = from->packing.idle_usable,
-        .largest_usable_bytes = from->packing.largest_usable,
-        .other_pool_bytes = from->packing.idle_other_pool,
-        .other_stream_bytes = from->packing.idle_other_stream,
-        .releasable_bytes = from->releasable,
-    };
+    oom->cache = from->cache;
 }
 
 /* --- the outcome --- */
@@ -174,10 +165,10 @@ static void take(const struct vt_sources *s, const struct vt_process *p,
         oom->holders[i] = s->index[from->holders[i]];
         oom->holder_bytes[i] = from->holder_bytes[i];
     }
-    for (uint32_t i = 0; i < from->pin_count; i++)
-        oom->pins[i] = (struct vt_pin){s->index[from->pins[i].site], from->pins[i].blocks,
-                                       from->pins[i].block_bytes, from->pins[i].segments,
-                                       from->pins[i].pinned_bytes};
+    for (uint32_t i = 0; i < from->pin_count; i++) {
+        oom->pins[i] = from->pins[i];
+        oom->pins[i].site = s->index[from->pins[i].site];
+    }
     take_free(s, p, from, oom);
     take_cache(p, from, oom);
 }

@@ -220,6 +220,7 @@ struct vt_pin {
     uint64_t blocks, block_bytes, segments;
     uint64_t pinned_bytes; /* idle in those segments */
 };
+#define VT_PINS 8 /* the most that are looked for at a moment */
 
 /* A caching allocator's segment; vt_fragmentation.pieces from `first` on tile it. */
 struct vt_segment_map {
@@ -345,9 +346,9 @@ struct vt_oom {
                             out */
     uint64_t holder_bytes[8];
     uint32_t holder_count;
-    bool expandable;       /* the allocator uses expandable segments */
-    bool unasked;          /* the framework refused it without asking the driver */
-    struct vt_pin pins[8]; /* the most pinned first */
+    bool expandable;             /* the allocator uses expandable segments */
+    bool unasked;                /* the framework refused it without asking the driver */
+    struct vt_pin pins[VT_PINS]; /* the most pinned first */
     uint32_t pin_count;
     uint32_t number; /* in the replay */
     const struct vt_stack *stack;

@@ -60,8 +60,7 @@ static void choose_moments(struct vt_maps_maker *m, const struct vt_process *p,
                            const struct vt_device *d) {
     const struct vt_sources *s = m->sources;
     unsigned device = d->ordinal & 0xff;
-    const struct vt_reserve_device *reserve =
-        s->replay->segments ? vt_segments_device(s->replay->segments, device) : NULL;
+    const struct vt_reserve_device *reserve = vt_segments_device(s->replay->segments, device);
     uint64_t begin = s->window.since, end = s->log->last_ticks;
     if (end > s->window.until)
         end = s->window.until;
@@ -70,8 +69,8 @@ static void choose_moments(struct vt_maps_maker *m, const struct vt_process *p,
         add_moment(m, (struct moment){s->replay->devices[device].driver.peak_ticks, device,
                                       VT_MAP_PEAK, 0});
     add_moment(m, (struct moment){VT_TICKS_MASK, device, VT_MAP_END, 0});
-    if (reserve && reserve->worst.reserved) {
-        add_moment(m, (struct moment){reserve->worst.ticks, device, VT_MAP_WORST, 0});
+    if (reserve && reserve->worst.reserved_bytes) {
+        add_moment(m, (struct moment){reserve->worst.at, device, VT_MAP_WORST, 0});
         taken++;
     }
     uint32_t between = VT_MAP_MOMENTS - taken;
@@ -99,8 +98,8 @@ uint64_t vt_maps_next(const struct vt_maps_maker *m) {
 
 /* Driver memory at one address. */
 struct place {
-    uint64_t start, end, key;
-    bool segment, mapped;
+    struct vt_region region;
+    bool segment;
     bool fresh; /* a segment in which no block lay yet */
 };
 
@@ -118,11 +117,12 @@ static uint32_t site_of(const struct drawing *d, uint32_t replay_site) {
 
 static int by_start(const void *a, const void *b) {
     const struct place *x = a, *y = b;
-    return VT_ORDER({x->start, y->start});
+    return VT_ORDER({x->region.start, y->region.start});
 }
 
 static int largest_first(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
+    const struct vt_region *x = &((const struct place *)a)->region;
+    const struct vt_region *y = &((const struct place *)b)->region;
     return VT_ORDER({y->end - y->start, x->end - x->start}, {x->start, y->start});
 }
 
@@ -143,29 +143,29 @@ static struct place *find_places(const struct vt_maps_maker *m, const struct vt_
     size_t at = 0;
     *count = 0;
     if (r->segments) {
-        struct vt_region region;
+        struct place place = {.segment = true};
         const struct vt_segment *s;
-        while (vt_segments_region(r->segments, &at, &region))
-            if (region.device == device) {
-                *VT_ADD(places, *count, room) = (struct place){
-                    region.start, region.end, region.key, true, region.mapped, false};
-            }
-        for (at = 0; (s = vt_segments_next(r->segments, &at));)
-            if (s->device == device && !s->holds) {
-                VT_GROW(places, *count, room);
-                bool fresh = is_fresh_segment(m, r, s);
-                places[(*count)++] =
-                    (struct place){s->start, s->end, s->key, fresh, s->mapped, fresh};
-            }
+        while (vt_segments_region(r->segments, &at, &place.region))
+            if (place.region.device == device)
+                *VT_ADD(places, *count, room) = place;
+        for (at = 0; (s = vt_segments_next(r->segments, &at));) {
+            if (s->device != device || s->holds)
+                continue;
+            place.region = (struct vt_region){
+                .start = s->start, .end = s->end, .key = s->key, .mapped = s->mapped};
+            place.segment = place.fresh = is_fresh_segment(m, r, s);
+            *VT_ADD(places, *count, room) = place;
+        }
     } else {
         const struct vt_address *e;
         while ((e = vt_addresses_next(&r->live, &at)))
             if (vt_kind_space(e->kind) == VT_SPACE_DEVICE &&
                 vt_kind_layer(e->kind) == VT_LAYER_DRIVER &&
-                vt_replay_site_of(r, e)->device == device) {
-                *VT_ADD(places, *count, room) = (struct place){
-                    vt_address_of(e), vt_address_of(e) + e->size, e->key, false, false, false};
-            }
+                vt_replay_site_of(r, e)->device == device)
+                *VT_ADD(places, *count, room) =
+                    (struct place){.region = {.start = vt_address_of(e),
+                                              .end = vt_address_of(e) + e->size,
+                                              .key = e->key}};
     }
     return places;
 }
@@ -179,17 +179,15 @@ static void add_piece(struct drawing *d, struct vt_map_piece piece) {
 static void draw_pieces(struct drawing *d, const struct place *place) {
     struct vt_map_piece merged = {0};
     uint64_t largest = 0; /* block in `merged` */
-    for (uint64_t at = place->start, end; at < place->end; at = end) {
-        bool block;
-        end = vt_segments_piece(d->replay->segments, at, &block);
-        if (!end)
-            break;
+    for (struct vt_region_piece at = {0};
+         vt_segments_next_piece(d->replay->segments, &place->region, &at);) {
+        uint64_t bytes = at.end - at.start;
         struct vt_map_piece piece = {
-            .offset = at - place->start,
-            .bytes = end - at,
-            .idle_bytes = block ? 0 : end - at,
-            .site = block ? site_of(d, vt_pins_block_site(d->replay, at)) : VT_NO_SITE,
-            .blocks = block,
+            .offset = at.start - place->region.start,
+            .bytes = bytes,
+            .idle_bytes = at.block ? 0 : bytes,
+            .site = at.block ? site_of(d, vt_pins_block_site(d->replay, at.start)) : VT_NO_SITE,
+            .blocks = at.block,
         };
         if (merged.bytes && (piece.bytes >= d->least || merged.bytes >= d->least)) {
             add_piece(d, merged);
@@ -201,13 +199,13 @@ static void draw_pieces(struct drawing *d, const struct place *place) {
         }
         if (!merged.bytes) {
             merged = piece;
-            largest = block ? piece.bytes : 0;
+            largest = at.block ? piece.bytes : 0;
             continue;
         }
         merged.bytes += piece.bytes;
         merged.idle_bytes += piece.idle_bytes;
         merged.blocks += piece.blocks;
-        if (block && piece.bytes > largest) {
+        if (at.block && piece.bytes > largest) {
             merged.site = piece.site;
             largest = piece.bytes;
         }
@@ -218,14 +216,14 @@ static void draw_pieces(struct drawing *d, const struct place *place) {
 
 static void draw_region(struct drawing *d, const struct place *place) {
     struct vt_address_map *map = d->map;
-    const struct vt_address *driver = vt_addresses_find(&d->replay->live, place->key);
+    const struct vt_address *driver = vt_addresses_find(&d->replay->live, place->region.key);
     uint32_t site = driver ? site_of(d, vt_replay_site_index(d->replay, driver)) : VT_NO_SITE;
     struct vt_map_region *region = VT_ADD(map->regions, map->region_count, d->region_room);
-    *region = (struct vt_map_region){.address = place->start,
-                                     .bytes = place->end - place->start,
+    *region = (struct vt_map_region){.address = place->region.start,
+                                     .bytes = place->region.end - place->region.start,
                                      .site = site,
                                      .segment = place->segment,
-                                     .mapped = place->mapped,
+                                     .mapped = place->region.mapped,
                                      .first = map->piece_count};
     if (place->fresh)
         add_piece(d, (struct vt_map_piece){
@@ -241,7 +239,7 @@ static void draw_region(struct drawing *d, const struct place *place) {
 static uint64_t least_piece(const struct place *places, uint32_t count, uint64_t most) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++)
-        bytes += places[i].segment ? places[i].end - places[i].start : 0;
+        bytes += places[i].segment ? places[i].region.end - places[i].region.start : 0;
     return bytes / most * 2;
 }
 
@@ -249,13 +247,10 @@ static uint64_t count_pieces(const struct vt_replay *r, const struct place *plac
                              uint32_t count) {
     uint64_t pieces = 0;
     for (uint32_t i = 0; i < count; i++) {
-        bool block;
-        uint64_t at = places[i].start;
-        pieces += !places[i].segment;
-        while (places[i].segment && at && at < places[i].end) {
-            at = vt_segments_piece(r->segments, at, &block);
+        struct vt_region_piece piece = {0};
+        pieces += !places[i].segment || places[i].fresh;
+        while (places[i].segment && vt_segments_next_piece(r->segments, &places[i].region, &piece))
             pieces++;
-        }
     }
     return pieces;
 }
@@ -291,12 +286,11 @@ static void draw_moment(struct vt_maps_maker *m, const struct moment *moment,
                                    .at = vt_clock_ns(s->clock, ticks),
                                    .why = moment->why,
                                    .oom = moment->oom};
-    const struct vt_reserve_device *reserve =
-        r->segments ? vt_segments_device(r->segments, moment->device) : NULL;
+    const struct vt_reserve_device *reserve = vt_segments_device(r->segments, moment->device);
     if (reserve) {
-        map->reserved_bytes = reserve->now.reserved;
-        map->in_use_bytes = reserve->now.in_use;
-        map->largest_free_bytes = reserve->now.largest;
+        map->reserved_bytes = reserve->now.reserved_bytes;
+        map->in_use_bytes = reserve->now.in_use_bytes;
+        map->largest_free_bytes = reserve->now.largest_free_bytes;
     }
     draw(m, r, moment, map);
 }
@@ -311,8 +305,7 @@ void vt_maps_settle(struct vt_maps_maker *m, const struct vt_replay *r, struct v
  * is created, before it has an address. */
 static bool is_mapped(const struct vt_maps_maker *m, unsigned device) {
     struct vt_segments *segments = m->sources->replay->segments;
-    const struct vt_reserve_device *reserve =
-        segments ? vt_segments_device(segments, device) : NULL;
+    const struct vt_reserve_device *reserve = vt_segments_device(segments, device);
     return reserve && reserve->mapped;
 }
 

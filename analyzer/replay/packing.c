@@ -14,9 +14,7 @@ struct live {
 
 static int largest_first(const void *a, const void *b) {
     const struct live *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    return x->stream < y->stream ? -1 : x->stream > y->stream;
+    return VT_ORDER({y->size, x->size}, {x->stream, y->stream});
 }
 
 /* An idle piece of the request's pool that is large enough, but was not used, is of another stream.
@@ -52,47 +50,43 @@ static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t r
     return 0;
 }
 
-struct vt_packing vt_packing_find(struct vt_segments *f, unsigned device,
-                                  struct vt_cache_settings settings, uint64_t request,
-                                  uint64_t *work) {
-    struct vt_packing found = {0};
+unsigned vt_packing_find(struct vt_segments *f, unsigned device, struct vt_cache_settings settings,
+                         uint64_t request, uint64_t *work, struct vt_oom_cache *found) {
     struct vt_region region;
     struct live *live = NULL;
     size_t count = 0, room = 0, cursor = 0;
     request = (request + VT_CACHE_UNIT - 1) / VT_CACHE_UNIT * VT_CACHE_UNIT;
-    found.stream = settings.max_split == UINT64_MAX ? choose_stream(f, device, request) : 0;
+    unsigned stream = settings.max_split == UINT64_MAX ? choose_stream(f, device, request) : 0;
     while (*work && vt_segments_region(f, &cursor, &region)) {
-        bool small = request <= VT_CACHE_SMALL, block;
-        for (uint64_t at = region.start, end; region.device == device && at < region.end;
-             at = end) {
-            end = vt_segments_piece(f, at, &block);
-            if (!end)
-                break;
+        bool small = request <= VT_CACHE_SMALL;
+        if (region.device != device)
+            continue;
+        for (struct vt_region_piece piece = {0}; vt_segments_next_piece(f, &region, &piece);) {
+            uint64_t bytes = piece.end - piece.start;
             *work -= *work > 0;
-            if (block) {
-                *VT_ADD(live, count, room) = (struct live){end - at, region.stream};
+            if (piece.block) {
+                *VT_ADD(live, count, room) = (struct live){bytes, region.stream};
             } else if (region.small != small) {
-                found.idle_other_pool += end - at;
-            } else if (region.stream != found.stream) {
-                found.idle_other_stream += end - at;
+                found->other_pool_bytes += bytes;
+            } else if (region.stream != stream) {
+                found->other_stream_bytes += bytes;
             } else {
-                found.idle_usable += end - at;
-                if (end - at > found.largest_usable)
-                    found.largest_usable = end - at;
+                found->usable_bytes += bytes;
+                if (bytes > found->largest_usable_bytes)
+                    found->largest_usable_bytes = bytes;
             }
         }
     }
     if (*work) {
         struct vt_cache_model *fresh = vt_cache_open(settings, UINT64_MAX, UINT64_MAX);
-        if (count)
-            qsort(live, count, sizeof *live, largest_first);
+        vt_sort(live, count, sizeof *live, largest_first);
         for (size_t i = 0; i < count; i++)
             vt_cache_alloc(fresh, live[i].size, live[i].stream);
-        vt_cache_alloc(fresh, request, found.stream);
-        found.need = vt_cache_reserved(fresh);
-        found.known = true;
+        vt_cache_alloc(fresh, request, stream);
+        found->need_bytes = vt_cache_reserved(fresh);
+        found->known = true;
         vt_cache_close(fresh);
     }
     free(live);
-    return found;
+    return stream;
 }

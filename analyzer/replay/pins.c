@@ -15,7 +15,7 @@ uint32_t vt_pins_block_site(const struct vt_replay *r, uint64_t address) {
 }
 
 struct pin_row {
-    struct vt_replay_pin pin;
+    struct vt_pin pin;
     uint64_t region; /* the last one that was counted, from 1 */
 };
 
@@ -24,32 +24,28 @@ static int most_pinned_first(const void *a, const void *b) {
     return VT_ORDER({y->pin.pinned_bytes, x->pin.pinned_bytes}, {x->pin.site, y->pin.site});
 }
 
-uint32_t vt_pins_find(const struct vt_replay *r, unsigned device,
-                      struct vt_replay_pin pins[VT_PINS]) {
+uint32_t vt_pins_find(const struct vt_replay *r, unsigned device, struct vt_pin pins[VT_PINS]) {
     struct vt_map known = {0};
     struct pin_row *rows = NULL;
     size_t count = 0, room = 0, cursor = 0;
     struct vt_region region;
     for (uint64_t n = 1; vt_segments_region(r->segments, &cursor, &region); n++) {
         uint64_t in_use, largest, bytes = region.end - region.start;
-        bool block;
         if (region.device != device)
             continue;
         vt_segments_sum(r->segments, &region, &in_use, &largest);
         if (!in_use || in_use > bytes / 2)
             continue;
-        for (uint64_t at = region.start, end; at < region.end; at = end) {
-            end = vt_segments_piece(r->segments, at, &block);
-            if (!end)
-                break;
-            uint32_t site = block ? vt_pins_block_site(r, at) : VT_NO_SITE;
+        for (struct vt_region_piece piece = {0};
+             vt_segments_next_piece(r->segments, &region, &piece);) {
+            uint32_t site = piece.block ? vt_pins_block_site(r, piece.start) : VT_NO_SITE;
             if (site == VT_NO_SITE)
                 continue;
             uint32_t i = vt_map_add(&known, site, (uint32_t)count);
             if (i == count)
                 *VT_ADD(rows, count, room) = (struct pin_row){.pin = {.site = site}};
             rows[i].pin.blocks++;
-            rows[i].pin.block_bytes += end - at;
+            rows[i].pin.block_bytes += piece.end - piece.start;
             if (rows[i].region != n) {
                 rows[i].region = n;
                 rows[i].pin.segments++;

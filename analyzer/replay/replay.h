@@ -113,15 +113,6 @@ struct vt_replay_device {
     bool at_peak; /* it is now */
 };
 
-/* Live blocks of a site that keep mostly idle segments from being released. */
-struct vt_replay_pin {
-    uint32_t site;
-    uint32_t blocks, segments;
-    uint64_t block_bytes;
-    uint64_t pinned_bytes; /* idle in those segments */
-};
-#define VT_PINS 8
-
 /* What a site held when an allocation failed. */
 struct vt_replay_held {
     uint32_t site;
@@ -150,10 +141,9 @@ struct vt_replay_fail {
     struct vt_replay_info before, after; /* the driver's nearest answers */
     bool cached;                         /* `reserve` is known */
     bool mapped;                         /* with expandable segments */
-    struct vt_reserve reserve;
-    uint64_t releasable;                /* in segments that are wholly idle */
-    struct vt_packing packing;          /* of a framework's request that was given up */
-    struct vt_replay_pin pins[VT_PINS]; /* the most pinned bytes first */
+    struct vt_moment reserve;
+    struct vt_oom_cache cache;   /* `known` of a framework's request that was given up */
+    struct vt_pin pins[VT_PINS]; /* the most pinned bytes first; their sites are the replay's */
     uint32_t pin_count;
     struct vt_replay_held *held; /* all sites that held memory of the device; only of the last
                                     failure of all, and of the last that a framework raised */
@@ -248,9 +238,10 @@ static inline struct vt_replay_site *vt_replay_site_of(const struct vt_replay *r
 
 /* What else is wanted of a replay; NULL: it is not. */
 struct vt_replay_wishes {
-    struct vt_history *history;     /* it is filled; the caller has opened it */
-    struct vt_rehearsal *rehearsal; /* other settings of a framework: of the fails, fills `rehearsed` */
-    struct vt_observer *observer;   /* it is told of each event; never with a history */
+    struct vt_history *history; /* it is filled; the caller has opened it */
+    struct vt_rehearsal
+        *rehearsal; /* other settings of a framework: of the fails, fills `rehearsed` */
+    struct vt_observer *observer; /* it is told of each event; never with a history */
 };
 
 /* Fills `replay`; free it with vt_replay_free even after an error. Returns 0, or -errno with `message` if

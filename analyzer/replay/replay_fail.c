@@ -64,8 +64,7 @@ static void note_held(struct vt_replay *r, struct vt_replay_fail *fail) {
 static void note_state(struct vt_replay *r, struct vt_replay_fail *fail) {
     if (r->segments)
         vt_segments_asked(r->segments);
-    const struct vt_reserve_device *reserve =
-        r->segments ? vt_segments_device(r->segments, fail->device) : NULL;
+    const struct vt_reserve_device *reserve = vt_segments_device(r->segments, fail->device);
     fail->tracked_bytes = r->devices[fail->device].driver.live_bytes;
     fail->holder_count = fail->pin_count = 0;
     find_holders(r, fail);
@@ -75,7 +74,10 @@ static void note_state(struct vt_replay *r, struct vt_replay_fail *fail) {
     fail->cached = true;
     fail->mapped = reserve->mapped;
     fail->reserve = reserve->now;
-    fail->releasable = vt_segments_releasable(r->segments, fail->device);
+    fail->cache = (struct vt_oom_cache){
+        .reserved_bytes = reserve->now.reserved_bytes,
+        .releasable_bytes = vt_segments_releasable(r->segments, fail->device),
+    };
     fail->pin_count = vt_pins_find(r, fail->device, fail->pins);
 }
 
@@ -157,10 +159,10 @@ void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct
         return;
     struct vt_cache_settings settings = r->settings;
     settings.expandable = last->mapped;
-    last->packing =
-        vt_packing_find(r->segments, last->device, settings, o->requested, &r->packing_work);
+    unsigned stream = vt_packing_find(r->segments, last->device, settings, o->requested,
+                                      &r->packing_work, &last->cache);
     if (rehearsal && rehearsal->device == last->device)
-        last->rehearsed = vt_rehearsal_request(rehearsal, o->requested, last->packing.stream);
+        last->rehearsed = vt_rehearsal_request(rehearsal, o->requested, stream);
 }
 
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,

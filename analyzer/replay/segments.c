@@ -25,9 +25,9 @@ struct leaf {
 struct device {
     struct vt_reserve_device figures;
     bool used;
-    uint64_t requests;         /* vt_segments.requests at the last change */
-    struct vt_reserve changed; /* after the last change */
-    struct vt_reserve worse;   /* when most was pinned since that request; pinned 0: nothing was */
+    uint64_t requests;        /* vt_segments.requests at the last change */
+    struct vt_moment changed; /* after the last change */
+    struct vt_moment worse;   /* when most was pinned since that request; pinned 0: nothing was */
     struct vt_idle_heap idle, (*pools)[STREAMS]; /* pools[small] has one for each stream */
     uint64_t whole;                              /* bytes of segments that are completely idle */
     uint64_t changes, stride;                    /* a moment is kept every `stride` changes */
@@ -197,9 +197,9 @@ static void settle(const struct vt_segments *f, struct device *d) {
         return;
     d->requests = f->requests;
     d->figures.last = d->changed;
-    if (d->worse.pinned > d->figures.worst.pinned)
+    if (d->worse.pinned_bytes > d->figures.worst.pinned_bytes)
         d->figures.worst = d->worse;
-    d->worse = (struct vt_reserve){0};
+    d->worse = (struct vt_moment){0};
 }
 
 /* To be called after every change. */
@@ -209,18 +209,20 @@ static void changed(struct vt_segments *f, unsigned device, uint64_t ticks) {
     if (!d->used)
         return;
     settle(f, d);
-    r->now.ticks = ticks;
-    r->now.largest = vt_idle_heap_largest(&d->idle);
-    if (r->now.reserved > r->reserved_peak)
-        r->reserved_peak = r->now.reserved;
-    r->now.pinned = r->now.reserved - r->now.in_use - d->whole;
-    if (r->now.pinned > d->worse.pinned)
+    r->now.at = ticks;
+    r->now.largest_free_bytes = vt_idle_heap_largest(&d->idle);
+    if (r->now.reserved_bytes > r->reserved_peak)
+        r->reserved_peak = r->now.reserved_bytes;
+    r->now.pinned_bytes = r->now.reserved_bytes - r->now.in_use_bytes - d->whole;
+    if (r->now.pinned_bytes > d->worse.pinned_bytes)
         d->worse = r->now;
     d->changed = r->now;
     keep_moment(d);
 }
 
 const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsigned device) {
+    if (!f)
+        return NULL;
     struct device *d = &f->devices[device & 0xff];
     settle(f, d);
     return d->used ? &d->figures : NULL;
@@ -234,7 +236,7 @@ void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
     for (unsigned i = 0; i < 256; i++) {
         struct device *d = &f->devices[i];
         struct vt_reserve_device *r = &d->figures;
-        r->worst = d->worse = (struct vt_reserve){0};
+        r->worst = d->worse = (struct vt_moment){0};
         r->reserved_peak = 0;
         r->moment_count = 0;
         d->changes = d->stride = 0;
@@ -332,7 +334,7 @@ static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t 
     s->holds = true;
     d->used = true;
     d->figures.mapped |= s->mapped;
-    d->figures.now.reserved += s->end - s->start;
+    d->figures.now.reserved_bytes += s->end - s->start;
     add_idle(f, s->start, s->end, s->device);
 }
 
@@ -373,7 +375,7 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
     f->pieces.row[i].block = true;
     if (end < rest.end)
         count_idle(f, vt_pieces_insert(&f->pieces, i, rest), 1);
-    f->devices[s->device].figures.now.in_use += size;
+    f->devices[s->device].figures.now.in_use_bytes += size;
     changed(f, s->device, ticks);
     vt_segments_asked(f);
     settle(f, &f->devices[s->device]);
@@ -386,7 +388,7 @@ void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks) {
     if (!i || !piece->block)
         return;
     unsigned device = piece->device;
-    f->devices[device].figures.now.in_use -= piece->end - address;
+    f->devices[device].figures.now.in_use_bytes -= piece->end - address;
     make_idle(f, i);
     changed(f, device, ticks);
 }
@@ -421,7 +423,7 @@ static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t star
             count_idle(f, i, -1);
         vt_pieces_remove(&f->pieces, i);
         if (piece.block) {
-            f->devices[device].figures.now.in_use -= piece.end - piece.start;
+            f->devices[device].figures.now.in_use_bytes -= piece.end - piece.start;
             if (gone)
                 gone(context, piece.start);
         }
@@ -440,7 +442,7 @@ static void remove_segment(struct vt_segments *f, uint64_t start, uint64_t end, 
     unsigned device = s->device;
     if (s->holds) {
         cut(f, s, start, end, gone, context);
-        f->devices[device].figures.now.reserved -= end - start;
+        f->devices[device].figures.now.reserved_bytes -= end - start;
     }
     if (!s->mapped) {
         /* a neighbour may have a wall at the same address, and must keep it */
@@ -513,10 +515,13 @@ const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *a
     return NULL;
 }
 
-uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block) {
-    uint32_t i = vt_pieces_at(&f->pieces, start);
-    *block = i && f->pieces.row[i].block;
-    return i ? f->pieces.row[i].end : 0;
+bool vt_segments_next_piece(const struct vt_segments *f, const struct vt_region *region,
+                            struct vt_region_piece *piece) {
+    uint64_t start = piece->end ? piece->end : region->start;
+    uint32_t i = start < region->end ? vt_pieces_at(&f->pieces, start) : 0;
+    const struct vt_segment_piece *row = &f->pieces.row[i];
+    *piece = (struct vt_region_piece){start, row->end, row->block};
+    return i;
 }
 
 uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device) {
@@ -532,11 +537,9 @@ uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device) {
 }
 
 static void count_idle_in(struct vt_segments *f, const struct vt_region *region, int sign) {
-    uint32_t i;
-    for (uint64_t at = region->start; at < region->end && (i = vt_pieces_at(&f->pieces, at));
-         at = f->pieces.row[i].end)
-        if (!f->pieces.row[i].block)
-            count_idle(f, i, sign);
+    for (struct vt_region_piece piece = {0}; vt_segments_next_piece(f, region, &piece);)
+        if (!piece.block)
+            count_idle(f, vt_pieces_at(&f->pieces, piece.start), sign);
 }
 
 void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region,
@@ -550,15 +553,12 @@ void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *regio
 
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
                      uint64_t *largest) {
-    bool block;
     *in_use = *largest = 0;
-    for (uint64_t at = region->start, end; at < region->end; at = end) {
-        end = vt_segments_piece(f, at, &block);
-        if (!end)
-            return;
-        if (block)
-            *in_use += end - at;
-        else if (end - at > *largest)
-            *largest = end - at;
+    for (struct vt_region_piece piece = {0}; vt_segments_next_piece(f, region, &piece);) {
+        uint64_t bytes = piece.end - piece.start;
+        if (piece.block)
+            *in_use += bytes;
+        else if (bytes > *largest)
+            *largest = bytes;
     }
 }

@@ -15,24 +15,18 @@
 #define VRAMTRACE_ANALYZER_SEGMENTS_H
 
 #include "addresses.h"
-
-/* What a device's caching allocators hold at a moment. */
-struct vt_reserve {
-    uint64_t ticks;
-    uint64_t reserved, in_use; /* in segments; in the blocks in them */
-    uint64_t largest;          /* the largest idle piece */
-    uint64_t pinned;           /* idle, in segments that live blocks keep from being released */
-};
+#include "model/model.h"
 
 enum { VT_RESERVE_MOMENTS = 512 };
 
+/* What a device's caching allocators hold: `at` of a moment is in ticks here. */
 struct vt_reserve_device {
-    struct vt_reserve now;
-    struct vt_reserve last;  /* when the process last asked for memory, on any device: what it frees
+    struct vt_moment now;
+    struct vt_moment last;  /* when the process last asked for memory, on any device: what it frees
                                 after that on its way out says nothing of its fragmentation */
-    struct vt_reserve worst; /* when most was pinned, up to then; its `reserved` 0: never */
+    struct vt_moment worst; /* when most was pinned, up to then; its reserved_bytes 0: never */
     uint64_t reserved_peak;
-    struct vt_reserve *moments; /* over the run, with equally many changes between them */
+    struct vt_moment *moments; /* over the run, with equally many changes between them */
     uint32_t moment_count;
     bool mapped; /* some of it is expandable segments */
 };
@@ -90,7 +84,7 @@ void vt_segments_asked(struct vt_segments *f);
 /* Restarts the peaks and the moments. */
 void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks);
 
-/* A device's figures, valid until the next change. NULL: it never had a segment. */
+/* A device's figures, valid until the next change. NULL: it never had a segment; `f` may be NULL, too. */
 const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsigned device);
 
 /* A segment, or adjacent mapped ones, which blocks and idle pieces tile. */
@@ -107,8 +101,13 @@ bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_regio
 const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *at);
 /* The driver allocation that contains an address. NULL: none. Valid until the next change. */
 const struct vt_segment *vt_segments_with(const struct vt_segments *f, uint64_t address);
-/* The end of the piece that begins at `start`, and whether it is a block. 0: none begins there. */
-uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block);
+/* A block, or an idle piece. Start it as {0} for a region's first one. False: no more. */
+struct vt_region_piece {
+    uint64_t start, end;
+    bool block;
+};
+bool vt_segments_next_piece(const struct vt_segments *f, const struct vt_region *region,
+                            struct vt_region_piece *piece);
 /* Bytes of segments that are wholly idle: what the allocator could return to the driver. */
 uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device);
 /* Gives the segments of a region another stream. */

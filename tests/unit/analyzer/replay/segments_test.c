@@ -76,10 +76,10 @@ static void compare(struct vt_segments *f, const struct model *m) {
         assert_int_equal(reserved, 0);
         return;
     }
-    assert_int_equal(d->now.reserved, reserved);
-    assert_int_equal(d->now.in_use, in_use);
-    assert_int_equal(d->now.largest, largest);
-    assert_int_equal(d->now.pinned, pinned);
+    assert_int_equal(d->now.reserved_bytes, reserved);
+    assert_int_equal(d->now.in_use_bytes, in_use);
+    assert_int_equal(d->now.largest_free_bytes, largest);
+    assert_int_equal(d->now.pinned_bytes, pinned);
 }
 
 static void random_allocator(void **state) {
@@ -138,8 +138,8 @@ static void random_allocator(void **state) {
     assert_true(gone > 100);
     const struct vt_reserve_device *d = vt_segments_device(f, 3);
     assert_true(d->moment_count > VT_RESERVE_MOMENTS / 2 && d->moment_count <= VT_RESERVE_MOMENTS);
-    assert_true(d->worst.pinned > SEGMENT);
-    assert_true(d->worst.pinned <= d->worst.reserved - d->worst.in_use);
+    assert_true(d->worst.pinned_bytes > SEGMENT);
+    assert_true(d->worst.pinned_bytes <= d->worst.reserved_bytes - d->worst.in_use_bytes);
     vt_segments_close(f);
 }
 
@@ -154,8 +154,8 @@ static void mapped(void **state) {
         vt_segments_add(f, 0x1000 + i * 0x100, 0x100, 10 + i, 0, true, i + 1);
     assert_non_null(vt_segments_alloc(f, 0x1080, 0x200, 5, begun, &first)); /* of three */
     const struct vt_reserve_device *d = vt_segments_device(f, 0);
-    assert_int_equal(d->now.reserved, 0x300);
-    assert_int_equal(d->now.largest, 0x80);
+    assert_int_equal(d->now.reserved_bytes, 0x300);
+    assert_int_equal(d->now.largest_free_bytes, 0x80);
     assert_true(d->mapped);
     assert_int_equal(first, 3);
     assert_non_null(vt_segments_alloc(f, 0x1300, 0x40, 6, begun, &first));
@@ -164,10 +164,10 @@ static void mapped(void **state) {
     assert_int_equal(region.end - region.start, 0x400);
     assert_false(vt_segments_region(f, &at, &region));
     vt_segments_free(f, 0x1080, 7);
-    assert_int_equal(vt_segments_device(f, 0)->now.largest, 0x300);
+    assert_int_equal(vt_segments_device(f, 0)->now.largest_free_bytes, 0x300);
     vt_segments_unmap(f, 0x1100, 0x1200, 8, NULL, NULL); /* a hole of address space */
-    assert_int_equal(vt_segments_device(f, 0)->now.largest, 0x100);
-    assert_int_equal(vt_segments_device(f, 0)->now.reserved, 0x300);
+    assert_int_equal(vt_segments_device(f, 0)->now.largest_free_bytes, 0x100);
+    assert_int_equal(vt_segments_device(f, 0)->now.reserved_bytes, 0x300);
     assert_null(vt_segments_alloc(f, 0x1080, 0x200, 9, begun, &first));
     at = 0;
     unsigned regions = 0;
@@ -193,7 +193,7 @@ static void nowhere(void **state) {
     /* memory that comes over other memory: what was there went unseen */
     assert_non_null(vt_segments_alloc(f, 0x1000, 64, 6, begun, &first));
     vt_segments_add(f, 0x1800, 0x1000, 2, 1, false, 7);
-    assert_int_equal(vt_segments_device(f, 0)->now.reserved, 0);
+    assert_int_equal(vt_segments_device(f, 0)->now.reserved_bytes, 0);
     assert_int_equal(vt_segments_alloc(f, 0x1800, 64, 8, begun, &first)->device, 1);
     vt_segments_close(f);
 }
