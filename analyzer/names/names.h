@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of names/: addresses -> functions, files and lines; stacks -> who allocates.
+ * The door of names/: stacks and ways of memory as their author would read them -> who allocates, what holds.
  *
- * Law: no name is better than a wrong one: a file that changed since the run gives none. Names live
- * as long as the object that returned them. Uses base, log and model.
+ * Law: no name is better than a wrong one. Names live as long as the object that returned them. Uses base,
+ * log, model and debug.
  *
- *     symbolize.h    an address in a module -> functions, files and lines
  *     stacks.h       a log's stacks as the model shows them
  *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
  *     owner_names.h  the ways by which memory is held, as an author would write them
- *     native_root.h  variables and frames by their addresses
  *     roles.h        what memory is for, and which objects are memory
  *     appends.h      which operations append to what they replace
  */
@@ -18,10 +16,9 @@
 
 #include "appends.h"
 #include "classes.h"
-#include "native_root.h"
 #include "owner_names.h"
 #include "roles.h"
 #include "stacks.h"
-#include "symbolize.h"
+#include "debug/debug.h"
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include "owner_names.h"
 
-#include "native_root.h"
 #include "owner_steps.h"
 #include "roles.h"
 

@@ -11,7 +11,7 @@
 
 #include "log/log.h"
 #include "model/model.h"
-#include "symbolize.h"
+#include "debug/debug.h"
 
 struct vt_owner_names;
 

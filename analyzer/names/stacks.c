@@ -6,7 +6,6 @@
 #include "stacks.h"
 
 #include "model/model.h"
-#include "replay/replay.h"
 #include "log/log.h"
 
 #include <stdlib.h>

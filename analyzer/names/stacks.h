@@ -8,7 +8,7 @@
 
 #include "log/log.h"
 #include "model/model.h"
-#include "symbolize.h"
+#include "debug/debug.h"
 
 struct vt_stacks;
 

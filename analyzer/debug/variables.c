@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables by their addresses (see variables.h). A module is read once, all of it, since nothing in
+ * Variables by their addresses (see parts.h). A module is read once, all of it, since nothing in
  * the debug information leads from an address to a variable.
  */
-#include "variables.h"
-
-#include "scopes.h"
+#include "parts.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 /* A module with more debug information than this is read only in part: it takes a second. */
 enum { MOST_WORK = 4000000, DEPTH_MOST = 64 };
 
-struct vt_variable {
+struct vt_variable_die {
     Dwarf_Addr address;
     Dwarf_Die die;
     bool is_thread_local, in_parts; /* in_parts: only what it begins with is there */
@@ -21,7 +19,7 @@ struct vt_variable {
 
 /* gcc writes an address, clang the number of one in a table; of a thread-local variable, where it lies
  * in the module's storage. */
-static bool address_of(Dwarf_Attribute *location, struct vt_variable *v) {
+static bool address_of(Dwarf_Attribute *location, struct vt_variable_die *v) {
     Dwarf_Attribute memory;
     Dwarf_Op *ops;
     size_t count;
@@ -46,7 +44,7 @@ static bool address_of(Dwarf_Attribute *location, struct vt_variable *v) {
 
 static void add(struct vt_variables *v, Dwarf_Die *die) {
     Dwarf_Attribute memory;
-    struct vt_variable found = {.die = *die};
+    struct vt_variable_die found = {.die = *die};
     if (!address_of(dwarf_attr(die, DW_AT_location, &memory), &found))
         return;
     *VT_ADD(v->list, v->count, v->room) = found;
@@ -75,14 +73,14 @@ static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
 }
 
 static int compare(const void *a, const void *b) {
-    const struct vt_variable *x = a, *y = b;
+    const struct vt_variable_die *x = a, *y = b;
     return VT_ORDER({x->is_thread_local, y->is_thread_local}, {x->address, y->address},
                     {(uintptr_t)x->die.addr, (uintptr_t)y->die.addr});
 }
 
 bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
                        bool is_thread_local, Dwarf_Die *found, bool *whole) {
-    struct vt_variable as = {.address = address, .is_thread_local = is_thread_local};
+    struct vt_variable_die as = {.address = address, .is_thread_local = is_thread_local};
     if (!v->read) {
         Dwarf_Off at = 0, next;
         size_t header;

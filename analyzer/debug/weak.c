@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether what a variable of C++ leads to may be a std::weak_ptr, by its type (see weak.h).
+ * Whether what a variable of C++ leads to may be a std::weak_ptr, by its type (see parts.h).
  *
  * Members and bases of a class are looked at, what pointers point to, and the arguments of templates:
  * of the C++ library's classes only these, since they are what a container holds.
  */
-#include "weak.h"
+#include "parts.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static bool begins(const char *text, const char *with) {
 }
 
 static void look_at_class(struct search *s, Dwarf_Die *class_, unsigned depth) {
-    const char *name = dwarf_diename(class_), *file = dwarf_decl_file(class_);
-    bool is_library = file && strstr(file, "/c++/");
+    const char *name = dwarf_diename(class_);
+    bool is_library = vt_debug_is_of_library(class_);
     if (name && begins(name, "weak_ptr<"))
         s->found |= WEAK;
     else if (name && begins(name, "shared_ptr<"))

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "names/elf_symbols.h"
+#include "debug/parts.h"
 
 #include <dlfcn.h>
 #include <elfutils/libdw.h>

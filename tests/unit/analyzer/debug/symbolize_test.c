@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "names/symbolize.h"
+#include "debug/debug.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names variables and frames by their addresses (see native_root.h). */
-#include "native_root.h"
+/* Names variables and frames by their addresses (see debug.h). */
+#include "debug.h"
 
 #include "vramtrace/log_format.h"
 

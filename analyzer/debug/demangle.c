@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Demangling, by libiberty (see demangle.h).
+ * Demangling, by libiberty (see parts.h).
  */
 #define _GNU_SOURCE
-#include "demangle.h"
+#include "parts.h"
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that may lie in each other (see ranges.h): sorted by their starts, each knows the one around. */
-#include "ranges.h"
+/* Ranges that may lie in each other (see parts.h): sorted by their starts, each knows the one around. */
+#include "parts.h"
 
 #include <stdlib.h>
 

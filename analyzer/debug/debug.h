@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbolizer: an address in a module -> functions, files and lines, with inlined calls. Uses
- * elfutils, which finds separate debug files by build id, and through debuginfod if the user set
- * DEBUGINFOD_URLS. Answers are cached.
+ * The door of debug/: what the files of modules say of addresses: functions, lines and variables; and what
+ * the types of variables say of the words in them.
+ *
+ * Law: no name is better than a wrong one: a file that changed since the run gives none. Uses elfutils,
+ * which finds separate debug files by build id, and through debuginfod if the user set DEBUGINFOD_URLS.
+ * Answers are cached. Names live as long as the symbolizer. Uses base, log and model.
+ *
+ *     symbolize.c    an address in a module -> functions, files and lines, with inlined calls; a variable
+ *     native_root.c  the variable or the function in which a way of memory begins
+ *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
+ *     left_over.c, weak.c                     what a variable's type says of its words
+ *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
  */
-#ifndef VRAMTRACE_ANALYZER_SYMBOLIZE_H
-#define VRAMTRACE_ANALYZER_SYMBOLIZE_H
+#ifndef VRAMTRACE_ANALYZER_DEBUG_H
+#define VRAMTRACE_ANALYZER_DEBUG_H
 
-#include "base/base.h"
 #include "log/log.h"
+#include "model/model.h"
 
 struct vt_symbols;
 
@@ -76,5 +85,22 @@ char *vt_class_short(const char *type);
 /* Whether the module's file can be used. */
 enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,
                                        const char *build_id);
+
+/* --- native_root.c --- */
+
+/* Fills in what is known of a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK), which is
+ * of the module around another address. The texts live as long as the log and the symbolizer. */
+void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
+                         uint64_t address, uint64_t inside_module, struct vt_root *root);
+
+/* Finds the variable in which a step's way begins, and its address in the process. False: it begins in
+ * none that is known. */
+bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbols,
+                             const struct vt_log_step *step, uint64_t *address,
+                             struct vt_variable_symbol *variable);
+
+/* Whether what a step's variable has is left over from what it held before. */
+bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
+                                 const struct vt_log_step *step);
 
 #endif

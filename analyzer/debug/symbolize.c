@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbolizer (see symbolize.h), for build.c.
+ * The symbolizer (see debug.h), for build.c.
  *
  * Each module is opened alone, at the addresses in its file, so the load address in the traced
  * process does not matter. Names come from DWARF, or from the ELF symbol table if there is none;
  * lines only from DWARF. The file's build id must equal the log's, because a library that was
  * updated since would give wrong names.
  */
-#include "symbolize.h"
-
-#include "demangle.h"
-#include "elf_symbols.h"
-#include "left_over.h"
-#include "scopes.h"
-#include "variables.h"
-#include "weak.h"
+#include "parts.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a word of a C++ variable is left over from what was there before (see left_over.h).
+ * Whether a word of a C++ variable is left over from what was there before (see parts.h).
  *
  * From the variable's type the way goes down to the word, through arrays, members and bases. A class
  * of the C++ library that holds one of several things, or nothing, says which by a member of its own:
@@ -10,7 +10,7 @@
  * way goes on in what it points to, which is one object of its type, or several in a row, or a node
  * of a container.
  */
-#include "left_over.h"
+#include "parts.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -193,11 +193,6 @@ static bool is_called(Dwarf_Die *class_, const char *name) {
     return called && !strncmp(called, name, length) && (!called[length] || called[length] == '<');
 }
 
-static bool is_of_library(Dwarf_Die *class_) {
-    const char *file = dwarf_decl_file(class_);
-    return file && strstr(file, "/c++/");
-}
-
 /* What a class of the library says of a word in it. False: it says nothing. */
 static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -273,7 +268,7 @@ static bool look(Dwarf_Die *type, struct place at) {
         return look_at_array(type, at);
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
-        if (is_of_library(type)) {
+        if (vt_debug_is_of_library(type)) {
             if (ask_class(type, at, &left_over))
                 return left_over;
             if (ask_string(type, at))

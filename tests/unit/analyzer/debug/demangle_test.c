@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "names/demangle.h"
+#include "debug/parts.h"
 
 #include <stdlib.h>
 
