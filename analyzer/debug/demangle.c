@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include "parts.h"
 
-#include "base/base.h"
-
 #include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* Names variables and frames by their addresses (see debug.h). */
 #include "debug.h"
 
-#include "vramtrace/log_format.h"
-
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
                          uint64_t address, uint64_t inside_module, struct vt_root *root) {
     const struct vt_log_module *module = vt_log_module_at(log, inside_module, VT_TICKS_MASK);

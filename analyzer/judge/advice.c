@@ -6,8 +6,6 @@
  * finding. build.c calls.
  */
 #include "judge.h"
-#include "model/model.h"
-#include "vramtrace/log_format.h"
 
 #include <regex.h>
 #include <stdlib.h>

@@ -11,8 +11,6 @@
  */
 #include "judge.h"
 
-#include "replay/replay.h"
-
 #include <stdlib.h>
 #include <string.h>
 

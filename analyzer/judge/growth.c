@@ -21,10 +21,7 @@
  * time.
  * Their limits are in growth_limits.def; doc/GROWTH.md explains the statistics.
  */
-#include "growth_limits.h"
 #include "growth_search.h"
-
-#include "vramtrace/log_format.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,10 +7,7 @@
  * A vector whose room is doubled has few steps, ever rarer, so the tests for a trend do not apply.
  * What counts is how many steps there were, that they go on, and that the buffer was not emptied.
  */
-#include "growth_limits.h"
 #include "growth_search.h"
-
-#include "model/model.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * The data that growth.c tests: a site's levels and rises over the run, from the samples of
  * history.c, on one of three clocks: marked iterations, the run's own events, or time.
  */
-#include "growth_limits.h"
 #include "growth_search.h"
 
 #include <stdlib.h>

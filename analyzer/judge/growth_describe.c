@@ -4,10 +4,7 @@
  * full. If the program marked no iterations, the allocations of one regular site (the beat) count
  * as iterations.
  */
-#include "growth_limits.h"
 #include "growth_search.h"
-
-#include "vramtrace/log_format.h"
 
 #include <math.h>
 #include <stdlib.h>

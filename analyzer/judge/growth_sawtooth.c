@@ -8,7 +8,6 @@
  * and falls at once. A backward pass that gives back what the forward pass made falls step by step.
  * Teeth are alike; those of a list that is cleared at random are not, and those of random lives.
  */
-#include "growth_limits.h"
 #include "growth_search.h"
 
 #include <limits.h>

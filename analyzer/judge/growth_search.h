@@ -9,6 +9,14 @@
 
 #include "judge.h"
 
+/* The limits of `growing`: the list says what each is for. */
+enum {
+#define VT_GROWTH_COUNT(name, value, ...) name = (value),
+#include "growth_limits.def"
+};
+#define VT_GROWTH_REAL(name, value, ...) static const double name = (value);
+#include "growth_limits.def"
+
 /* A bucket in which blocks were allocated that were never freed. */
 struct rise {
     uint32_t bucket;

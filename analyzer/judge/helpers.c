@@ -9,8 +9,6 @@
  */
 #include "judge.h"
 
-#include "vramtrace/log_format.h"
-
 #include <stdlib.h>
 
 enum { FIGURES = 2, LEVELS = 4 }; /* so many functions may lie between a helper and what tells */

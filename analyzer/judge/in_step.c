@@ -13,12 +13,9 @@
  *     both kept equally many, or tensors a whole number of times as many (of each of the layers that
  *     a step calls), unless they went one site after the other and neither calls the other.
  */
-#include "judge.h"
+#include "parts.h"
 
 #include "growth_search.h"
-#include "in_step.h"
-
-#include "vramtrace/log_format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,8 @@
  * What memory without an owner was last seen in: an object of Python's that holds it, or memory with a
  * word that points to it. Called by owners.c.
  */
-#include "last_hop.h"
 
-#include "names/names.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,7 @@
  * they have the same user frame, reached by different paths; if one owner holds them (owners.c); or
  * if they rise together and have more in common (in_step.c). Which sites fail is verdicts.c's answer. build.c calls.
  */
-#include "judge.h"
-
-#include "evidence.h"
-#include "in_step.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,7 @@
  * shows a single block that was forgotten among thousands that were freed, even if the site does
  * not grow. verdicts.c adds it to the evidence.
  */
-#include "judge.h"
-
-#include "evidence.h"
+#include "parts.h"
 
 enum {
     SIBLINGS = 8, /* freed blocks that show what is usual */

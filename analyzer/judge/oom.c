@@ -9,11 +9,8 @@
  * which includes what other processes hold and what is untracked; these cannot be told apart then,
  * so neither is named as the cause.
  */
-#include "judge.h"
-#include "log/log.h"
-#include "untracked.h"
+#include "parts.h"
 
-#include "vramtrace/log_format.h"
 #include "vramtrace/text.h"
 
 #include <string.h>

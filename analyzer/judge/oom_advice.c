@@ -5,9 +5,6 @@
  * calls, after every site has its verdict.
  */
 #include "judge.h"
-#include "model/model.h"
-
-#include "vramtrace/log_format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,6 @@
  */
 #include "judge.h"
 
-#include "vramtrace/log_format.h"
-
 #include <stdlib.h>
 
 enum { GRANULE = 2 << 20 }; /* the driver's pages */

@@ -5,8 +5,6 @@
  */
 #include "judge.h"
 
-#include "model/model.h"
-
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

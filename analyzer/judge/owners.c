@@ -3,10 +3,7 @@
  * Who owns what: the snapshots' sums, which know steps and sites of the log, become owners with
  * names; sites and leaks are told their owners. build.c calls.
  */
-#include "judge.h"
-#include "last_hop.h"
-
-#include "model/model.h"
+#include "parts.h"
 
 #include <stdlib.h>
 

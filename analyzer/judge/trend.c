@@ -3,7 +3,6 @@
  * The statistics of growth.c: Mann-Kendall's test for a trend of levels, and the figures that
  * Laplace's test for a trend of events needs. doc/GROWTH.md explains them.
  */
-#include "growth_limits.h"
 #include "growth_search.h"
 
 #include <math.h>

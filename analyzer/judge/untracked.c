@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples -> untracked bytes (see untracked.h).
+ * Untracked memory: what the driver says that the process uses, minus what the log has. It consists
+ * of contexts, code, the idle reserve of pools, and allocations that the tracer missed. The figures
+ * come from the samples that `vramtrace run` took through NVML.
  *
  * Which GPU is which ordinal? NVML numbers the GPUs of the machine, but a process numbers them by
  * its environment. The answer comes, in this order, from
@@ -10,9 +12,8 @@
  * device;
  *   - the order by the process's environment when it started, unless that contradicts the list.
  */
-#include "untracked.h"
 
-#include "vramtrace/log_format.h"
+#include "parts.h"
 
 #include <string.h>
 

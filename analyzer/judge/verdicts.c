@@ -8,9 +8,7 @@
  * that grew is `growing`, in Python processes even if all of it was freed at exit; live memory is
  * `unfreed`.
  */
-#include "judge.h"
-
-#include "evidence.h"
+#include "parts.h"
 
 #include <limits.h>
 #include <stdlib.h>

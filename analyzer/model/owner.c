@@ -4,8 +4,6 @@
  */
 #include "model.h"
 
-#include "vramtrace/log_format.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "stack_key.h"
 
 #include "frame_text.h"
-#include "vramtrace/log_format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,6 @@
  */
 #include "classes.h"
 
-#include "vramtrace/log_format.h"
-
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -9,8 +9,6 @@
 #ifndef VRAMTRACE_ANALYZER_OWNER_NAMES_H
 #define VRAMTRACE_ANALYZER_OWNER_NAMES_H
 
-#include "log/log.h"
-#include "model/model.h"
 #include "debug/debug.h"
 
 struct vt_owner_names;

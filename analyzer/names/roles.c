@@ -4,8 +4,6 @@
  */
 #include "roles.h"
 
-#include "vramtrace/log_format.h"
-
 #include <fnmatch.h>
 #include <string.h>
 

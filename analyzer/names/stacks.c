@@ -5,9 +5,6 @@
  */
 #include "stacks.h"
 
-#include "model/model.h"
-#include "log/log.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #ifndef VRAMTRACE_ANALYZER_STACKS_H
 #define VRAMTRACE_ANALYZER_STACKS_H
 
-#include "log/log.h"
-#include "model/model.h"
 #include "debug/debug.h"
 
 struct vt_stacks;

@@ -5,9 +5,6 @@
  */
 #include "makers.h"
 
-#include "replay/pins.h"
-#include "replay/segments.h"
-
 #include <stdlib.h>
 
 enum { OOMS_MOST = 8 }; /* of a device's moments */

@@ -9,8 +9,6 @@
  */
 #include "makers.h"
 
-#include "judge/judge.h"
-
 #include "vramtrace/text.h"
 
 #include <math.h>

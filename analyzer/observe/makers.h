@@ -7,8 +7,6 @@
 
 #include "observe.h"
 
-#include "replay/observer.h"
-
 /* --- course.c --- */
 
 struct vt_course_maker;

@@ -6,8 +6,6 @@
  */
 #include "operations.h"
 
-#include "vramtrace/log_format.h"
-
 #include <stdlib.h>
 #include <string.h>
 

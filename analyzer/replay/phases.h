@@ -6,8 +6,6 @@
 #ifndef VRAMTRACE_ANALYZER_PHASES_H
 #define VRAMTRACE_ANALYZER_PHASES_H
 
-#include "log/log.h"
-#include "model/model.h"
 #include "replay.h"
 
 /* A phase or a mark that repeats. */

@@ -4,8 +4,6 @@
  */
 #include "pins.h"
 
-#include "model/model.h"
-
 #include <stdlib.h>
 
 uint32_t vt_pins_block_site(const struct vt_replay *r, uint64_t address) {

@@ -5,7 +5,6 @@
  */
 #include "replay.h"
 
-#include "log/log.h"
 #include "walk.h"
 
 #include <stdlib.h>
@@ -293,23 +292,23 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
     struct vt_history *history = wishes.history;
     struct vt_observer *observer = wishes.observer;
     const char *variable;
-    struct vt_walk w = {
-        .r = replay,
-        .log = log,
-        .ids = vt_sites_open(log),
-        .window = window,
-        .sampled = log->sample_count > 0,
-        .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
-        .snapshot_ticks = log->snapshot_count && !wishes.rehearsal && !observer
-                              ? log->snapshots[0].ticks
-                              : UINT64_MAX,
-        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
-                          ? log->header.exit_ticks
-                          : UINT64_MAX,
-        .level_ticks = UINT64_MAX,
-        .history = history,
-        .rehearsal = wishes.rehearsal,
-        .observer = observer};
+    struct vt_walk w = {.r = replay,
+                        .log = log,
+                        .ids = vt_sites_open(log),
+                        .window = window,
+                        .sampled = log->sample_count > 0,
+                        .sample_ticks =
+                            log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
+                        .snapshot_ticks = log->snapshot_count && !wishes.rehearsal && !observer
+                                              ? log->snapshots[0].ticks
+                                              : UINT64_MAX,
+                        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
+                                          ? log->header.exit_ticks
+                                          : UINT64_MAX,
+                        .level_ticks = UINT64_MAX,
+                        .history = history,
+                        .rehearsal = wishes.rehearsal,
+                        .observer = observer};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
     replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);

@@ -11,8 +11,6 @@
 #include "owned.h"
 #include "walk.h"
 
-#include "log/log.h"
-
 #include <stdlib.h>
 #include <string.h>
 

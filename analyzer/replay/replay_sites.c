@@ -5,8 +5,6 @@
  */
 #include "walk.h"
 
-#include "log/log.h"
-
 #include <stdlib.h>
 
 /* Host and managed memory belongs to no device. */

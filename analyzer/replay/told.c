@@ -4,7 +4,6 @@
  */
 #include "told.h"
 
-#include "log/log.h"
 #include "replay.h"
 #include "walk.h"
 

@@ -5,8 +5,6 @@
 #ifndef VRAMTRACE_ANALYZER_WINDOW_H
 #define VRAMTRACE_ANALYZER_WINDOW_H
 
-#include "log/log.h"
-#include "model/model.h"
 #include "replay.h"
 
 /* Fills `window`, in ticks, and the process's window_since and window_until, whose duration must be
