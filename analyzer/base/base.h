@@ -9,8 +9,8 @@
  * event. uthash holds tables keyed by text or by a struct. The only other table is the replay's, of
  * live allocations (replay/addresses.h).
  *
- *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, hashes
- *     sets.h      numbers that are joined to sets
+ *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, sets,
+ *                 hashes
  *     json.h      a JSON writer
  *     files.h     opens regular files
  *     gzip.h      compressed output; how a compressed file begins
@@ -30,7 +30,6 @@
 #include "options.h"
 #include "progress.h"
 #include "python_file.h"
-#include "sets.h"
 #include "terminal.h"
 #include "util.h"
 

@@ -265,7 +265,7 @@ unsigned vt_utf8_length(const char *text, size_t left) {
     return length;
 }
 
-/* --- map, hash --- */
+/* --- map --- */
 
 uint32_t vt_map_get(const struct vt_map *map, uint64_t key) {
     if (!map->slots)
@@ -344,6 +344,30 @@ void vt_map_free(struct vt_map *map) {
     free(map->values);
     *map = (struct vt_map){0};
 }
+
+/* --- sets: sets[i] leads towards the least number of the set --- */
+
+uint32_t *vt_sets_make(uint32_t count) {
+    uint32_t *sets = vt_alloc(count, sizeof *sets);
+    for (uint32_t i = 0; i < count; i++)
+        sets[i] = i;
+    return sets;
+}
+
+/* Halves the way, so that ways stay short. */
+uint32_t vt_sets_find(uint32_t *sets, uint32_t i) {
+    while (sets[i] != i)
+        i = sets[i] = sets[sets[i]];
+    return i;
+}
+
+void vt_sets_join(uint32_t *sets, uint32_t a, uint32_t b) {
+    a = vt_sets_find(sets, a);
+    b = vt_sets_find(sets, b);
+    sets[a > b ? a : b] = a < b ? a : b;
+}
+
+/* --- hashes --- */
 
 uint64_t vt_hash_bytes(uint64_t seed, const void *bytes, size_t length) {
     const unsigned char *b = bytes;

@@ -142,7 +142,7 @@ unsigned vt_utf8_length(const char *text, size_t left);
  * could change how its line reads, and what is not UTF-8. */
 unsigned vt_shown_length(const char *text, size_t left);
 
-/* --- map, hash --- */
+/* --- map --- */
 
 /* From a 64-bit key to a 32-bit number, with open addressing. Start it as {0}; free with
  * vt_map_free. */
@@ -162,6 +162,19 @@ uint32_t vt_map_add(struct vt_map *map, uint64_t key, uint32_t value);
 bool vt_map_add_key(struct vt_map *set, uint64_t key);
 void vt_map_free(struct vt_map *map);
 #define VT_SCOPED_MAP __attribute__((cleanup(vt_map_free))) struct vt_map
+
+/* --- union-find: numbers that are joined to sets, reason by reason --- */
+
+/* `count` sets of one number each: sets[i] is i. Free it. */
+uint32_t *vt_sets_make(uint32_t count);
+
+/* The least number of the set that `i` is in. */
+uint32_t vt_sets_find(uint32_t *sets, uint32_t i);
+
+/* Makes one set of those of `a` and of `b`. */
+void vt_sets_join(uint32_t *sets, uint32_t a, uint32_t b);
+
+/* --- hashes --- */
 
 /* Mixes all bits of a word: the finalizer of MurmurHash3. */
 static inline uint64_t vt_mix(uint64_t x) {

@@ -5,7 +5,7 @@
  * figures do not show a cause, it stays unknown. build.c calls, after the leaks are known.
  *
  * Fragmentation is the cause only if the same live memory, laid out without holes, had let the
- * request through by the rules of the allocator (replay/packing.h). Even then a leak that held more
+ * request through by the rules of the allocator (replay/packing.c). Even then a leak that held more
  * than the holes is the cause: without it there would have been room, and with it there soon is none
  * again. The driver itself maps scattered pages to one range of addresses: if it refuses what it
  * says is free, that is not fragmentation.

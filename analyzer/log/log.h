@@ -8,7 +8,6 @@
  *
  *     log_reader.h    opens a log: its header, its chunks, and everything in it except the events
  *     short_records.h short records
- *     event.h         an event, as merge.h gives it
  *     records.h       the layout of each record type, from records.def
  *     merge.h         the events of all threads, in order of time
  *     nvml_file.h     the samples of LOG.nvml

@@ -14,7 +14,6 @@
 
 #include "log_tables.h"
 #include "nvml_file.h"
-#include "owner_tables.h"
 #include "records.h"
 
 #include <errno.h>

@@ -5,9 +5,6 @@
  */
 #include "log_tables.h"
 
-#include "module_index.h"
-
-#include "owner_tables.h"
 #include "records.h"
 
 #include <stdlib.h>

@@ -29,4 +29,32 @@ void vt_log_sort_modules(struct vt_log *log);
 void vt_log_pair_phases(struct vt_log *log);
 void vt_log_free_tables(struct vt_log *log);
 
+/* --- owner_tables.c: what snapshots say, for log_tables.c and log_reader.c --- */
+
+void vt_log_take_step(struct vt_log *log, const uint8_t *record);
+void vt_log_take_around(struct vt_log *log, const uint8_t *record);
+void vt_log_take_hop(struct vt_log *log, const uint8_t *record);
+void vt_log_take_owned(struct vt_log *log, const uint8_t *record);
+void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record);
+void vt_log_take_missed(struct vt_log *log, const uint8_t *record);
+
+/* Orders the tables and links the steps. Call it once, after the last record. */
+void vt_log_link_owners(struct vt_log *log);
+
+void vt_log_free_owners(struct vt_log *log);
+
+/* --- module_index.c: which module was mapped at an address at a time --- */
+
+struct vt_module_index;
+
+/* The modules must stay where they are. Never NULL. */
+struct vt_module_index *vt_module_index_make(const struct vt_log_module *modules, size_t count);
+
+/* Of the modules that cover the address, the last one seen up to `ticks`; if there is none, the
+ * first one seen later, because the tracer looks for modules only when a stack has an address that
+ * no known module covers. VT_MAP_NONE: no module covers it. */
+uint32_t vt_module_index_at(const struct vt_module_index *index, uint64_t address, uint64_t ticks);
+
+void vt_module_index_free(struct vt_module_index *index);
+
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's tables of owners (see owner_tables.h).
+ * The reader's tables of owners (see log_tables.h).
  *
  * A step's parent has a smaller number, so a chain of steps always ends. A step whose parent is not
  * in the log begins nowhere: its way has no root, and what it holds has no owner.
  */
-#include "owner_tables.h"
+#include "log_tables.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Live blocks without holes (see packing.h): a fresh allocator is given them, by size, the largest
+ * Live blocks without holes (see cache_model.h): a fresh allocator is given them, by size, the largest
  * first, and then the request.
  */
-#include "packing.h"
+#include "cache_model.h"
 
 #include <stdlib.h>
 

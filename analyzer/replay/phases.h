@@ -32,4 +32,12 @@ int vt_phases_find(const struct vt_log *log, const char *option, const char *tex
 void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, struct vt_clock clock,
                     struct vt_window window, struct vt_process *process);
 
+/* --- window.c: --since, --until and --phase --- */
+
+/* Fills `window`, in ticks, and the process's window_since and window_until, whose duration must be
+ * set; adds notes about the choice. Returns 0, or -EINVAL with `message`. */
+int vt_window_find(const struct vt_log *log, struct vt_clock clock,
+                   const struct vt_model_options *options, struct vt_process *process,
+                   struct vt_window *window, struct vt_string *message);
+
 #endif

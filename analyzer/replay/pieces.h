@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of segments: blocks and idle memory, by address. For segments.c.
+ * The pieces of segments: blocks and idle memory, by address; and heaps of idle ones, the largest first. For
+ * segments.c.
  */
 #ifndef VRAMTRACE_ANALYZER_PIECES_H
 #define VRAMTRACE_ANALYZER_PIECES_H
@@ -12,7 +13,7 @@ struct vt_segment_piece {
     uint64_t start, end;
     uint32_t prev, next; /* by address, whether they touch or not; 0: none */
     uint32_t tower;
-    uint32_t place[2]; /* of an idle one: in heaps (see idle_heap.h) */
+    uint32_t place[2]; /* of an idle one: by enum vt_heap_of */
     uint8_t device;
     bool block;
 };
@@ -40,5 +41,30 @@ uint32_t vt_pieces_floor(const struct vt_pieces *p, uint64_t address);
 /* Adds a piece behind `before`, which is 0 or the last one that begins before it. Moves `row`. */
 uint32_t vt_pieces_insert(struct vt_pieces *p, uint32_t before, struct vt_segment_piece piece);
 void vt_pieces_remove(struct vt_pieces *p, uint32_t i);
+
+/* --- heaps: one for each device, and one for each pool of its allocator --- */
+
+/* Which of a piece's places (see pieces.h) a heap keeps: its device's heap, or its pool's. */
+enum vt_heap_of { VT_HEAP_DEVICE, VT_HEAP_POOL };
+
+/* Zero-initialized: empty. Free `row` with free(). */
+struct vt_idle_heap {
+    struct vt_idle_row {
+        uint64_t size; /* bytes */
+        uint32_t piece;
+    } * row;
+    uint32_t count, room;
+};
+
+/* Adds a piece, or takes it out, which is in the heap. Its size must not change in between. */
+void vt_idle_heap_add(struct vt_idle_heap *h, struct vt_pieces *pieces, enum vt_heap_of of,
+                      uint32_t piece);
+void vt_idle_heap_remove(struct vt_idle_heap *h, struct vt_pieces *pieces, enum vt_heap_of of,
+                         uint32_t piece);
+
+/* The size of the largest piece, in bytes; 0: empty. */
+static inline uint64_t vt_idle_heap_largest(const struct vt_idle_heap *h) {
+    return h->count ? h->row[0].size : 0;
+}
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks that keep segments from being released (see pins.h).
+ * Blocks that keep segments from being released (see replay.h).
  */
-#include "pins.h"
+#include "replay.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run under other settings (see rehearsal.h): one model for each of them.
+ * A run under other settings (see cache_model.h): one model for each of them.
  */
-#include "rehearsal.h"
+#include "cache_model.h"
 
 #include <stdlib.h>
 

@@ -10,21 +10,16 @@
  *     addresses.h    the table of live allocations
  *     segments.h     caching allocators' segments, and the blocks and idle pieces in them
  *     history.h      each site's live bytes over the run
- *     phases.h       phases that the program named, and the iterations among them
- *     pins.h         blocks that keep segments from being released
- *     cache_model.h  a model of PyTorch's allocator, for the two below
- *     packing.h      whether a failed request had found room without holes
- *     rehearsal.h    whether it had passed under other settings
- *     window.h       --since, --until and --phase
+ *     phases.h       phases that the program named, the iterations among them, and --since, --until
+ *     cache_model.h  a model of PyTorch's allocator: whether a failed request had found room without
+ *                    holes, or under other settings
  *     owned.h        what held what was live, at the moments of the snapshots
  *     told.h         what the pytest plugin tells of its tests and fixtures
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
 
-#include "packing.h"
-#include "rehearsal.h"
-#include "segments.h"
+#include "cache_model.h"
 #include "history.h"
 #include "addresses.h"
 #include "owned.h"
@@ -261,9 +256,39 @@ struct vt_levels vt_replay_levels_give(struct vt_replay *replay, struct vt_clock
  * *name: that variable's. */
 const char *vt_replay_torch_settings(const struct vt_log *log, const char **name);
 
-#include "observer.h"
+/* --- pins.c: live blocks that keep mostly idle segments from being released to the driver --- */
+
+/* Finds the live blocks of a device whose segments are at least half idle, by site, those with the
+ * most idle bytes first. Returns how many rows it filled. */
+uint32_t vt_pins_find(const struct vt_replay *replay, unsigned device, struct vt_pin pins[VT_PINS]);
+
+/* The index in replay->sites of the live block at an address; VT_NO_SITE: none. */
+uint32_t vt_pins_block_site(const struct vt_replay *replay, uint64_t address);
+
+/* --- for a reader that wants the single events: observe/ makes pictures of them --- */
+
+/* An allocation or a free, as it enters the books. */
+struct vt_observed {
+    uint64_t ticks, address, bytes;
+    uint32_t site; /* index in vt_replay.sites; of a mapping VT_NO_SITE: unknown */
+    uint32_t thread;
+    unsigned kind, device;
+    bool alloc;
+};
+
+struct vt_observer {
+    void *context;
+    /* The window begins: the books have what is live. Not called where the whole run is replayed. */
+    void (*begin)(void *context, const struct vt_replay *replay, uint64_t ticks);
+    void (*change)(void *context, const struct vt_replay *replay, const struct vt_observed *change);
+    /* Physical memory, which was a change when it was created, is mapped to an address (`alloc`) or
+     * unmapped. */
+    void (*map)(void *context, const struct vt_replay *replay, const struct vt_observed *mapping);
+    /* Called before the first event past `stop_at`; sets the next one. */
+    void (*stop)(struct vt_observer *observer, const struct vt_replay *replay);
+    uint64_t stop_at; /* ticks, which may be past the last event; UINT64_MAX: never */
+};
+
 #include "phases.h"
-#include "pins.h"
-#include "window.h"
 
 #endif

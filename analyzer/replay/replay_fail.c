@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Failed allocations (see replay_fail.h). Each gets the state of its device at that moment, and
+ * Failed allocations (see walk.h). Each gets the state of its device at that moment, and
  * what its thread did next. The thread also connects the driver's refusals with the framework's
  * error: between them the framework releases its cache and tries again.
  */
-#include "replay_fail.h"
+#include "walk.h"
 
-#include "pins.h"
+#include "replay.h"
 
 #include <stdlib.h>
 

@@ -6,14 +6,14 @@
  * search, since allocators put blocks at the start of an idle piece (see pieces.c).
  * Idle pieces are never joined across a wall, which is an end of a segment that is not mapped.
  *
- * Heaps find the largest idle piece: of a device, and of each pool (see idle_heap.c).
+ * Heaps find the largest idle piece: of a device, and of each pool (see pieces.c).
  */
 #include "segments.h"
 
 #include <string.h>
 
 #include "cache_model.h"
-#include "idle_heap.h"
+#include "pieces.h"
 
 enum { LEAF = 256, STREAMS = 64 };
 

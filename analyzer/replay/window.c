@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --since, --until and --phase (see window.h).
+ * --since, --until and --phase (see phases.h).
  */
-#include "window.h"
 
 #include "phases.h"
 

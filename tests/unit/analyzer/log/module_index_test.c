@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The index of modules against a look at all of them: random modules, many at one address. */
-#include "log/module_index.h"
+#include "log/log_tables.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
