@@ -265,6 +265,12 @@ unsigned vt_utf8_length(const char *text, size_t left) {
     return length;
 }
 
+void vt_free_texts(char **texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
 /* --- map --- */
 
 uint32_t vt_map_get(const struct vt_map *map, uint64_t key) {

@@ -33,6 +33,11 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 #define VT_DURATION(ns)  vt_format_duration((ns), (char[VT_FORMAT_BYTES]){0})
 #define VT_NUMBER(count) vt_format_count((count), (char[VT_FORMAT_BYTES]){0})
 
+/* How far two of them are apart. */
+static inline uint64_t vt_apart(uint64_t a, uint64_t b) {
+    return a > b ? a - b : b - a;
+}
+
 /* The time of CLOCK_MONOTONIC, which the log's header has too. */
 uint64_t vt_now_ns(void);
 
@@ -141,6 +146,14 @@ unsigned vt_utf8_length(const char *text, size_t left);
  * ASCII and of Latin-1 (U+0080 to U+009F), those that turn the direction of writing, so that a name
  * could change how its line reads, and what is not UTF-8. */
 unsigned vt_shown_length(const char *text, size_t left);
+
+/* A variable of the environment, of those that decide how GPU memory is allocated. */
+struct vt_variable {
+    char *name, *value;
+};
+
+/* Frees texts and the array that has them. */
+void vt_free_texts(char **texts, size_t count);
 
 /* --- map --- */
 

@@ -161,10 +161,8 @@ static const struct vt_frame *find_caller(const struct vt_process *p, const stru
     const struct vt_stack *stack = site->stack;
     if (leak->verdict != VT_VERDICT_LOST || leak->site_count > 1 || site->free_count)
         return NULL;
-    for (uint32_t i = stack->user_frame + 1; i < stack->count; i++)
-        if (vt_stack_frame(stack, i)->user_code)
-            return vt_stack_frame(stack, i);
-    return NULL;
+    uint32_t at = vt_stack_caller(stack, stack->user_frame);
+    return at < stack->count ? vt_stack_frame(stack, at) : NULL;
 }
 
 /* Physical memory ends when it is neither mapped nor referenced. The log tells the mappings, but not the references:

@@ -9,7 +9,7 @@
  * is unknown if a caching allocator's library is loaded, or if memory came from a stream-ordered
  * pool, whose reserve the driver does not report.
  */
-#include "judge.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static int compare_spans(const void *a, const void *b) {
 /* An estimate of the waste by plain allocations, if the driver reserves 2 MiB pages, which
  * allocations may share. The driver does not tell. */
 static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
-    const uint64_t granule = 2u << 20;
+    const uint64_t granule = DRIVER_PAGE;
     struct vt_map seen = {0}; /* granules where the single ones begin that are in `spans` */
     struct span *spans = NULL;
     size_t count = 0, room = 0;

@@ -334,12 +334,11 @@ static uint64_t line_of(const struct vt_site *site) {
     const struct vt_stack *stack = site->stack;
     uint64_t key = vt_site_line_key(site) +
                    vt_mix((site->class * VT_LAYERS + site->layer) * 256 + site->device);
-    for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
-        const struct vt_frame *f = vt_stack_frame(stack, i);
-        if (f->user_code)
-            return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line_key(f));
-    }
-    return key;
+    uint32_t at = vt_stack_caller(stack, stack->user_frame);
+    if (at == stack->count)
+        return key;
+    const struct vt_frame *f = vt_stack_frame(stack, at);
+    return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line_key(f));
 }
 
 static void judge_lines(const struct search *s, const uint32_t *index, struct vt_process *p) {

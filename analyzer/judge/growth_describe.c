@@ -193,19 +193,16 @@ static void find_outer_beat(const struct search *s, const struct found *found, u
 /* The bytes that are left on the site's device; VT_UNKNOWN if its size is unknown or the memory has
  * no device. */
 static uint64_t room_left(const struct vt_process *p, const struct vt_site *site) {
-    for (uint32_t i = 0; i < p->device_count; i++) {
-        const struct vt_device *d = &p->devices[i];
-        if (site->layer == VT_LAYER_HOST || site->layer == VT_LAYER_MANAGED ||
-            d->ordinal != site->device || d->total_bytes == VT_UNKNOWN)
-            continue;
-        uint64_t used = d->peak_bytes;
-        if (d->driver_used_bytes != VT_UNKNOWN && d->driver_used_bytes > used)
-            used = d->driver_used_bytes;
-        if (d->from_nvml && d->other_processes_bytes != VT_UNKNOWN)
-            used += d->other_processes_bytes;
-        return used < d->total_bytes ? d->total_bytes - used : 0;
-    }
-    return VT_UNKNOWN;
+    const struct vt_device *d = vt_process_device(p, site->device);
+    if (!d || site->layer == VT_LAYER_HOST || site->layer == VT_LAYER_MANAGED ||
+        d->total_bytes == VT_UNKNOWN)
+        return VT_UNKNOWN;
+    uint64_t used = d->peak_bytes;
+    if (d->driver_used_bytes != VT_UNKNOWN && d->driver_used_bytes > used)
+        used = d->driver_used_bytes;
+    if (d->from_nvml && d->other_processes_bytes != VT_UNKNOWN)
+        used += d->other_processes_bytes;
+    return used < d->total_bytes ? d->total_bytes - used : 0;
 }
 
 /* Computes when the growth fills the device. A refused allocation means that it is full, unless the same

@@ -113,16 +113,12 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
 
 /* --- the note --- */
 
-static uint64_t distance(uint64_t a, uint64_t b) {
-    return a > b ? a - b : b - a;
-}
-
 /* Whether two sites rise and fall together. */
 static bool together(const struct vt_sawtooth *a, const struct vt_sawtooth *b) {
     if (a->count != b->count)
         return false;
     for (uint32_t i = 0; i < a->count; i++)
-        if (distance(a->top[i], b->top[i]) > (a->top[i] - a->began[i]) / 4)
+        if (vt_apart(a->top[i], b->top[i]) > (a->top[i] - a->began[i]) / 4)
             return false;
     return true;
 }
@@ -151,9 +147,9 @@ static const char *phase_of(const struct vt_process *p, const struct vt_sawtooth
 }
 
 static uint64_t peak_of(const struct vt_process *p, const struct vt_site *site) {
-    for (uint32_t i = 0; i < p->device_count; i++)
-        if (p->devices[i].ordinal == site->device)
-            return p->devices[i].peak_bytes;
+    const struct vt_device *device = vt_process_device(p, site->device);
+    if (device)
+        return device->peak_bytes;
     return site->layer == VT_LAYER_HOST ? p->pinned.peak_bytes : p->managed.peak_bytes;
 }
 
@@ -188,10 +184,8 @@ static char *say(const struct vt_sawtooth *saw, uint64_t bytes) {
 
 static void note(struct vt_process *p, const struct vt_site *site, uint64_t bytes, uint32_t more) {
     const struct vt_stack *stack = site->stack;
-    const struct vt_frame *caller = NULL;
-    for (uint32_t i = stack->user_frame + 1; i < stack->count && !caller; i++)
-        if (vt_stack_frame(stack, i)->user_code)
-            caller = vt_stack_frame(stack, i);
+    uint32_t at = vt_stack_caller(stack, stack->user_frame);
+    const struct vt_frame *caller = at < stack->count ? vt_stack_frame(stack, at) : NULL;
     char *where = vt_frame_text(p, vt_stack_main_frame(stack), UINT_MAX);
     char *from = caller ? vt_frame_text(p, caller, UINT_MAX) : NULL;
     char *says = say(site->sawtooth, bytes);

@@ -47,22 +47,18 @@ uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at,
 
 /* --- what the device had --- */
 
-static uint64_t distance(uint64_t a, uint64_t b) {
-    return a > b ? a - b : b - a;
-}
-
 static void take_free(const struct vt_sources *s, const struct vt_process *p,
                       const struct vt_replay_fail *from, struct vt_oom *oom) {
     const struct vt_replay_info *info = &from->before;
     struct vt_replay_info sampled;
     uint64_t tracked;
-    if (from->after.ticks && (!info->ticks || distance(from->after.ticks, from->ticks) <
-                                                  distance(info->ticks, from->ticks)))
+    if (from->after.ticks && (!info->ticks || vt_apart(from->after.ticks, from->ticks) <
+                                                  vt_apart(info->ticks, from->ticks)))
         info = &from->after;
     oom->free_bytes = oom->total_bytes = oom->free_said_at = oom->others_bytes = VT_UNKNOWN;
-    for (uint32_t i = 0; i < p->device_count; i++)
-        if (p->devices[i].ordinal == oom->device)
-            oom->total_bytes = p->devices[i].total_bytes;
+    const struct vt_device *device = vt_process_device(p, oom->device);
+    if (device)
+        oom->total_bytes = device->total_bytes;
     if (oom->layer == VT_LAYER_HOST)
         return;
     const struct vt_replay_sample *sample =

@@ -10,19 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* PyTorch's allocator settings, from whichever variable is set, and the variable's name. */
-static const char *torch_settings(const struct vt_process *p, const char **name) {
-    static const char *const names[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
-                                        "PYTORCH_HIP_ALLOC_CONF"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = vt_process_variable(p, *name = names[i]);
-        if (value && value[0])
-            return value;
-    }
-    *name = "PYTORCH_CUDA_ALLOC_CONF";
-    return "";
-}
-
 /* A site's main frame as text; NULL: filtered out. The caller frees it. */
 static char *site_text(const struct vt_process *p, uint32_t site) {
     if (site == VT_NO_SITE)
@@ -68,7 +55,7 @@ static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
 /* PyTorch's settings with another one, in place of one of the same name. */
 static void name_setting(const struct vt_process *p, const struct vt_oom *oom,
                          struct vt_string *text) {
-    const char *name, *rest = torch_settings(p, &name);
+    const char *name, *rest = vt_replay_torch_settings(p->variables, p->variable_count, &name);
     size_t length = strcspn(oom->setting, ":") + 1;
     separate(text);
     vt_string_format(text, "set %s=", name);

@@ -10,11 +10,9 @@
  * again. The driver itself maps scattered pages to one range of addresses: if it refuses what it
  * says is free, that is not fragmentation.
  */
-#include "judge.h"
+#include "parts.h"
 
 #include <stdlib.h>
-
-enum { GRANULE = 2 << 20 }; /* the driver's pages */
 
 /* What is known of a failure, in bytes. */
 struct books {
@@ -144,7 +142,7 @@ static void say_other_process(const struct books *b, struct vt_string *why) {
 /* Where the idle memory was that the request could not use. */
 static void say_idle(const struct books *b, struct vt_string *why) {
     const struct vt_oom_cache *cache = &b->oom->cache;
-    bool small = b->oom->requested_bytes <= 1 << 20;
+    bool small = b->oom->requested_bytes <= VT_CACHE_SMALL;
     vt_string_format(why, "%s was idle inside %s's segments", VT_BYTES(b->cached),
                      b->oom->allocator ? b->oom->allocator : "a caching allocator");
     if (cache->known && cache->usable_bytes)
@@ -220,7 +218,7 @@ static bool weigh(const struct vt_process *p, const struct books *b, struct vt_s
     }
     if (!b->said)
         return false;
-    uint64_t pages = (asked + GRANULE - 1) / GRANULE * GRANULE;
+    uint64_t pages = (asked + DRIVER_PAGE - 1) / DRIVER_PAGE * DRIVER_PAGE;
     if (pages <= had) {
         vt_string_format(why,
                          "the driver reported %s free, but refused %s: someone else held it at "

@@ -7,6 +7,8 @@
 
 #include "judge.h"
 
+enum { DRIVER_PAGE = 2 << 20 }; /* bytes of the driver's pages */
+
 /* --- parts of the sentences of evidence --- */
 
 /* lifetime.c: adds to `why` that the live blocks are far older than the freed ones ever became, if

@@ -105,10 +105,6 @@ static bool is_steady(const struct vt_replay_sample *sample, unsigned ordinal) {
     return !(sample->moved & (1u << slot | 1u << (VT_SAMPLE_DEVICES - 1)));
 }
 
-static uint64_t distance(uint64_t a, uint64_t b) {
-    return a < b ? b - a : a - b;
-}
-
 const struct vt_replay_sample *vt_untracked_near(const struct vt_sources *from, unsigned ordinal,
                                                  uint64_t ticks, uint64_t *tracked) {
     const struct vt_log_gpu *gpu = gpu_of(from, ordinal);
@@ -117,7 +113,7 @@ const struct vt_replay_sample *vt_untracked_near(const struct vt_sources *from, 
         const struct vt_replay_sample *sample = &from->replay->samples[i];
         uint64_t then = tracked_at(from->log, sample, ordinal);
         if (sample->gpu != gpu->number || then == UINT64_MAX || !is_steady(sample, ordinal) ||
-            (nearest && distance(sample->ticks, ticks) >= distance(nearest->ticks, ticks)))
+            (nearest && vt_apart(sample->ticks, ticks) >= vt_apart(nearest->ticks, ticks)))
             continue;
         nearest = sample;
         *tracked = then;
@@ -173,7 +169,7 @@ bool vt_untracked_take(const struct vt_sources *from, struct vt_device *device) 
         /* a sample with a figure for untracked memory is better than one without */
         bool tells = rest != VT_UNKNOWN, told = untracked != VT_UNKNOWN;
         if (!nearest || tells > told ||
-            (tells == told && distance(sample->ticks, peak) < distance(nearest->ticks, peak))) {
+            (tells == told && vt_apart(sample->ticks, peak) < vt_apart(nearest->ticks, peak))) {
             nearest = sample;
             untracked = rest;
         }

@@ -8,10 +8,6 @@
  */
 #include "clock.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 /* Counters run at 50 MHz (some virtual machines) to 20 GHz. */
 static bool plausible(double ns_per_tick) {
     return ns_per_tick >= 0.05 && ns_per_tick <= 20;
@@ -23,17 +19,6 @@ static double rate(const struct vt_log_header *h, uint64_t ticks, uint64_t monot
     return (double)(monotonic_ns - h->start_monotonic_ns) / (double)(ticks - h->start_ticks);
 }
 
-static bool same_boot(const struct vt_log_header *h) {
-    char text[64] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    size_t length = strlen(h->boot_id);
-    return length && got >= (ssize_t)length && !memcmp(text, h->boot_id, length);
-}
-
 struct vt_clock vt_clock_of(const struct vt_log *log) {
     const struct vt_log_header *h = &log->header;
     if (h->clock == VT_CLOCK_MONOTONIC)
@@ -42,7 +27,7 @@ struct vt_clock vt_clock_of(const struct vt_log *log) {
     if (plausible(r))
         return (struct vt_clock){.ns_per_tick = r};
 #ifdef __x86_64__
-    if (same_boot(h)) {
+    if (vt_log_is_of_boot(h)) {
         uint64_t now = vt_now_ns();
         r = rate(h, __builtin_ia32_rdtsc(), now);
         if (plausible(r))

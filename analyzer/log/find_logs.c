@@ -427,9 +427,7 @@ void vt_logs_complete(struct vt_logs *logs) {
 }
 
 void vt_logs_free(struct vt_logs *logs) {
-    for (uint32_t i = 0; i < logs->count; i++)
-        free(logs->paths[i]);
-    free(logs->paths);
+    vt_free_texts(logs->paths, logs->count);
     free(logs->said);
     *logs = (struct vt_logs){0};
 }

@@ -150,16 +150,16 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     return 0;
 }
 
-bool vt_log_is_running(const struct vt_log_header *header) {
+bool vt_log_is_of_boot(const struct vt_log_header *header) {
     char text[64];
-    if (header->exit_kind != VT_EXIT_NONE)
-        return false;
     VT_SCOPED_FD fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = vt_file_read_at(fd, text, sizeof text, 0);
+    ssize_t got = fd < 0 ? -1 : vt_file_read_at(fd, text, sizeof text, 0);
     size_t length = strlen(header->boot_id);
-    if (got < (ssize_t)length || !length || memcmp(text, header->boot_id, length))
+    return length && got >= (ssize_t)length && !memcmp(text, header->boot_id, length);
+}
+
+bool vt_log_is_running(const struct vt_log_header *header) {
+    if (header->exit_kind != VT_EXIT_NONE || !vt_log_is_of_boot(header))
         return false;
     char state = 0;
     uint64_t started = vt_file_process_started(header->pid, &state);

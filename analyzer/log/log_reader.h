@@ -87,10 +87,6 @@ struct vt_log_phase {
     bool of_thread; /* pushed: nested in others of its thread; else it may end on another thread */
 };
 
-struct vt_log_variable {
-    char *name, *value;
-};
-
 /* What stood around a variable's word, or one that it leads to (VT_REC_AROUND, VT_REC_HOP). */
 struct vt_log_around {
     uint8_t *halves;                    /* two bytes of memory each; NULL: not known */
@@ -167,8 +163,8 @@ struct vt_log {
     size_t sample_count, sample_room;
     char **notes;
     size_t note_count, note_room;
-    struct vt_map note_keys;           /* hash of the text -> index into notes */
-    struct vt_log_variable *variables; /* the environment variables that the tracer records */
+    struct vt_map note_keys;       /* hash of the text -> index into notes */
+    struct vt_variable *variables; /* the environment variables that the tracer records */
     size_t variable_count, variable_room;
 
     struct vt_log_phase *phases; /* by `began`, then the outer first */
@@ -244,8 +240,9 @@ void vt_log_drop_stacks(struct vt_log *log);
 const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t address,
                                              uint64_t ticks);
 
-/* Whether the process that wrote the log is alive on this machine: same boot, pid and start time.
- * */
+/* Whether the log was written since this machine started; and whether the process that wrote it is alive:
+ * same boot, pid and start time. */
+bool vt_log_is_of_boot(const struct vt_log_header *header);
 bool vt_log_is_running(const struct vt_log_header *header);
 
 /* Reads and checks only the header, as vt_log_open does; for the choice among many files. */

@@ -254,7 +254,7 @@ static void take_variable(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_env r;
     memcpy(&r, record, sizeof r);
     const char *text = (const char *)record + sizeof r;
-    *VT_ADD(log->variables, log->variable_count, log->variable_room) = (struct vt_log_variable){
+    *VT_ADD(log->variables, log->variable_count, log->variable_room) = (struct vt_variable){
         vt_strndup(text, r.name_bytes), vt_strndup(text + r.name_bytes, r.value_bytes)};
 }
 
@@ -340,8 +340,6 @@ void vt_log_free_tables(struct vt_log *log) {
         free(log->codes[i].name);
         free(log->codes[i].file);
     }
-    for (size_t i = 0; i < log->note_count; i++)
-        free(log->notes[i]);
     free(log->modules);
     vt_module_index_free(log->module_index);
     free(log->codes);
@@ -350,12 +348,10 @@ void vt_log_free_tables(struct vt_log *log) {
         free(log->variables[i].value);
     }
     free(log->variables);
-    free(log->notes);
+    vt_free_texts(log->notes, log->note_count);
     vt_map_free(&log->note_keys);
     free(log->samples);
-    for (size_t i = 0; i < log->name_count; i++)
-        free(log->names[i]);
-    free(log->names);
+    vt_free_texts(log->names, log->name_count);
     free(log->phases);
     vt_map_free(&log->phase_ranges);
     vt_map_free(&log->name_numbers);

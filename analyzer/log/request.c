@@ -176,19 +176,13 @@ static void set_asked(int fd, uint32_t number) {
     (void)written; /* then nobody answers */
 }
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, const bool *stop,
                         enum vt_answer *answer, struct vt_string *message) {
     struct vt_log_header h;
     int fd = open_to_ask(pid, log, &h, message);
     if (fd < 0)
         return -EINVAL;
-    uint64_t until = now_ns() + (uint64_t)timeout_ms * 1000000;
+    uint64_t until = vt_now_ns() + (uint64_t)timeout_ms * 1000000;
     uint32_t refused = h.snapshots_refused, mine = h.snapshots_asked + 1;
     set_asked(fd, mine);
     *answer = VT_ANSWER_NONE;
@@ -205,7 +199,7 @@ int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, cons
             break;
         }
         bool ended = h.exit_kind == VT_EXIT_EXITED || !alive;
-        if (ended || now_ns() >= until || (stop && __atomic_load_n(stop, __ATOMIC_ACQUIRE))) {
+        if (ended || vt_now_ns() >= until || (stop && __atomic_load_n(stop, __ATOMIC_ACQUIRE))) {
             *answer = ended ? VT_ANSWER_ENDED : VT_ANSWER_NONE;
             if (h.snapshots_asked == mine)
                 set_asked(fd, mine - 1);

@@ -27,6 +27,13 @@ bool vt_site_is_fixtures(const struct vt_site *site) {
     return t && t->fixture && site->live_count && t->fixture_count >= site->live_count;
 }
 
+const struct vt_device *vt_process_device(const struct vt_process *p, unsigned ordinal) {
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (p->devices[i].ordinal == ordinal)
+            return &p->devices[i];
+    return NULL;
+}
+
 uint32_t vt_process_unjudged(const struct vt_process *p, uint64_t *bytes) {
     uint32_t sites = 0;
     *bytes = 0;
@@ -175,11 +182,7 @@ void vt_timeline_free(struct vt_timeline *t) {
 
 void vt_process_free(struct vt_process *p) {
     vt_timeline_free(p->timeline);
-    for (uint32_t i = 0; i < p->command_count; i++)
-        free(p->command[i]);
     free(p->task);
-    for (uint32_t i = 0; i < p->note_count; i++)
-        free(p->notes[i]);
     for (uint32_t i = 0; i < p->device_count; i++) {
         struct vt_fragmentation *f = &p->devices[i].fragmentation;
         free(p->devices[i].uuid);
@@ -190,9 +193,7 @@ void vt_process_free(struct vt_process *p) {
         free(f->segments);
         free(f->pieces);
     }
-    for (size_t i = 0; i < p->why_count; i++)
-        free(p->whys[i]);
-    free(p->whys);
+    vt_free_texts(p->whys, p->why_count);
     for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].growth);
         free(p->sites[i].owned.owners);
@@ -226,8 +227,8 @@ void vt_process_free(struct vt_process *p) {
     free(p->snapshots);
     free(p->missed);
     free(p->variables);
-    free(p->command);
-    free(p->notes);
+    vt_free_texts(p->command, p->command_count);
+    vt_free_texts(p->notes, p->note_count);
     free(p->devices);
     free(p->sites);
     free(p->leaks);
@@ -236,9 +237,7 @@ void vt_process_free(struct vt_process *p) {
     for (uint32_t i = 0; i < p->module_count; i++)
         free(p->modules[i].build_id);
     free(p->modules);
-    for (uint32_t i = 0; i < p->phase_name_count; i++)
-        free(p->phase_names[i]);
-    free(p->phase_names);
+    vt_free_texts(p->phase_names, p->phase_name_count);
     free(p->phases);
     free(p->log);
     free(p->run_id);

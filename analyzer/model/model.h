@@ -361,11 +361,6 @@ struct vt_module {
     uint64_t start, end, bias; /* addresses; an offset and `bias` are one */
 };
 
-/* An environment variable that decides how GPU memory is allocated. */
-struct vt_variable {
-    char *name, *value;
-};
-
 struct vt_object_life {
     const char *kind;
     uint64_t created, destroyed; /* VT_UNKNOWN: not seen */
@@ -540,6 +535,9 @@ bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site
 
 /* Whether all that is live of it is held by a pytest fixture of a wider scope than one test. */
 bool vt_site_is_fixtures(const struct vt_site *site);
+
+/* The device with this ordinal; NULL: there is none. */
+const struct vt_device *vt_process_device(const struct vt_process *process, unsigned ordinal);
 
 /* How much is not judged: the sites, and what they hold. */
 uint32_t vt_process_unjudged(const struct vt_process *process, uint64_t *bytes);

@@ -102,9 +102,7 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
 }
 
 void vt_stack_key_free(struct vt_stack_key *key) {
-    for (uint32_t i = 0; i < key->count; i++)
-        free(key->frames[i]);
-    free(key->frames);
+    vt_free_texts(key->frames, key->count);
     free(key->call);
     *key = (struct vt_stack_key){0};
 }

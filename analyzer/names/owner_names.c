@@ -240,9 +240,7 @@ struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_s
 void vt_owner_names_close(struct vt_owner_names *n) {
     if (!n)
         return;
-    for (size_t i = 0; i < n->text_count; i++)
-        free(n->texts[i]);
-    free(n->texts);
+    vt_free_texts(n->texts, n->text_count);
     free(n->ways);
     free(n->way_of);
     free(n->graph_of);

@@ -72,15 +72,13 @@ void vt_stacks_close(struct vt_stacks *s) {
     free(s->numbers);
     vt_map_free(&s->by_hash);
     vt_map_free(&s->judged);
-    for (size_t i = 0; i < s->module_count; i++)
-        free(s->paths[i]);
     for (size_t i = 0; i < s->code_count; i++) {
         free(s->codes[i].name);
         free(s->codes[i].file);
     }
     free(s->made[0]);
     free(s->made[1]);
-    free(s->paths);
+    vt_free_texts(s->paths, s->module_count);
     free(s->states);
     free(s->met);
     free(s->codes);

@@ -173,11 +173,9 @@ static void choose_bands(const struct vt_process *p, const bool *leaks, struct v
 /* Where the tracer says that a device holds much (preload/books/limit.c). */
 static uint64_t alarm_of(const struct vt_process *p, unsigned device) {
     const char *text = vt_process_variable(p, "VRAMTRACE_ALARM");
-    uint64_t total = VT_UNKNOWN, bytes = 0;
+    const struct vt_device *d = vt_process_device(p, device);
+    uint64_t total = d ? d->total_bytes : VT_UNKNOWN, bytes = 0;
     uint32_t share;
-    for (uint32_t i = 0; i < p->device_count; i++)
-        if (p->devices[i].ordinal == device)
-            total = p->devices[i].total_bytes;
     if (!text)
         return UINT64_MAX;
     if (!vt_text_read_share(text, &share))

@@ -276,13 +276,14 @@ static uint64_t sure_until(const struct vt_log_header *h) {
     return dropped ? h->first_drop : UINT64_MAX;
 }
 
-const char *vt_replay_torch_settings(const struct vt_log *log, const char **name) {
+const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t count,
+                                     const char **name) {
     static const char *const names[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
                                         "PYTORCH_HIP_ALLOC_CONF"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (size_t j = 0; j < log->variable_count; j++)
-            if (!strcmp(log->variables[j].name, *name = names[i]) && log->variables[j].value[0])
-                return log->variables[j].value;
+        for (size_t j = 0; j < count; j++)
+            if (!strcmp(variables[j].name, *name = names[i]) && variables[j].value[0])
+                return variables[j].value;
     *name = "PYTORCH_CUDA_ALLOC_CONF";
     return "";
 }
@@ -312,7 +313,8 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
     replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);
-    replay->settings = vt_cache_settings_read(vt_replay_torch_settings(log, &variable));
+    replay->settings = vt_cache_settings_read(
+        vt_replay_torch_settings(log->variables, log->variable_count, &variable));
     replay->packing_work = VT_PACKING_WORK;
     while (log->last_ticks >> w.age_shift >= 1 << 24)
         w.age_shift++;

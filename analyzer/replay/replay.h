@@ -254,7 +254,8 @@ struct vt_levels vt_replay_levels_give(struct vt_replay *replay, struct vt_clock
 
 /* The settings of PyTorch's allocator by the recorded variables, the first that is set; "" none.
  * *name: that variable's. */
-const char *vt_replay_torch_settings(const struct vt_log *log, const char **name);
+const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t count,
+                                     const char **name);
 
 /* --- pins.c: live blocks that keep mostly idle segments from being released to the driver --- */
 
