@@ -29,8 +29,8 @@ static void play(struct vt_maker *m, struct vt_window window, struct played *p) 
     struct vt_string message = {0};
     assert_int_equal(maker_save(m, path), 0);
     assert_int_equal(vt_log_open(path, &p->log, &message), 0);
-    assert_int_equal(
-        vt_replay_run(&p->log, window, (struct vt_replay_wishes){0}, &p->r, &message), 0);
+    assert_int_equal(vt_replay_run(&p->log, window, (struct vt_replay_wishes){0}, &p->r, &message),
+                     0);
 }
 
 static void unplay(struct played *p) {
