@@ -61,10 +61,9 @@
 /* The permanent ids of hooks.def, by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */
 enum vt_hook {
     VT_HOOK_NONE = 0,
-#define VT_DRIVER(id, symbol, base, since, stream, role, prototype)        VT_HOOK_##symbol = id,
-#define VT_RUNTIME(id, symbol, since, until, role, prototype)              VT_HOOK_##symbol = id,
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype) VT_HOOK_##symbol = id,
-#define VT_FRAMEWORK(id, symbol)                                           VT_HOOK_##symbol = id,
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) VT_HOOK_##symbol = id,
+#define VT_RUNTIME(id, symbol, since, until, role, prototype)       VT_HOOK_##symbol = id,
+#define VT_FRAMEWORK(id, symbol)                                    VT_HOOK_##symbol = id,
 #include "vramtrace/hooks.def"
 };
 

@@ -34,9 +34,9 @@ def hooked():
     """{symbol: what hooks.def says that it does}"""
     found = {}
     for line in read(HOOKS).splitlines():
-        match = re.match(r"VT_DRIVER\(\d+, (\w+), \w+, \d+, \w+, (\w+)", line) or \
-            re.match(r"VT_RUNTIME\(\d+, (\w+), \d+, \d+, (\w+)", line) or \
-            re.match(r"VT_RUNTIME_AS\(\d+, \w+, (\w+), \d+, \d+, (\w+)", line)
+        match = re.match(r"VT_(?:DRIVER|MAKES|ENDS)\(\d+, (\w+), \w+, \d+, \w+, (\w+)", line) or \
+            re.match(r"VT_(?:RUNTIME|LABEL)\(\d+, (\w+), \d+, \d+, (\w+)", line) or \
+            re.match(r"VT_LABEL_AS\(\d+, \w+, (\w+), \d+, \d+, (\w+)", line)
         if match:
             found[match.group(1)] = match.group(2)
     return found

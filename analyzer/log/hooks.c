@@ -16,7 +16,7 @@ struct hook {
 static const struct hook hooks[] = {
 #define VT_DRIVER(id, symbol, base, since, stream, role, prototype) {id, false, #symbol, #base},
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)       {id, true, #symbol, NULL},
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+#define VT_LABEL_AS(id, symbol, exported, since, until, role, prototype, arguments)                \
     {id, true, #exported, NULL},
 #define VT_FRAMEWORK(id, symbol) {id, false, #symbol, #symbol},
 #include "vramtrace/hooks.def"

@@ -41,7 +41,7 @@ static const struct row driver_rows[] = {
 
 static const struct row cudart_rows[] = {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype) {#symbol, since, until},
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+#define VT_LABEL_AS(id, symbol, exported, since, until, role, prototype, arguments)                \
     {#exported, since, until},
 #include "vramtrace/hooks.def"
 };

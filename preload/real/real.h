@@ -19,8 +19,6 @@ struct vt_real_driver {
 /* The real runtime of one major version. */
 struct vt_real_cudart {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t(*symbol) prototype;
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    cudaError_t(*symbol) prototype;
 #include "vramtrace/hooks.def"
 };
 

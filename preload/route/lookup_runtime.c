@@ -15,37 +15,33 @@ static cudaError_t found(const struct vt_label *label, cudaError_t result, const
     return result;
 }
 
-EXPORT(cudaGetDriverEntryPoint);
-VT_EXPORT cudaError_t
-OURS(cudaGetDriverEntryPoint)(const char *symbol, void **funcPtr, unsigned long long flags,
-                              enum cudaDriverEntryPointQueryResult *driverStatus) {
+WRAPPER(cudaGetDriverEntryPoint)
+(const char *symbol, void **funcPtr, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
     ENTER(cudaGetDriverEntryPoint);
     cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
     return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags);
 }
 
-EXPORT(cudaGetDriverEntryPoint_ptsz);
-VT_EXPORT cudaError_t
-OURS(cudaGetDriverEntryPoint_ptsz)(const char *symbol, void **funcPtr, unsigned long long flags,
-                                   enum cudaDriverEntryPointQueryResult *driverStatus) {
+WRAPPER(cudaGetDriverEntryPoint_ptsz)
+(const char *symbol, void **funcPtr, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
     ENTER(cudaGetDriverEntryPoint_ptsz);
     cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
     return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags ? flags : 2);
 }
 
-EXPORT(cudaGetDriverEntryPointByVersion);
-VT_EXPORT cudaError_t OURS(cudaGetDriverEntryPointByVersion)(
-    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
-    enum cudaDriverEntryPointQueryResult *driverStatus) {
+WRAPPER(cudaGetDriverEntryPointByVersion)
+(const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
     ENTER(cudaGetDriverEntryPointByVersion);
     cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
     return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags);
 }
 
-EXPORT(cudaGetDriverEntryPointByVersion_ptsz);
-VT_EXPORT cudaError_t OURS(cudaGetDriverEntryPointByVersion_ptsz)(
-    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
-    enum cudaDriverEntryPointQueryResult *driverStatus) {
+WRAPPER(cudaGetDriverEntryPointByVersion_ptsz)
+(const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
     ENTER(cudaGetDriverEntryPointByVersion_ptsz);
     cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
     return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags ? flags : 2);

@@ -15,9 +15,6 @@
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
     cudaError_t vt_cudart12_##symbol prototype;                                                    \
     cudaError_t vt_cudart13_##symbol prototype;
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    cudaError_t vt_cudart12_##symbol prototype;                                                    \
-    cudaError_t vt_cudart13_##symbol prototype;
 #include "vramtrace/hooks.def"
 
 static void *const driver_wrappers[] = {
@@ -28,15 +25,11 @@ static void *const driver_wrappers[] = {
 static void *const cudart12_wrappers[] = {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
     __extension__(void *) vt_cudart12_##symbol,
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    __extension__(void *) vt_cudart12_##symbol,
 #include "vramtrace/hooks.def"
 };
 
 static void *const cudart13_wrappers[] = {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
-    __extension__(void *) vt_cudart13_##symbol,
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
     __extension__(void *) vt_cudart13_##symbol,
 #include "vramtrace/hooks.def"
 };

@@ -69,10 +69,9 @@ static inline CUresult vt_object_made(const struct vt_call *call, CUresult resul
 }
 
 static inline CUresult vt_object_gone(const struct vt_call *call, CUresult result, unsigned kind,
-                                      const void *handle) {
+                                      uint64_t handle) {
     if (result == CUDA_SUCCESS)
-        vt_event_object(call, kind, (uint64_t)(uintptr_t)handle, VT_OBJECT_DESTROYED,
-                        vt_context_current());
+        vt_event_object(call, kind, handle, VT_OBJECT_DESTROYED, vt_context_current());
     return result;
 }
 

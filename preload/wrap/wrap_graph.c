@@ -143,7 +143,7 @@ VT_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     const struct vt_graph_end end = vt_graph_exec_ends(hGraphExec);
     CUresult result = real(hGraphExec);
     vt_graph_exec_ended(hGraphExec, &end, result != CUDA_SUCCESS);
-    return vt_object_gone(&call, result, VT_OBJECT_GRAPH, hGraphExec);
+    return vt_object_gone(&call, result, VT_OBJECT_GRAPH, (uint64_t)(uintptr_t)hGraphExec);
 }
 
 VT_EXPORT CUresult cuGraphDestroy(CUgraph hGraph) {

@@ -3,66 +3,27 @@
  * Objects that hold device memory of a size that no call tells: modules and libraries (code,
  * `__device__` variables), limits that size a context's heaps and stacks, green contexts. They are
  * recorded with their stacks, so that a rise in untracked memory can be compared with what the
- * program did at that time.
+ * program did at that time. The wrappers of those that are only made and destroyed, and of imported
+ * memory (wrap_share.c), are made from their rows in hooks.def.
  */
 #include "books/books.h"
 #include "wrap.h"
 
-VT_EXPORT CUresult cuModuleLoad(CUmodule *module, const char *fname) {
-    VT_ENTER_DRIVER(cuModuleLoad);
-    return vt_object_made(&call, real(module, fname), VT_OBJECT_MODULE, module);
-}
+#define FIRST(...)         FIRST_(__VA_ARGS__, )
+#define FIRST_(first, ...) first
 
-VT_EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image) {
-    VT_ENTER_DRIVER(cuModuleLoadData);
-    return vt_object_made(&call, real(module, image), VT_OBJECT_MODULE, module);
-}
-
-VT_EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
-                                      CUjit_option *options, void **optionValues) {
-    VT_ENTER_DRIVER(cuModuleLoadDataEx);
-    return vt_object_made(&call, real(module, image, numOptions, options, optionValues),
-                          VT_OBJECT_MODULE, module);
-}
-
-VT_EXPORT CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
-    VT_ENTER_DRIVER(cuModuleLoadFatBinary);
-    return vt_object_made(&call, real(module, fatCubin), VT_OBJECT_MODULE, module);
-}
-
-VT_EXPORT CUresult cuModuleUnload(CUmodule hmod) {
-    VT_ENTER_DRIVER(cuModuleUnload);
-    return vt_object_gone(&call, real(hmod), VT_OBJECT_MODULE, hmod);
-}
-
-VT_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
-                                     void **jitOptionsValues, unsigned int numJitOptions,
-                                     CUlibraryOption *libraryOptions, void **libraryOptionValues,
-                                     unsigned int numLibraryOptions) {
-    VT_ENTER_DRIVER(cuLibraryLoadData);
-    return vt_object_made(&call,
-                          real(library, code, jitOptions, jitOptionsValues, numJitOptions,
-                               libraryOptions, libraryOptionValues, numLibraryOptions),
-                          VT_OBJECT_MODULE, library);
-}
-
-VT_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
-                                         CUjit_option *jitOptions, void **jitOptionsValues,
-                                         unsigned int numJitOptions,
-                                         CUlibraryOption *libraryOptions,
-                                         void **libraryOptionValues,
-                                         unsigned int numLibraryOptions) {
-    VT_ENTER_DRIVER(cuLibraryLoadFromFile);
-    return vt_object_made(&call,
-                          real(library, fileName, jitOptions, jitOptionsValues, numJitOptions,
-                               libraryOptions, libraryOptionValues, numLibraryOptions),
-                          VT_OBJECT_MODULE, library);
-}
-
-VT_EXPORT CUresult cuLibraryUnload(CUlibrary library) {
-    VT_ENTER_DRIVER(cuLibraryUnload);
-    return vt_object_gone(&call, real(library), VT_OBJECT_MODULE, library);
-}
+#define VT_MAKES(id, symbol, base, since, stream, role, prototype, object, arguments)              \
+    VT_EXPORT CUresult symbol prototype {                                                          \
+        VT_ENTER_DRIVER(symbol);                                                                   \
+        return vt_object_made(&call, real arguments, VT_OBJECT_##object, FIRST arguments);         \
+    }
+#define VT_ENDS(id, symbol, base, since, stream, role, prototype, object, arguments)               \
+    VT_EXPORT CUresult symbol prototype {                                                          \
+        VT_ENTER_DRIVER(symbol);                                                                   \
+        return vt_object_gone(&call, real arguments, VT_OBJECT_##object,                           \
+                              (uint64_t)(uintptr_t)(FIRST arguments));                             \
+    }
+#include "vramtrace/hooks.def"
 
 VT_EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     VT_ENTER_DRIVER(cuCtxSetLimit);

@@ -16,14 +16,16 @@
 #define AT "@libcudart.so." TEXT(VT_CUDART)
 #endif
 
-/* vt_cudart12_cudaMalloc, exported as cudaMalloc@libcudart.so.12 */
-#define OURS(symbol)                PASTE3(vt_cudart, VT_CUDART, _, symbol)
-#define EXPORT(symbol)              EXPORT_AS(symbol, symbol)
-#define EXPORT_AS(symbol, exported) __asm__(".symver " TEXT(OURS(symbol)) "," #exported AT)
+/* Begins the definition of vt_cudart12_cudaMalloc, exported as cudaMalloc@libcudart.so.12. */
+#define OURS(symbol)    PASTE3(vt_cudart, VT_CUDART, _, symbol)
+#define WRAPPER(symbol) WRAPPER_AS(symbol, symbol, 12, 13)
+#define WRAPPER_AS(symbol, exported, since, until)                                                 \
+    __asm__(".if " #since " <= " TEXT(VT_CUDART) " && " TEXT(                                      \
+        VT_CUDART) " <= " #until "\n"                                                              \
+                   ".symver " TEXT(OURS(symbol)) "," #exported AT "\n.endif");                     \
+    VT_EXPORT cudaError_t OURS(symbol)
 
 #define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t OURS(symbol) prototype;
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    cudaError_t OURS(symbol) prototype;
 #include "vramtrace/hooks.def"
 
 /* Declares `call` and `real`, and opens the label. */
@@ -54,19 +56,5 @@ static inline cudaError_t freed(const struct vt_label *label, cudaError_t result
     vt_event_free_end(&label->call, &freeing, (int)result);
     return result;
 }
-
-/* A call that is only a label: its effect is recorded by the driver wrappers inside it. */
-static inline cudaError_t labelled(const struct vt_label *label, cudaError_t result) {
-    vt_event_label_end(label);
-    return result;
-}
-
-/* The whole wrapper of such a call. */
-#define LABEL(symbol, parameters, arguments)                                                       \
-    VT_EXPORT cudaError_t OURS(symbol) parameters {                                                \
-        ENTER(symbol);                                                                             \
-        return labelled(&label, real arguments);                                                   \
-    }                                                                                              \
-    EXPORT(symbol)
 
 #endif
