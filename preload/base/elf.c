@@ -8,38 +8,13 @@
  */
 #define _GNU_SOURCE
 #include "elf.h"
-#include "libc.h"
 
-#include <elf.h>
-#include <link.h>
-
-static bool same(const char *a, const char *b) {
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-static bool begins_with(const char *s, const char *prefix) {
-    while (*prefix && *s == *prefix)
-        s++, prefix++;
-    return !*prefix;
-}
+#include <string.h>
 
 struct search {
     const void *address;
     const char *prefix;
     struct vt_elf *out;
-};
-
-/* The tables that an object's dynamic section points to. */
-struct tables {
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    const uint16_t *versions;
-    const ElfW(Verdef) * definitions;
-    const uint32_t *gnu_hash;
-    const uint32_t *hash;
-    const char *soname;
 };
 
 /* The loader may have relocated the addresses in a dynamic section (glibc does), or they are still
@@ -48,8 +23,8 @@ static const void *at(const struct vt_elf *o, ElfW(Addr) value) {
     return (const void *)(value < o->bias ? value + o->bias : value);
 }
 
-static void read_tables(const struct vt_elf *o, struct tables *t) {
-    *t = (struct tables){0};
+void vt_elf_read_tables(const struct vt_elf *o, struct vt_elf_tables *t) {
+    *t = (struct vt_elf_tables){0};
     ElfW(Xword) soname = 0;
     if (!o->dynamic)
         return;
@@ -73,6 +48,18 @@ static void read_tables(const struct vt_elf *o, struct tables *t) {
         case DT_HASH:
             t->hash = at(o, d->d_un.d_ptr);
             break;
+        case DT_JMPREL:
+            t->relocations[0] = at(o, d->d_un.d_ptr);
+            break;
+        case DT_PLTRELSZ:
+            t->relocation_bytes[0] = d->d_un.d_val;
+            break;
+        case DT_RELA:
+            t->relocations[1] = at(o, d->d_un.d_ptr);
+            break;
+        case DT_RELASZ:
+            t->relocation_bytes[1] = d->d_un.d_val;
+            break;
         case DT_SONAME:
             soname = d->d_un.d_val;
             break;
@@ -84,20 +71,32 @@ static void read_tables(const struct vt_elf *o, struct tables *t) {
         t->soname = t->strings + soname;
 }
 
-static void describe(const struct dl_phdr_info *info, struct vt_elf *out) {
-    *out = (struct vt_elf){.bias = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
+static void widen(struct vt_range *range, uintptr_t start, uintptr_t end) {
+    if (!range->end || start < range->start)
+        range->start = start;
+    if (end > range->end)
+        range->end = end;
+}
+
+void vt_elf_describe(const struct dl_phdr_info *info, struct vt_elf *out) {
+    struct vt_range mapped = {0, 0};
+    *out = (struct vt_elf){.bias = info->dlpi_addr, .name = info->dlpi_name};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
         if (p->p_type == PT_DYNAMIC)
-            out->dynamic = (const void *)(info->dlpi_addr + p->p_vaddr);
-        if (p->p_type != PT_LOAD)
-            continue;
-        uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        if (start < out->start)
-            out->start = start;
-        if (start + p->p_memsz > out->end)
-            out->end = start + p->p_memsz;
+            out->dynamic = (const void *)start;
+        else if (p->p_type == PT_GNU_EH_FRAME)
+            out->unwind_table = start;
+        else if (p->p_type == PT_GNU_RELRO)
+            out->relro = (struct vt_range){start, end};
+        else if (p->p_type == PT_LOAD)
+            widen(&mapped, start, end);
+        if (p->p_type == PT_LOAD && p->p_flags & PF_X)
+            widen(&out->code, start, end);
     }
+    out->start = mapped.start;
+    out->end = mapped.end;
 }
 
 static int match_address(struct dl_phdr_info *info, size_t size, void *data) {
@@ -107,29 +106,28 @@ static int match_address(struct dl_phdr_info *info, size_t size, void *data) {
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type == PT_LOAD && a - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) {
-            describe(info, s->out);
+            vt_elf_describe(info, s->out);
             return 1;
         }
     }
     return 0;
 }
 
+static bool begins_with(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 static bool has_prefix(const char *path, const char *prefix) {
-    if (!path)
-        return false;
-    const char *file = path;
-    for (const char *s = path; *s; s++)
-        if (*s == '/')
-            file = s + 1;
-    return begins_with(file, prefix);
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return path && begins_with(slash ? slash + 1 : path, prefix);
 }
 
 static int match_prefix(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
     struct search *s = data;
-    struct tables t;
-    describe(info, s->out);
-    read_tables(s->out, &t);
+    struct vt_elf_tables t;
+    vt_elf_describe(info, s->out);
+    vt_elf_read_tables(s->out, &t);
     return has_prefix(info->dlpi_name, s->prefix) || has_prefix(t.soname, s->prefix);
 }
 
@@ -140,9 +138,9 @@ bool vt_elf_containing(const void *address, struct vt_elf *out) {
 
 bool vt_elf_at_start(const struct link_map *first, const char *prefix, struct vt_elf *out) {
     for (const struct link_map *m = first; m; m = m->l_next) {
-        struct tables t;
+        struct vt_elf_tables t;
         *out = (struct vt_elf){.bias = m->l_addr, .dynamic = m->l_ld, .name = m->l_name};
-        read_tables(out, &t);
+        vt_elf_read_tables(out, &t);
         if (has_prefix(m->l_name, prefix) || has_prefix(t.soname, prefix))
             return true;
     }
@@ -165,7 +163,7 @@ static int match_behind(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
     struct behind *b = data;
     uintptr_t a = (uintptr_t)b->after;
-    describe(info, b->out);
+    vt_elf_describe(info, b->out);
     if (!b->passed) {
         b->passed = a - b->out->start < b->out->end - b->out->start;
         return 0;
@@ -179,7 +177,7 @@ bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out) {
 }
 
 /* The name of a version index. NULL: the object's base version, or unknown. */
-static const char *version_name(const struct tables *t, unsigned index) {
+static const char *version_name(const struct vt_elf_tables *t, unsigned index) {
     const ElfW(Verdef) *d = t->definitions;
     while (d) {
         if (d->vd_ndx == index && !(d->vd_flags & VER_FLG_BASE)) {
@@ -191,9 +189,10 @@ static const char *version_name(const struct tables *t, unsigned index) {
     return NULL;
 }
 
-static bool matches(const struct tables *t, uint32_t index, const char *name, const char *version) {
+static bool matches(const struct vt_elf_tables *t, uint32_t index, const char *name,
+                    const char *version) {
     const ElfW(Sym) *s = &t->symbols[index];
-    if (s->st_shndx == SHN_UNDEF || !s->st_value || !same(t->strings + s->st_name, name))
+    if (s->st_shndx == SHN_UNDEF || !s->st_value || strcmp(t->strings + s->st_name, name) != 0)
         return false;
     if (!t->versions)
         return true;
@@ -201,7 +200,7 @@ static bool matches(const struct tables *t, uint32_t index, const char *name, co
     if (!version)
         return !(v & 0x8000); /* hidden: an old version kept for old programs */
     const char *has = version_name(t, v & 0x7fff);
-    return !has || same(has, version);
+    return !has || strcmp(has, version) == 0;
 }
 
 static uint32_t gnu_hash(const char *name) {
@@ -212,7 +211,7 @@ static uint32_t gnu_hash(const char *name) {
 }
 
 /* The symbol's index, or 0. */
-static uint32_t find(const struct tables *t, const char *name, const char *version) {
+static uint32_t find(const struct vt_elf_tables *t, const char *name, const char *version) {
     if (t->gnu_hash) {
         /* header: buckets, first symbol, bloom words, shift; then bloom, buckets, chains */
         const uint32_t *h = t->gnu_hash;
@@ -238,8 +237,8 @@ static uint32_t find(const struct tables *t, const char *name, const char *versi
 
 static const ElfW(Sym) *
     symbol_of(const struct vt_elf *object, const char *name, const char *version) {
-    struct tables t;
-    read_tables(object, &t);
+    struct vt_elf_tables t;
+    vt_elf_read_tables(object, &t);
     uint32_t i = t.symbols && t.strings ? find(&t, name, version) : 0;
     return i ? &t.symbols[i] : NULL;
 }
@@ -262,7 +261,7 @@ bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_ra
 }
 
 /* The number of symbols in a table, from the end of the last chain. */
-static uint32_t count_symbols(const struct tables *t) {
+static uint32_t count_symbols(const struct vt_elf_tables *t) {
     if (t->hash)
         return t->hash[1];
     if (!t->gnu_hash)
@@ -281,9 +280,26 @@ static uint32_t count_symbols(const struct tables *t) {
     return last + 1;
 }
 
+bool vt_elf_functions(const struct vt_elf *object, const char *const prefixes[2],
+                      struct vt_range *out) {
+    struct vt_elf_tables t;
+    *out = (struct vt_range){0, 0};
+    vt_elf_read_tables(object, &t);
+    for (uint32_t i = 1, n = t.symbols && t.strings ? count_symbols(&t) : 0; i < n; i++) {
+        const ElfW(Sym) *s = &t.symbols[i];
+        const char *name = t.strings + s->st_name;
+        if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx == SHN_UNDEF ||
+            !(begins_with(name, prefixes[0]) || begins_with(name, prefixes[1])))
+            continue;
+        uintptr_t start = object->bias + s->st_value;
+        widen(out, start, start + s->st_size);
+    }
+    return out->end != 0;
+}
+
 bool vt_elf_names_address(const struct vt_elf *object, const void *address) {
-    struct tables t;
-    read_tables(object, &t);
+    struct vt_elf_tables t;
+    vt_elf_read_tables(object, &t);
     if (!t.symbols)
         return false;
     uintptr_t offset = (uintptr_t)address - object->bias;

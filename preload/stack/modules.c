@@ -129,15 +129,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     if (scan->first && (!path || !*path)) /* the program itself has no name here */
         path = vt_process_program(path_buffer, sizeof path_buffer);
     scan->first = false;
-    struct vt_elf e = {.start = UINTPTR_MAX, .bias = info->dlpi_addr};
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type != PT_LOAD)
-            continue;
-        uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        e.start = start < e.start ? start : e.start;
-        e.end = start + p->p_memsz > e.end ? start + p->p_memsz : e.end;
-    }
+    struct vt_elf e;
+    vt_elf_describe(info, &e);
     if (!path || !e.end)
         return 0;
     uint64_t hash = hash_of(e.start, e.end, path), *place = place_of(hash);

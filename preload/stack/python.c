@@ -107,14 +107,17 @@ void vt_python_forked(void) {
     vt_put(&searching, 0);
 }
 
+static bool returns_into(const struct vt_range *code, uintptr_t return_address) {
+    return vt_see(&state) == VT_PYTHON_ACTIVE && return_address - 1 >= code->start &&
+           return_address - 1 < code->end;
+}
+
 bool vt_python_owns(uintptr_t return_address) {
-    return vt_see(&state) == VT_PYTHON_ACTIVE && return_address - 1 >= vt_pyimage.text_start &&
-           return_address - 1 < vt_pyimage.text_end;
+    return returns_into(&vt_pyimage.text, return_address);
 }
 
 bool vt_python_is_eval(uintptr_t return_address) {
-    return vt_see(&state) == VT_PYTHON_ACTIVE && return_address - 1 >= vt_pyimage.eval_start &&
-           return_address - 1 < vt_pyimage.eval_end;
+    return returns_into(&vt_pyimage.eval, return_address);
 }
 
 /* A walk in progress. `careful` is constant in each of the two copies that the compiler makes of

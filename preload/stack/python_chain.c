@@ -49,7 +49,7 @@ void vt_python_watch_code(void) {
     char name[sizeof "code"];
     if (!vt_python_peek(&type, at - 24, sizeof type) ||
         !vt_python_peek(name, type.name, sizeof name) || memcmp(name, "code", sizeof name) != 0 ||
-        type.freeing < image->text_start || type.freeing >= image->text_end)
+        type.freeing < image->text.start || type.freeing >= image->text.end)
         return;
     /* Whether we may write there: the kernel does, what is there already. */
     struct iovec from = {&type.freeing, sizeof type.freeing},

@@ -16,90 +16,9 @@
 
 struct vt_pyimage vt_pyimage;
 
-/* A search by dl_iterate_phdr. */
-struct search {
-    uintptr_t address; /* in: find the object that contains it; 0: find one named libpython* */
-    char path[1024];   /* out: its path; empty for the program itself */
-    bool found;        /* out */
-    uintptr_t text_start, text_end; /* out: its code */
-    uintptr_t symbols_lo,
-        symbols_hi; /* out: from its first to its last function named Py* or _Py* */
-};
-
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-/* The loader relocates some pointers of the dynamic section and leaves others. */
-static uintptr_t dynamic_pointer(const struct dl_phdr_info *info, uintptr_t value) {
-    return value < info->dlpi_addr ? info->dlpi_addr + value : value;
-}
-
-/* The range of the object's functions named Py... or _Py...: where the interpreter is in a program
- * that embeds it. Only the classic hash table states the number of symbols; by convention, the
- * string table follows the symbols. */
-static void span_of_python(const struct dl_phdr_info *info, const ElfW(Dyn) * dynamic,
-                           struct search *s) {
-    uintptr_t symbols = 0, strings = 0;
-    size_t string_bytes = 0;
-    for (; dynamic->d_tag != DT_NULL; dynamic++) {
-        if (dynamic->d_tag == DT_SYMTAB)
-            symbols = dynamic_pointer(info, dynamic->d_un.d_ptr);
-        else if (dynamic->d_tag == DT_STRTAB)
-            strings = dynamic_pointer(info, dynamic->d_un.d_ptr);
-        else if (dynamic->d_tag == DT_STRSZ)
-            string_bytes = dynamic->d_un.d_val;
-    }
-    if (symbols == 0 || strings <= symbols)
-        return;
-    const ElfW(Sym) *symbol = (const ElfW(Sym) *)symbols;
-    for (; (uintptr_t)(symbol + 1) <= strings; symbol++) {
-        if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
-            symbol->st_name + 4 > string_bytes)
-            continue;
-        const char *name = (const char *)strings + symbol->st_name;
-        if (strncmp(name, "Py", 2) != 0 && strncmp(name, "_Py", 3) != 0)
-            continue;
-        uintptr_t start = info->dlpi_addr + symbol->st_value, end = start + symbol->st_size;
-        if (s->symbols_lo == 0 || start < s->symbols_lo)
-            s->symbols_lo = start;
-        if (end > s->symbols_hi)
-            s->symbols_hi = end;
-    }
-}
-
-static int look(struct dl_phdr_info *info, size_t size, void *arg) {
-    (void)size;
-    struct search *s = arg;
-    const ElfW(Dyn) *dynamic = NULL;
-    uintptr_t lo = 0, hi = 0;
-    bool holds = false;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
-        if (p->p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)start;
-        if (p->p_type != PT_LOAD)
-            continue;
-        holds |= s->address >= start && s->address < end;
-        if (p->p_flags & PF_X) {
-            lo = lo == 0 || start < lo ? start : lo;
-            hi = end > hi ? end : hi;
-        }
-    }
-    if (s->address == 0)
-        holds = strncmp(base_name(info->dlpi_name), "libpython", 9) == 0;
-    size_t length = strlen(info->dlpi_name);
-    if (!holds || length >= sizeof s->path)
-        return 0;
-    memcpy(s->path, info->dlpi_name, length + 1);
-    s->text_start = lo;
-    s->text_end = hi;
-    if (dynamic != NULL && s->address != 0)
-        span_of_python(info, dynamic, s);
-    s->found = true;
-    return 1;
 }
 
 /* Whether the running program is an interpreter, by its name. Then all of its code is
@@ -113,9 +32,10 @@ static bool program_is_python(void) {
 static void *handle_of_interpreter(void) {
     if (vt_libc_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
         return RTLD_DEFAULT;
-    struct search s = {.address = 0};
-    vt_libc_each_object(look, &s);
-    return s.found && s.path[0] ? vt_libc_dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : RTLD_DEFAULT;
+    struct vt_elf object;
+    return vt_elf_named("libpython", &object) && object.name[0]
+               ? vt_libc_dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD)
+               : RTLD_DEFAULT;
 }
 
 /* Reads the minor version from "3.11.7 (main, ...". Returns NULL or the reason why it is
@@ -148,14 +68,19 @@ static void pin(const char *path) {
         (void)vt_libc_dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-static void find_eval(void *eval) {
-    Dl_info info;
-    void *extra = NULL;
-    if (eval == NULL || !dladdr1(eval, &info, &extra, RTLD_DL_SYMENT) || extra == NULL)
+/* Where the interpreter's code is. In a program that embeds it, that is where its functions are. */
+static void find_code(struct vt_pyimage *image, const void *inside) {
+    static const char *const prefixes[] = {"Py", "_Py"};
+    struct vt_elf object;
+    if (!vt_elf_containing(inside, &object))
         return;
-    const ElfW(Sym) *symbol = extra;
-    vt_pyimage.eval_start = (uintptr_t)eval;
-    vt_pyimage.eval_end = (uintptr_t)eval + symbol->st_size;
+    pin(object.name);
+    bool all =
+        object.name[0] ? strncmp(base_name(object.name), "libpython", 9) == 0 : program_is_python();
+    if (all || !vt_elf_functions(&object, prefixes, &image->text))
+        image->text = object.code;
+    if (!image->at.anchors)
+        vt_elf_function(&object, "_PyEval_EvalFrameDefault", &image->eval);
 }
 
 /* All or none: without one of them, Py_AddPendingCall counts as absent. */
@@ -216,13 +141,6 @@ bool vt_python_find(const char **why) {
         memcpy(&image->newest_interpreter, &newest, sizeof newest);
         memcpy(&image->main_interpreter, &main, sizeof main);
     }
-    if (!image->at.anchors)
-        find_eval(vt_libc_dlsym(handle, "_PyEval_EvalFrameDefault"));
-    struct search s = {.address = (uintptr_t)state};
-    vt_libc_each_object(look, &s);
-    pin(s.path);
-    bool all = s.path[0] ? strncmp(base_name(s.path), "libpython", 9) == 0 : program_is_python();
-    image->text_start = all || s.symbols_lo == 0 ? s.text_start : s.symbols_lo;
-    image->text_end = all || s.symbols_lo == 0 ? s.text_end : s.symbols_hi;
+    find_code(image, state);
     return true;
 }

@@ -6,6 +6,8 @@
 #ifndef VT_PRELOAD_PYTHON_LAYOUT_H
 #define VT_PRELOAD_PYTHON_LAYOUT_H
 
+#include "base/mappings.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,8 +85,8 @@ struct vt_pyimage {
     void *(*newest_interpreter)(void);
     void *(*main_interpreter)(void);
     struct vt_pycalls calls;
-    uintptr_t text_start, text_end; /* the interpreter's code */
-    uintptr_t eval_start, eval_end; /* _PyEval_EvalFrameDefault; without anchors */
+    struct vt_range text; /* the interpreter's code */
+    struct vt_range eval; /* _PyEval_EvalFrameDefault; without anchors */
 };
 extern struct vt_pyimage vt_pyimage;
 

@@ -23,11 +23,9 @@
 #include "base/base.h"
 #include "python_layout.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -149,89 +147,41 @@ static void *guard_of(const char *name) {
     return NULL;
 }
 
-/* The object's tables that locate its pointers to other objects' functions. */
-struct relocations {
-    uintptr_t bias, relro_start, relro_end;
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    const ElfW(Rela) * tables[2];
-    size_t bytes[2];
-};
-
-static const void *at(const struct relocations *r, uintptr_t value) {
-    return (const void *)(value < r->bias ? value + r->bias : value);
-}
-
-static void read_dynamic(struct relocations *r, const ElfW(Dyn) * d) {
-    for (; d->d_tag != DT_NULL; d++) {
-        if (d->d_tag == DT_SYMTAB)
-            r->symbols = at(r, d->d_un.d_ptr);
-        else if (d->d_tag == DT_STRTAB)
-            r->strings = at(r, d->d_un.d_ptr);
-        else if (d->d_tag == DT_JMPREL)
-            r->tables[0] = at(r, d->d_un.d_ptr);
-        else if (d->d_tag == DT_PLTRELSZ)
-            r->bytes[0] = d->d_un.d_val;
-        else if (d->d_tag == DT_RELA)
-            r->tables[1] = at(r, d->d_un.d_ptr);
-        else if (d->d_tag == DT_RELASZ)
-            r->bytes[1] = d->d_un.d_val;
-    }
-}
-
 /* A slot may lie in the part that the loader made read-only after relocation. Its page then stays
  * writable: another thread may be here too, and would fault if we protected it again. */
-static void point(const struct relocations *r, void **slot, void *function) {
+static void point(const struct vt_elf *object, void **slot, void *function) {
     uintptr_t page = (uintptr_t)slot & ~4095ul;
-    bool relro = (uintptr_t)slot >= r->relro_start && (uintptr_t)slot < r->relro_end;
+    bool relro =
+        (uintptr_t)slot >= (object->relro.start & ~4095ul) && (uintptr_t)slot < object->relro.end;
     if (vt_get(slot) == function ||
         (relro && VT_SYS3(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0))
         return;
     vt_put(slot, function);
 }
 
-static void point_slots(const struct relocations *r) {
+static void point_slots(const struct vt_elf *object, const struct vt_elf_tables *t) {
     for (size_t table = 0; table < 2; table++)
-        for (size_t i = 0; r->tables[table] && i < r->bytes[table] / sizeof(ElfW(Rela)); i++) {
-            const ElfW(Rela) *rela = &r->tables[table][i];
+        for (size_t i = 0;
+             t->relocations[table] && i < t->relocation_bytes[table] / sizeof(ElfW(Rela)); i++) {
+            const ElfW(Rela) *rela = &t->relocations[table][i];
             unsigned type = ELF64_R_TYPE(rela->r_info);
             if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
                 continue;
-            const char *name = r->strings + r->symbols[ELF64_R_SYM(rela->r_info)].st_name;
+            const char *name = t->strings + t->symbols[ELF64_R_SYM(rela->r_info)].st_name;
             void *function = guard_of(name);
             if (function)
-                point(r, (void **)(r->bias + rela->r_offset), function);
+                point(object, (void **)(object->bias + rela->r_offset), function);
         }
-}
-
-static int visit(struct dl_phdr_info *info, size_t size, void *inside) {
-    struct relocations r = {.bias = info->dlpi_addr};
-    const ElfW(Dyn) *dynamic = NULL;
-    bool here = false;
-    (void)size;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type == PT_LOAD)
-            here |= (uintptr_t)inside - start < p->p_memsz;
-        if (p->p_type == PT_DYNAMIC)
-            dynamic = (const void *)start;
-        if (p->p_type == PT_GNU_RELRO) {
-            r.relro_start = start & ~4095ul;
-            r.relro_end = start + p->p_memsz;
-        }
-    }
-    if (!here)
-        return 0;
-    if (dynamic)
-        read_dynamic(&r, dynamic);
-    if (r.symbols && r.strings)
-        point_slots(&r);
-    return 1;
 }
 
 /* Threads that arm together all do the whole work: none may unwind before it is done, and a waiting
  * thread could hold the loader's lock that the working thread needs. */
 void vt_unwind_guard(void *inside) {
-    vt_libc_each_object(visit, inside);
+    struct vt_elf object;
+    struct vt_elf_tables tables;
+    if (!vt_elf_containing(inside, &object))
+        return;
+    vt_elf_read_tables(&object, &tables);
+    if (tables.symbols && tables.strings)
+        point_slots(&object, &tables);
 }

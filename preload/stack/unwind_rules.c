@@ -48,30 +48,15 @@ void vt_unwind_arm(void) {
     vt_publish(&find, __extension__(__typeof__(find)) found);
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data) {
-    struct code *code = data;
-    uintptr_t start = UINTPTR_MAX, end = 0, unwind = 0;
-    (void)size;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uintptr_t at = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type == PT_LOAD) {
-            start = at < start ? at : start;
-            end = at + p->p_memsz > end ? at + p->p_memsz : end;
-        } else if (p->p_type == PT_GNU_EH_FRAME) {
-            unwind = at;
-        }
-    }
-    if (code->pc < start || code->pc >= end)
-        return 0;
-    *code = (struct code){code->pc, start, end, unwind};
-    return 1;
-}
-
 static bool find_code(struct code *code) {
     __typeof__(find) f = vt_see(&find);
-    if (!f)
-        return vt_libc_each_object(visit, code) == 1 && code->table;
+    if (!f) {
+        struct vt_elf elf;
+        if (!vt_elf_containing((void *)code->pc, &elf) || !elf.unwind_table)
+            return false;
+        *code = (struct code){code->pc, elf.start, elf.end, elf.unwind_table};
+        return true;
+    }
     struct found_object object;
     if (f((void *)code->pc, &object) != 0 || !object.eh_frame)
         return false;

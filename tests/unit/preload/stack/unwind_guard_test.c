@@ -2,19 +2,18 @@
 /* Two threads that arm at once: the second comes while the first has not begun. It must find, when
  * it returns, what the first is about to do. The guarded object is this program. */
 #define _GNU_SOURCE
-#include "base/libc.h"
-#include <link.h>
+#include "base/elf.h"
 
 static void (*second_thread)(void);
 
-static int iterate_after(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data) {
+static bool find_after(const void *address, struct vt_elf *out) {
     void (*second)(void) = second_thread;
     second_thread = 0;
     if (second)
         second();
-    return vt_libc_each_object(visit, data);
+    return vt_elf_containing(address, out);
 }
-#define vt_libc_each_object iterate_after
+#define vt_elf_containing find_after
 #include "stack/unwind_guard.c"
 
 #include <setjmp.h>
