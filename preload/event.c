@@ -165,16 +165,14 @@ static void record_alloc(struct vt_thread *t, const struct vt_live *what, uint64
  * allocations. Two threads may both write it. */
 VT_COLD static void write_launches(struct vt_thread *t, uint64_t ticks) {
     uint64_t launches = vt_get(&vt_graph_launches.count);
-    struct vt_rec_object *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
-    vt_put(&vt_graph_launches.written, launches);
-    r->when = vt_when(VT_DEVICE_UNKNOWN, ticks);
-    r->handle = launches;
-    r->flags = VT_OBJECT_MAPPED;
-    r->context = VT_CONTEXT_UNKNOWN;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_OBJECT, VT_OBJECT_LAUNCHES, VT_HOOK_cuGraphLaunch, 0),
-                  sizeof *r);
+    const struct vt_rec_object r = {
+        .word = vt_word(VT_REC_OBJECT, VT_OBJECT_LAUNCHES, VT_HOOK_cuGraphLaunch, 0),
+        .when = vt_when(VT_DEVICE_UNKNOWN, ticks),
+        .handle = launches,
+        .flags = VT_OBJECT_MAPPED,
+        .context = VT_CONTEXT_UNKNOWN};
+    if (vt_log_event(t, &r, sizeof r))
+        vt_put(&vt_graph_launches.written, launches);
 }
 
 static inline bool are_launches_unwritten(void) {
@@ -193,15 +191,12 @@ void vt_event_ends(void) {
 
 VT_COLD static void record_fail(struct vt_thread *t, const struct vt_live *what, uint64_t ticks,
                                 int result, uint32_t flags) {
-    struct vt_rec_fail *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
-    r->when = vt_when(what->device, ticks);
-    r->size = what->size;
-    r->result = result;
-    r->flags = flags;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_FAIL, what->kind, what->hook, what->stack),
-                  sizeof *r);
+    const struct vt_rec_fail r = {.word = vt_word(VT_REC_FAIL, what->kind, what->hook, what->stack),
+                                  .when = vt_when(what->device, ticks),
+                                  .size = what->size,
+                                  .result = result,
+                                  .flags = flags};
+    vt_log_event(t, &r, sizeof r);
 }
 
 /* `what` stays where the caller made it: a copy would wait until its small parts have left the processor. */
@@ -312,14 +307,12 @@ static void record_free(struct vt_thread *t, unsigned hook, const struct vt_free
 VT_COLD static void record_free_fail(struct vt_thread *t, const struct label *label,
                                      const struct vt_freeing *f, int result) {
     uint32_t stack = vt_stack_capture(t, label->caller);
-    struct vt_rec_free_fail *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
-    r->when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks);
-    r->address = f->address;
-    r->result = result;
-    r->zero = 0;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_FREE_FAIL, f->kind, label->hook, stack), sizeof *r);
+    const struct vt_rec_free_fail r = {
+        .word = vt_word(VT_REC_FREE_FAIL, f->kind, label->hook, stack),
+        .when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks),
+        .address = f->address,
+        .result = result};
+    vt_log_event(t, &r, sizeof r);
 }
 
 VT_HOT void vt_event_watch_program(uint64_t ticks) {
@@ -385,6 +378,22 @@ void vt_event_after_call(uint64_t ticks) {
     call_ends(ticks);
 }
 
+/* Writes a record about a call. Its first word has type and kind so far; `ticks` 0: now. */
+static bool record_call(const struct vt_call *call, bool with_stack, unsigned device,
+                        uint64_t ticks, void *record, uint32_t bytes) {
+    uint64_t *words = record;
+    struct vt_recording rec = begin();
+    if (!rec.thread)
+        return false;
+    struct label label = labelled(call);
+    words[0] |=
+        vt_word(0, 0, label.hook, with_stack ? vt_stack_capture(rec.thread, label.caller) : 0);
+    words[1] = vt_when(device, ticks ? ticks : vt_log_ticks());
+    vt_log_event(rec.thread, record, bytes);
+    end(&rec);
+    return true;
+}
+
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context) {
     void *frames[64];
     bool teardown =
@@ -392,112 +401,60 @@ void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context)
     /* A context without recorded events does not open a log. */
     if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
         return;
-    uint64_t bytes = teardown ? 0 : vt_live_remove_context(context);
-    struct vt_recording rec = begin();
+    struct vt_rec_bulk r = {.word = VT_REC_BULK,
+                            .context = context,
+                            .teardown = teardown,
+                            .bytes = teardown ? 0 : vt_live_remove_context(context)};
     vt_tls.events++;
-    if (!rec.thread)
-        return;
-    struct label label = labelled(call);
-    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
-    struct vt_rec_bulk *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
-    if (r) {
-        r->when = vt_when(vt_context_device(context), ticks);
-        r->context = context;
-        r->teardown = teardown;
-        r->bytes = bytes;
-        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_BULK, 0, label.hook, stack), sizeof *r);
-    }
-    if (teardown)
+    if (record_call(call, true, vt_context_device(context), ticks, &r, sizeof r) && teardown)
         vt_log_flag(VT_FLAG_TEARDOWN);
-    end(&rec);
 }
 
 void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
                      unsigned context) {
-    struct vt_recording rec = begin();
-    if (!rec.thread)
-        return;
-    struct label label = labelled(call);
-    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
-    struct vt_rec_object *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
-    if (r) {
-        r->when = vt_when(vt_context_device(context), vt_log_ticks());
-        r->handle = handle;
-        r->flags = flags;
-        r->context = context;
-        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_OBJECT, object, label.hook, stack),
-                      sizeof *r);
-    }
-    end(&rec);
+    struct vt_rec_object r = {.word = vt_word(VT_REC_OBJECT, object, 0, 0),
+                              .handle = handle,
+                              .flags = flags,
+                              .context = context};
+    record_call(call, true, vt_context_device(context), 0, &r, sizeof r);
 }
 
 void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t total_bytes) {
-    unsigned context = vt_context_current();
-    struct vt_recording rec = begin();
-    if (!rec.thread)
-        return;
-    struct vt_rec_meminfo *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
-    if (r) {
-        r->when = vt_when(vt_context_device(context), vt_log_ticks());
-        r->free_bytes = free_bytes;
-        r->total_bytes = total_bytes;
-        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_MEMINFO, 0, labelled(call).hook, 0),
-                      sizeof *r);
-    }
-    end(&rec);
+    struct vt_rec_meminfo r = {
+        .word = VT_REC_MEMINFO, .free_bytes = free_bytes, .total_bytes = total_bytes};
+    record_call(call, false, vt_context_device(vt_context_current()), 0, &r, sizeof r);
 }
 
 void vt_event_poolinfo(const struct vt_call *call, unsigned device, uint64_t pool,
                        enum vt_pool_figure figure, uint64_t bytes) {
-    struct vt_recording rec = begin();
-    if (!rec.thread)
-        return;
-    struct vt_rec_poolinfo *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
-    if (r) {
-        r->when = vt_when(device, vt_log_ticks());
-        r->pool = pool;
-        r->bytes = bytes;
-        vt_log_commit(rec.thread, &r->word,
-                      vt_word(VT_REC_POOLINFO, figure, labelled(call).hook, 0), sizeof *r);
-    }
-    end(&rec);
+    struct vt_rec_poolinfo r = {
+        .word = vt_word(VT_REC_POOLINFO, figure, 0, 0), .pool = pool, .bytes = bytes};
+    record_call(call, false, device, 0, &r, sizeof r);
 }
 
 void vt_event_map(const struct vt_call *call, uint64_t ticks, unsigned device, uint64_t address,
                   uint64_t size, uint64_t number) {
-    struct vt_recording rec = begin();
+    struct vt_rec_map r = {.word = vt_word(VT_REC_MAP, VT_KIND_PHYSICAL, 0, 0),
+                           .address = address,
+                           .size = size,
+                           .number = number};
     vt_tls.events++;
-    if (!rec.thread)
-        return;
-    struct vt_rec_map *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
-    if (r) {
-        r->when = vt_when(device, ticks);
-        r->address = address;
-        r->size = size;
-        r->number = number;
-        vt_log_commit(rec.thread, &r->word,
-                      vt_word(VT_REC_MAP, VT_KIND_PHYSICAL, labelled(call).hook, 0), sizeof *r);
-    }
-    end(&rec);
+    record_call(call, false, device, ticks, &r, sizeof r);
 }
 
 void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid) {
+    struct vt_rec_device r = {.word = VT_REC_DEVICE,
+                              .ordinal = ordinal,
+                              .flags = uuid ? VT_DEVICE_HAS_UUID : 0,
+                              .total_bytes = total_bytes};
+    if (uuid)
+        memcpy(r.uuid, uuid, sizeof r.uuid);
+    if (name)
+        strncpy(r.name, name, sizeof r.name - 1);
     struct vt_recording rec = begin();
     if (!rec.thread)
         return;
-    struct vt_rec_device *r = (void *)vt_log_reserve_entry(rec.thread, sizeof *r);
-    if (r) {
-        r->ordinal = ordinal;
-        r->flags = uuid ? VT_DEVICE_HAS_UUID : 0;
-        r->total_bytes = total_bytes;
-        memset(r->uuid, 0, sizeof r->uuid);
-        memset(r->name, 0, sizeof r->name);
-        if (uuid)
-            memcpy(r->uuid, uuid, sizeof r->uuid);
-        if (name)
-            memcpy(r->name, name, strnlen(name, sizeof r->name - 1));
-        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_DEVICE, 0, 0, sizeof *r), sizeof *r);
-    }
+    vt_log_entry(rec.thread, &r, sizeof r, VT_LOG_NOTHING, VT_LOG_NOTHING);
     end(&rec);
 }
 

@@ -53,17 +53,10 @@ uint32_t vt_phases_name(struct vt_thread *t, const char *text, uint32_t n) {
     uint32_t number = vt_numbering_of(&names, hash_of(text, n), &fresh);
     if (!fresh)
         return number;
-    uint32_t bytes = (uint32_t)sizeof(struct vt_rec_name) + ((n + 7) & ~7u);
-    struct vt_rec_name *r = (void *)vt_log_reserve_entry(t, bytes);
-    if (!r)
-        return number; /* its next phase tries again */
-    r->number = number;
-    r->text_bytes = n;
-    memset(r + 1, 0, bytes - sizeof *r);
-    memcpy(r + 1, text, n);
-    vt_log_commit(t, &r->word, vt_word(VT_REC_NAME, 0, 0, bytes), bytes);
-    vt_numbering_written(&names, number);
-    return number;
+    const struct vt_rec_name r = {.word = VT_REC_NAME, .number = number, .text_bytes = n};
+    if (vt_log_entry(t, &r, sizeof r, (struct vt_log_part){text, n}, VT_LOG_NOTHING))
+        vt_numbering_written(&names, number);
+    return number; /* without room, its next phase tries again */
 }
 
 uint32_t vt_phases_domain(const char *name) {
@@ -83,16 +76,14 @@ void vt_phases_write(struct vt_thread *t, enum vt_phase_event what, const struct
     const char *domain = p->domain ? domains[p->domain - 1] : "";
     uint32_t name = p->bytes ? vt_phases_name(t, p->text, p->bytes) : 0;
     uint32_t of = *domain ? vt_phases_name(t, domain, (uint32_t)strlen(domain)) : 0;
-    struct vt_rec_phase *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
     uint64_t now = vt_log_ticks();
-    r->when = vt_when(VT_DEVICE_UNKNOWN, now);
-    r->began = p->began < now ? p->began : now;
-    r->range = p->range;
-    r->name = name;
-    r->domain = of;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_PHASE, what, 0, 0), sizeof *r);
+    const struct vt_rec_phase r = {.word = vt_word(VT_REC_PHASE, what, 0, 0),
+                                   .when = vt_when(VT_DEVICE_UNKNOWN, now),
+                                   .began = p->began < now ? p->began : now,
+                                   .range = p->range,
+                                   .name = name,
+                                   .domain = of};
+    vt_log_event(t, &r, sizeof r);
 }
 
 static void waiting_remove(struct waiting *w) {

@@ -107,16 +107,15 @@ VT_HOT static void write_totals(struct vt_thread *t, unsigned device, uint64_t t
     if (vt_get(&known[device].allocated) == allocated &&
         vt_get(&known[device].reserved) == reserved)
         return;
-    struct vt_rec_cacheinfo *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
+    const struct vt_rec_cacheinfo r = {
+        .word = vt_word(VT_REC_CACHEINFO, VT_KIND_BLOCK, VT_HOOK_torch, 0),
+        .when = vt_when(device, ticks),
+        .allocated = allocated,
+        .reserved = reserved};
+    if (!vt_log_event(t, &r, sizeof r))
         return;
-    r->when = vt_when(device, ticks);
-    r->allocated = allocated;
-    r->reserved = reserved;
     vt_put(&known[device].allocated, allocated);
     vt_put(&known[device].reserved, reserved);
-    vt_log_commit(t, &r->word, vt_word(VT_REC_CACHEINFO, VT_KIND_BLOCK, VT_HOOK_torch, 0),
-                  sizeof *r);
 }
 
 struct report {
@@ -202,15 +201,13 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
     if (!rec.thread)
         return;
     uint32_t stack = vt_stack_capture(rec.thread, caller);
-    struct vt_rec_cacheoom *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
-    if (r) {
-        r->when = vt_when(index_of(device), vt_log_ticks());
-        r->requested = requested;
-        r->allocated = allocated;
-        r->reserved = reserved;
-        vt_log_commit(rec.thread, &r->word,
-                      vt_word(VT_REC_CACHEOOM, VT_KIND_BLOCK, VT_HOOK_torch, stack), sizeof *r);
-    }
+    const struct vt_rec_cacheoom r = {
+        .word = vt_word(VT_REC_CACHEOOM, VT_KIND_BLOCK, VT_HOOK_torch, stack),
+        .when = vt_when(index_of(device), vt_log_ticks()),
+        .requested = requested,
+        .allocated = allocated,
+        .reserved = reserved};
+    vt_log_event(rec.thread, &r, sizeof r);
     vt_tls.due |= VT_DUE_GAVE_UP;
     vt_event_close(&rec);
 }

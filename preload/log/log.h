@@ -121,6 +121,17 @@ static inline void vt_log_commit(struct vt_thread *thread, uint64_t *record, uin
     vt_publish(record, word);
     vt_publish(&thread->used, thread->used + bytes);
 }
+/* Writes an event's record. False: no space, and a dropped event is counted. */
+bool vt_log_event(struct vt_thread *thread, const void *record, uint32_t bytes);
+/* The same for what is no event, of which nothing is counted: the record, whose first word has the type alone, and the
+ * parts that its VT_COUNT fields count. */
+struct vt_log_part {
+    const void *data;
+    uint32_t bytes;
+};
+#define VT_LOG_NOTHING ((struct vt_log_part){NULL, 0})
+bool vt_log_entry(struct vt_thread *thread, const void *record, uint32_t bytes,
+                  struct vt_log_part first, struct vt_log_part second);
 /* Writes a record whose other words are filled in, as short as it can be. False: no space, and a dropped event
  * is counted. */
 bool vt_log_alloc(struct vt_thread *thread, const struct vt_rec_alloc *record);

@@ -32,19 +32,11 @@ static const char *const variables[] = {
 };
 
 static void write_variable(struct vt_thread *t, const char *name, const char *value) {
-    struct vt_rec_env *r;
-    uint32_t name_bytes = (uint32_t)strlen(name);
-    uint32_t value_bytes = (uint32_t)strnlen(value, VT_ENV_MAX_BYTES);
-    uint32_t bytes = (uint32_t)sizeof *r + ((name_bytes + value_bytes + 7) & ~7u);
-    r = (void *)vt_log_reserve_entry(t, bytes);
-    if (!r)
-        return;
-    r->name_bytes = name_bytes;
-    r->value_bytes = value_bytes;
-    memset(r + 1, 0, bytes - sizeof *r);
-    memcpy(r + 1, name, name_bytes);
-    memcpy((char *)(r + 1) + name_bytes, value, value_bytes);
-    vt_log_commit(t, &r->word, vt_word(VT_REC_ENV, 0, 0, bytes), bytes);
+    const struct vt_rec_env r = {.word = VT_REC_ENV,
+                                 .name_bytes = (uint32_t)strlen(name),
+                                 .value_bytes = (uint32_t)strnlen(value, VT_ENV_MAX_BYTES)};
+    vt_log_entry(t, &r, sizeof r, (struct vt_log_part){name, r.name_bytes},
+                 (struct vt_log_part){value, r.value_bytes});
 }
 
 void vt_log_environment_write(struct vt_thread *t) {

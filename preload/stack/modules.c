@@ -71,25 +71,15 @@ static uint64_t *place_of(uint64_t hash) {
 /* False: there is no room. */
 static bool write_module(struct scan *scan, const struct vt_elf *e, const char *path,
                          const unsigned char *id, uint32_t id_bytes) {
-    struct vt_thread *t = scan->thread;
-    uint32_t path_bytes = (uint32_t)strnlen(path, PATH_BYTES_MAX);
-    uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_module) + ((id_bytes + path_bytes + 7) & ~7u));
-    struct vt_rec_module *r = (void *)vt_log_reserve_entry(t, bytes);
-    if (!r)
-        return false;
-    r->ticks = scan->ticks;
-    r->start = e->start;
-    r->end = e->end;
-    r->bias = e->bias;
-    r->build_id_bytes = id_bytes;
-    r->path_bytes = path_bytes;
-    char *text = (char *)(r + 1);
-    memset(text, 0, bytes - sizeof *r);
-    if (id_bytes)
-        memcpy(text, id, id_bytes);
-    memcpy(text + id_bytes, path, path_bytes);
-    vt_log_commit(t, &r->word, vt_word(VT_REC_MODULE, 0, 0, bytes), bytes);
-    return true;
+    const struct vt_rec_module r = {.word = VT_REC_MODULE,
+                                    .ticks = scan->ticks,
+                                    .start = e->start,
+                                    .end = e->end,
+                                    .bias = e->bias,
+                                    .build_id_bytes = id_bytes,
+                                    .path_bytes = (uint32_t)strnlen(path, PATH_BYTES_MAX)};
+    return vt_log_entry(scan->thread, &r, sizeof r, (struct vt_log_part){id, id_bytes},
+                        (struct vt_log_part){path, r.path_bytes});
 }
 
 static char path_buffer[PATH_BYTES_MAX]; /* under the try-lock */

@@ -188,19 +188,14 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
     uint32_t number = vt_numbering_of(&codes, hash_text(h, code->file, code->file_bytes), &fresh);
     if (!fresh)
         return number;
-    uint32_t text = code->name_bytes + code->file_bytes;
-    uint32_t bytes = (uint32_t)sizeof(struct vt_rec_code) + ((text + 7) & ~7u);
-    struct vt_rec_code *r = (void *)vt_log_reserve_entry(thread, bytes);
-    if (!r)
+    const struct vt_rec_code r = {.word = VT_REC_CODE,
+                                  .number = number,
+                                  .first_line = code->first_line,
+                                  .name_bytes = code->name_bytes,
+                                  .file_bytes = code->file_bytes};
+    if (!vt_log_entry(thread, &r, sizeof r, (struct vt_log_part){code->name, code->name_bytes},
+                      (struct vt_log_part){code->file, code->file_bytes}))
         return 0;
-    r->number = number;
-    r->first_line = code->first_line;
-    r->name_bytes = code->name_bytes;
-    r->file_bytes = code->file_bytes;
-    memset(r + 1, 0, bytes - sizeof *r);
-    memcpy(r + 1, code->name, code->name_bytes);
-    memcpy((char *)(r + 1) + code->name_bytes, code->file, code->file_bytes);
-    vt_log_commit(thread, &r->word, vt_word(VT_REC_CODE, 0, 0, bytes), bytes);
     vt_numbering_written(&codes, number);
     return number;
 }
