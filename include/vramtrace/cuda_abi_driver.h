@@ -45,16 +45,8 @@ typedef struct CUuuid_st {
 typedef struct CUipcMemHandle_st {
     char reserved[64];
 } CUipcMemHandle;
-typedef struct CUgraphEdgeData_st {
-    unsigned char from_port, to_port;
-    unsigned char type, reserved[5];
-} CUgraphEdgeData;
-typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
-    cuuint64_t flags;
-    CUstream hUploadStream;
-    CUgraphNode hErrNode_out;
-    CUgraphInstantiateResult result_out;
-} CUDA_GRAPH_INSTANTIATE_PARAMS;
+typedef struct CUgraphEdgeData_st CUgraphEdgeData;
+typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st CUDA_GRAPH_INSTANTIATE_PARAMS;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
@@ -68,28 +60,9 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
     CUarray_format Format;
     unsigned int NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
-typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
-    CUexternalMemoryHandleType type;
-    union {
-        int fd;
-        struct {
-            void *handle;
-            const void *name;
-        } win32;
-        const void *nvSciBufObject;
-    } handle;
-    unsigned long long size;
-    unsigned int flags, reserved[16];
-} CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
-typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
-    unsigned long long offset, size;
-    unsigned int flags, reserved[16];
-} CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
-typedef struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st {
-    unsigned long long offset;
-    CUDA_ARRAY3D_DESCRIPTOR arrayDesc;
-    unsigned int numLevels, reserved[16];
-} CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
+typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+typedef struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct CUmemLocation_st {
     CUmemLocationType type;
@@ -106,15 +79,8 @@ typedef struct CUmemAllocationProp_st {
         unsigned char reserved[4];
     } allocFlags;
 } CUmemAllocationProp;
-typedef struct CUmulticastObjectProp_st {
-    unsigned int numDevices;
-    size_t size;
-    unsigned long long handleTypes, flags;
-} CUmulticastObjectProp;
-typedef struct CUmemAccessDesc_st {
-    CUmemLocation location;
-    CUmemAccess_flags flags;
-} CUmemAccessDesc;
+typedef struct CUmulticastObjectProp_st CUmulticastObjectProp;
+typedef struct CUmemAccessDesc_st CUmemAccessDesc;
 typedef struct CUmemPoolProps_st {
     CUmemAllocationType allocType;
     CUmemAllocationHandleType handleTypes;
@@ -124,9 +90,7 @@ typedef struct CUmemPoolProps_st {
     unsigned short usage;
     unsigned char reserved[54];
 } CUmemPoolProps;
-typedef struct CUmemPoolPtrExportData_st {
-    unsigned char reserved[64];
-} CUmemPoolPtrExportData;
+typedef struct CUmemPoolPtrExportData_st CUmemPoolPtrExportData;
 typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
     CUmemPoolProps poolProps;
     const CUmemAccessDesc *accessDescs;

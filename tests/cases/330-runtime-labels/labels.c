@@ -2,7 +2,7 @@
 /* labels RUNTIME...: the runtime's functions of every family, of each runtime named (12, 13), found
  * by dlsym in a library opened RTLD_LOCAL: several runtimes live in this process at once. */
 #include "vramtrace.h"
-#include "vramtrace/cuda_abi.h"
+#include "../tests/sim/cuda_abi_sim.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks for nothing, in every way in which the runtime answers that with success and NULL, often;
  * frees it or not. Nothing here leaks. */
-#include "vramtrace/cuda_abi.h"
+#include "../tests/sim/cuda_abi_sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
