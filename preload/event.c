@@ -395,9 +395,7 @@ static bool record_call(const struct vt_call *call, bool with_stack, unsigned de
 }
 
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context) {
-    void *frames[64];
-    bool teardown =
-        vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));
+    bool teardown = vt_stack_in_exit();
     /* A context without recorded events does not open a log. */
     if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
         return;

@@ -33,7 +33,6 @@ void vt_fork_load(void) {
 }
 
 /* fork without the handlers of pthread_atfork, since glibc 2.34. */
-VT_EXPORT pid_t _Fork(void);
 VT_EXPORT pid_t _Fork(void) {
     pid_t (*real)(void) = __extension__(pid_t(*)(void)) vt_libc_end(VT_LIBC__FORK);
     if (!real) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A library that walks each native stack by rules and has libunwind unwind it, too, and ends the program where they differ
-(preload/stack/unwind_check.h); for the cases 412 and 413."""
+(tests/unwind_check.h); for the cases 412 and 413."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ def build():
     """Builds it in the folder "checked", beside links to all else that $BUILD has. Returns the folder and an environment in
     which programs count what was compared."""
     checked = pathlib.Path("checked").resolve()
-    lib.run(["make", "-s", "-C", lib.SRC, f"BUILD={checked}", "CPPFLAGS=-DVT_CHECK_WALKS", "lib"])
+    lib.run(["make", "-s", "-C", lib.SRC, f"BUILD={checked}", f"CPPFLAGS=-DVT_CHECK_WALKS -I{lib.SRC}/tests", "lib"])
     for name in os.listdir(lib.BUILD):
         if not name.startswith(".") and name not in ("libvramtrace.so", "obj"):
             (checked / name).symlink_to(f"{lib.BUILD}/{name}")

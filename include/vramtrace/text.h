@@ -58,6 +58,17 @@ static inline char *vt_text_put_size(char *at, uint64_t bytes) {
     return vt_text_put(at, units[unit]);
 }
 
+/* A character as UTF-8, at most 4 bytes. Puts no NUL. What is none, a lone surrogate among it, becomes U+FFFD. */
+static inline char *vt_text_put_utf8(char *at, uint32_t c) {
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    c = c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c;
+    unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    *at++ = (char)(lead[more] | c >> 6 * more);
+    while (more--)
+        *at++ = (char)(0x80 | (c >> 6 * more & 0x3f));
+    return at;
+}
+
 /* --- reading --- */
 
 /* A number with or without decimals: whole + part / place. Returns the first character after it;

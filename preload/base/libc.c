@@ -53,7 +53,6 @@ static void take_from(const struct vt_elf *libc) {
  * the loader's own list. The list is read without a lock: the libraries that the program was
  * started with come first and are never unloaded, and the C library is one of them. lookup_entry.S
  * calls this too. */
-void vt_libc_resolve(void);
 void vt_libc_resolve(void) {
     static const char *const homes[] = {"libc.so.", "libdl.so."};
     struct vt_elf libc;

@@ -43,11 +43,17 @@ static void read_output(const char *name, const char *value) {
         vt_options.output = value;
 }
 
-static void read_quiet(const char *name, const char *value) {
-    if (strcmp(value, "0") == 0 || strcmp(value, "1") == 0)
-        vt_options.quiet = *value == '1';
+/* One of two words. */
+static void read_word(const char *name, const char *value, const char *on, const char *off,
+                      const char *allowed, bool *option) {
+    if (strcmp(value, on) == 0 || strcmp(value, off) == 0)
+        *option = strcmp(value, on) == 0;
     else
-        say_bad(name, value, "0 or 1");
+        say_bad(name, value, allowed);
+}
+
+static void read_quiet(const char *name, const char *value) {
+    read_word(name, value, "1", "0", "0 or 1", &vt_options.quiet);
 }
 
 static void read_depth(const char *name, const char *value) {
@@ -62,24 +68,15 @@ static void read_depth(const char *name, const char *value) {
 }
 
 static void read_python(const char *name, const char *value) {
-    if (strcmp(value, "auto") == 0 || strcmp(value, "off") == 0)
-        vt_options.python = *value == 'a';
-    else
-        say_bad(name, value, "auto or off");
+    read_word(name, value, "auto", "off", "auto or off", &vt_options.python);
 }
 
 static void read_framework(const char *name, const char *value) {
-    if (strcmp(value, "auto") == 0 || strcmp(value, "off") == 0)
-        vt_options.framework = *value == 'a';
-    else
-        say_bad(name, value, "auto or off");
+    read_word(name, value, "auto", "off", "auto or off", &vt_options.framework);
 }
 
 static void read_ask(const char *name, const char *value) {
-    if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
-        vt_options.ask = value[1] == 'n';
-    else
-        say_bad(name, value, "on or off");
+    read_word(name, value, "on", "off", "on or off", &vt_options.ask);
 }
 
 static bool read_size(const char *text, uint64_t *bytes) {
@@ -139,8 +136,8 @@ static void read_max_log(const char *name, const char *value) {
 
 /* nvtx.c reads this variable in the constructor; here we only report a bad value. */
 static void read_nvtx(const char *name, const char *value) {
-    if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-        say_bad(name, value, "0 or 1");
+    bool unused;
+    read_word(name, value, "1", "0", "0 or 1", &unused);
 }
 
 static void read_scan(const char *name, const char *value) {

@@ -44,7 +44,6 @@ VT_EXPORT void siglongjmp(sigjmp_buf to, int value) {
 }
 
 /* What _FORTIFY_SOURCE makes of all three. */
-VT_EXPORT _Noreturn void __longjmp_chk(struct __jmp_buf_tag to[1], int value);
-VT_EXPORT void __longjmp_chk(struct __jmp_buf_tag to[1], int value) {
+VT_EXPORT _Noreturn void __longjmp_chk(struct __jmp_buf_tag to[1], int value) {
     jump_by(VT_LIBC_LONGJMP_CHK, to, value);
 }

@@ -202,17 +202,10 @@ static void *for_next(void *handle) {
 
 /* Converts to UTF-8, cut to a name's maximum length. */
 static const char *narrow(char to[VT_NAME_MAX_BYTES + 1], const wchar_t *from) {
-    size_t n = 0;
-    for (; from && *from && n + 4 <= VT_NAME_MAX_BYTES; from++) {
-        uint32_t c = (uint32_t)*from;
-        c = c > 0x10ffff ? 0xfffd : c;
-        unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-        static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-        to[n++] = (char)(lead[more] | c >> 6 * more);
-        while (more--)
-            to[n++] = (char)(0x80 | (c >> 6 * more & 0x3f));
-    }
-    to[n] = 0;
+    char *at = to;
+    for (; from && *from && at - to + 4 <= (long)VT_NAME_MAX_BYTES; from++)
+        at = vt_text_put_utf8(at, (uint32_t)*from);
+    *at = 0;
     return to;
 }
 
@@ -394,8 +387,6 @@ static void *domain_create_w(const wchar_t *name) {
                       next.domain_create_w ? next.domain_create_w(name) : NULL);
 }
 
-VT_EXPORT int InitializeInjectionNvtx2(get_table get);
-
 static slot_function *slot_of(const struct callbacks *callbacks, size_t i) {
     slot_function **table = NULL;
     unsigned size = 0;
@@ -442,7 +433,7 @@ bool vt_nvtx_wanted(void) {
 }
 
 /* Each copy of NVTX calls this at its first use. 0: it continues without a tool. */
-int InitializeInjectionNvtx2(get_table get) {
+VT_EXPORT int InitializeInjectionNvtx2(get_table get) {
     slot_function before[SLOT_COUNT];
     const struct callbacks *callbacks = get(TABLE_CALLBACKS);
     bool usable = callbacks && callbacks->bytes >= sizeof *callbacks && callbacks->module;

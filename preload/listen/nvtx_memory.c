@@ -271,12 +271,10 @@ static void regions_unregister(void *domain, const struct unregister_batch *b) {
         next.regions_unregister(domain, b);
 }
 
-VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info);
-
 /* Each extension of each copy of NVTX calls this at its first use. 0 is a failure: the program then
  * takes the whole domain for unobserved and stops its ranges too. So we return 1 for an extension
  * that we do not support, and fill no slot. */
-int InitializeInjectionNvtxExtension(struct module_info *info) {
+VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info) {
     const intptr_t functions[SLOTS] = {(intptr_t)heap_register,  (intptr_t)heap_unregister,
                                        (intptr_t)heap_reset,     (intptr_t)regions_register,
                                        (intptr_t)regions_resize, (intptr_t)regions_unregister};

@@ -123,46 +123,38 @@ void vt_phase_mark(uint32_t domain, const char *name) {
 
 /* Called by include/vramtrace.h; these names are permanent. */
 
-VT_EXPORT void vramtrace_v1_mark(const char *name);
-VT_EXPORT void vramtrace_v1_push(const char *name);
-VT_EXPORT void vramtrace_v1_pop(void);
-VT_EXPORT int vramtrace_v1_snapshot(const char *name);
-VT_EXPORT int64_t vramtrace_v1_live_bytes(int device);
-VT_EXPORT int vramtrace_v1_active(void);
-VT_EXPORT int vramtrace_v1_simulated(void);
-
-void vramtrace_v1_mark(const char *name) {
+VT_EXPORT void vramtrace_v1_mark(const char *name) {
     vt_phase_mark(0, name);
 }
 
-void vramtrace_v1_push(const char *name) {
+VT_EXPORT void vramtrace_v1_push(const char *name) {
     vt_phase_push(0, name);
 }
 
-void vramtrace_v1_pop(void) {
+VT_EXPORT void vramtrace_v1_pop(void) {
     vt_phase_pop(0);
 }
 
 /* 1: taken. 0: nothing is live, or snapshots are off. */
-int vramtrace_v1_snapshot(const char *name) {
+VT_EXPORT int vramtrace_v1_snapshot(const char *name) {
     return log_is_open() && vt_moments_asked(name ? name : "",
                                              name ? (uint32_t)strnlen(name, VT_NAME_MAX_BYTES) : 0);
 }
 
 /* Live driver-layer bytes of a device, or of all (-1). It walks the live table: fit for a test's
  * assertion or once per step, not for an inner loop. */
-int64_t vramtrace_v1_live_bytes(int device) {
+VT_EXPORT int64_t vramtrace_v1_live_bytes(int device) {
     if (!log_is_open())
         return 0;
     return (int64_t)vt_live_on_device(device);
 }
 
-int vramtrace_v1_active(void) {
+VT_EXPORT int vramtrace_v1_active(void) {
     return 1;
 }
 
 /* Whether the loaded driver, or the one that this process would load, is the simulated one. */
-int vramtrace_v1_simulated(void) {
+VT_EXPORT int vramtrace_v1_simulated(void) {
     struct vt_elf object;
     return vt_elf_named("libcuda.so", &object) &&
            vt_elf_symbol(&object, "vramtrace_sim_driver", NULL) != NULL;

@@ -217,15 +217,12 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
 #define CALLER (&VT_CALLER)
 
 /* Without an address, blocks cannot be told apart, so it is only passed on. */
-VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size);
-void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size) {
+VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size) {
     PASS_ON(USAGE_1_6, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, device, size);
 }
 
 VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE(void *block, int64_t size,
-                                                                   uint64_t device);
-void _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE(void *block, int64_t size,
-                                                         uint64_t device) {
+                                                                   uint64_t device) {
     record_usage(block, size, NULL, device, CALLER);
     PASS_ON(USAGE_1_7, _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE, block, size, device);
 }
@@ -233,10 +230,7 @@ void _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE(void *block, int64_t si
 VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block, int64_t size,
                                                                      int64_t allocated,
                                                                      int64_t reserved,
-                                                                     uint64_t device);
-void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block, int64_t size,
-                                                           int64_t allocated, int64_t reserved,
-                                                           uint64_t device) {
+                                                                     uint64_t device) {
     const uint64_t totals[] = {(uint64_t)allocated, (uint64_t)reserved};
     record_usage(block, size, allocated >= 0 && reserved >= 0 ? totals : NULL, device, CALLER);
     PASS_ON(USAGE_1_10, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE, block, size,
@@ -245,10 +239,7 @@ void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block, int64_t 
 
 VT_HOT VT_EXPORT void
 _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size, size_t allocated,
-                                                      size_t reserved, uint64_t device);
-void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size,
-                                                           size_t allocated, size_t reserved,
-                                                           uint64_t device) {
+                                                      size_t reserved, uint64_t device) {
     const uint64_t totals[] = {allocated, reserved};
     record_usage(block, size, totals, device, CALLER);
     PASS_ON(USAGE_2_1, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE, block, size,
@@ -257,9 +248,7 @@ void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t 
 
 VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE(int64_t size, int64_t allocated,
                                                                    int64_t reserved,
-                                                                   uint64_t device);
-void _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE(int64_t size, int64_t allocated,
-                                                         int64_t reserved, uint64_t device) {
+                                                                   uint64_t device) {
     record_oom((uint64_t)size, (uint64_t)allocated, (uint64_t)reserved, device, CALLER);
     PASS_ON(OOM_1_10, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE, size, allocated,
             reserved, device);
@@ -267,9 +256,7 @@ void _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE(int64_t size, int64_t a
 
 VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE(size_t size, size_t allocated,
                                                                    size_t reserved,
-                                                                   uint64_t device);
-void _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE(size_t size, size_t allocated,
-                                                         size_t reserved, uint64_t device) {
+                                                                   uint64_t device) {
     record_oom(size, allocated, reserved, device, CALLER);
     PASS_ON(OOM_2_0, _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE, size, allocated, reserved,
             device);
@@ -277,9 +264,7 @@ void _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE(size_t size, size_t all
 
 VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, size_t allocated,
                                                                    size_t reserved,
-                                                                   uint64_t device);
-void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, size_t allocated,
-                                                         size_t reserved, uint64_t device) {
+                                                                   uint64_t device) {
     record_oom((uint64_t)size, allocated, reserved, device, CALLER);
     PASS_ON(OOM_2_1, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE, size, allocated, reserved,
             device);

@@ -72,7 +72,6 @@ void *vt_torch_call(void *function, void *result, void *engine, void *pass, void
                     void *inputs);
 
 /* A personality routine, as the C++ ABI has it. Nothing is caught here. */
-int vt_torch_unwound(int version, int actions, uint64_t kind, void *exception, void *context);
 int vt_torch_unwound(int version, int actions, uint64_t kind, void *exception, void *context) {
     enum { CLEANUP_PHASE = 2, CONTINUE_UNWIND = 8 };
     (void)version, (void)kind, (void)exception, (void)context;
@@ -103,8 +102,8 @@ void vt_torch_jumped(uintptr_t target) {
 /* The exported functions, one per mangled name. */
 
 #define EXECUTE(name)                                                                              \
-    VT_EXPORT void *name(void *result, void *engine, void *const *pass, void *root, void *inputs); \
-    void *name(void *result, void *engine, void *const *pass, void *root, void *inputs) {          \
+    VT_EXPORT void *name(void *result, void *engine, void *const *pass, void *root,                \
+                         void *inputs) {                                                           \
         static void *known; /* atomic */                                                           \
         return execute(vt_torch_next(&known, #name), result, engine, pass, root, inputs,           \
                        &VT_CALLER);                                                                \
@@ -128,7 +127,6 @@ static const char evaluate_function[] =
 
 /* The exported function itself is in torch_backward_entry.S: it jumps to what this returns, so that
  * it leaves no frame of ours on the engine's stacks. */
-void *vt_torch_evaluates(void *engine, void *const *pass);
 VT_HOT void *vt_torch_evaluates(void *engine, void *const *pass) {
     static void *known; /* atomic */
     uint64_t words[VT_TABLE_WORDS];

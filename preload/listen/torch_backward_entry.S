@@ -35,27 +35,15 @@ vt_torch_call: /* function, then its five arguments */
 EVALUATE_FUNCTION: /* engine, pass, node, inputs, queue */
     .cfi_startproc
     endbr64
-    push %rdi
+    .irp register, rdi, rsi, rdx, rcx, r8
+    push %\register
     .cfi_adjust_cfa_offset 8
-    push %rsi
-    .cfi_adjust_cfa_offset 8
-    push %rdx
-    .cfi_adjust_cfa_offset 8
-    push %rcx
-    .cfi_adjust_cfa_offset 8
-    push %r8
-    .cfi_adjust_cfa_offset 8
+    .endr
     call vt_torch_evaluates
-    pop %r8
+    .irp register, r8, rcx, rdx, rsi, rdi
+    pop %\register
     .cfi_adjust_cfa_offset -8
-    pop %rcx
-    .cfi_adjust_cfa_offset -8
-    pop %rdx
-    .cfi_adjust_cfa_offset -8
-    pop %rsi
-    .cfi_adjust_cfa_offset -8
-    pop %rdi
-    .cfi_adjust_cfa_offset -8
+    .endr
     jmp *%rax
     .cfi_endproc
     .size EVALUATE_FUNCTION, .-EVALUATE_FUNCTION

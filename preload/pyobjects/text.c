@@ -36,7 +36,7 @@ static void put_text(struct out *o, const char *text) {
 
 static void put_character(struct out *o, uint32_t c) {
     char utf8[4];
-    put_bytes(o, utf8, vt_python_utf8(c, utf8));
+    put_bytes(o, utf8, (uint32_t)(vt_text_put_utf8(utf8, c) - utf8));
 }
 
 /* As repr() shows a character between single quotes; what is not printable ASCII is left as it is,

@@ -35,7 +35,6 @@ static bool may_be_cuda(const char *name) {
 }
 
 /* dlsym on a handle other than RTLD_NEXT and RTLD_DEFAULT; lookup_entry.S jumps here. */
-void *vt_lookup_dlsym(void *handle, const char *name);
 void *vt_lookup_dlsym(void *handle, const char *name) {
     void *found = vt_libc_dlsym(handle, name);
     if (!found || !may_be_cuda(name))
@@ -43,7 +42,6 @@ void *vt_lookup_dlsym(void *handle, const char *name) {
     return vt_elf_is_ours((uintptr_t)found) ? ours(found, name) : vt_substitute(found, name);
 }
 
-void *vt_lookup_dlvsym(void *handle, const char *name, const char *version);
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
     void *found = vt_libc_dlvsym(handle, name, version);
     return found && may_be_cuda(name) && !vt_elf_is_ours((uintptr_t)found)

@@ -30,19 +30,15 @@ vt_\name\()_2_34:
     test %rax, %rax
     je 1f
     jmp *%rax
-1:  push %rdi
+1:  .irp register, rdi, rsi, rdx /* dlvsym's third; it also aligns the stack */
+    push %\register
     .cfi_adjust_cfa_offset 8
-    push %rsi
-    .cfi_adjust_cfa_offset 8
-    push %rdx /* dlvsym's third; it also aligns the stack */
-    .cfi_adjust_cfa_offset 8
+    .endr
     call vt_libc_resolve
-    pop %rdx
+    .irp register, rdx, rsi, rdi
+    pop %\register
     .cfi_adjust_cfa_offset -8
-    pop %rsi
-    .cfi_adjust_cfa_offset -8
-    pop %rdi
-    .cfi_adjust_cfa_offset -8
+    .endr
     mov vt_libc_real_\name(%rip), %rax
     jmp *%rax
     .cfi_endproc

@@ -129,9 +129,6 @@ uint32_t vt_python_capture(struct vt_pystack *stack);
  * could not be read. */
 bool vt_python_describe(const struct vt_pyframe *frame, struct vt_pycode *out);
 
-/* Writes one code point as UTF-8; a lone surrogate becomes U+FFFD, as in our reports. Returns the number of bytes. */
-unsigned vt_python_utf8(uint32_t c, char to[4]);
-
 /* The line of a byte offset into a code object's bytecode, by a copy of its line table. 0: none. */
 uint32_t vt_python_line(const uint8_t *table, size_t bytes, uint32_t first, uint32_t lasti);
 

@@ -8,6 +8,7 @@
 
 #include "python.h"
 #include "python_layout.h"
+#include "vramtrace/text.h"
 
 /* A line table in bytes; that of a function with a million lines is smaller. */
 #define LONGEST_TABLE (16u << 20)
@@ -19,31 +20,6 @@ static uint64_t word(uintptr_t at) {
 
 static uint32_t half(uintptr_t at) {
     return *(const uint32_t *)at;
-}
-
-unsigned vt_python_utf8(uint32_t c, char to[4]) {
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        c = 0xfffd;
-    if (c < 0x80) {
-        to[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        to[0] = (char)(0xc0 | c >> 6);
-        to[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        to[0] = (char)(0xe0 | c >> 12);
-        to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        to[2] = (char)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    to[0] = (char)(0xf0 | c >> 18);
-    to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-    to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-    to[3] = (char)(0x80 | (c & 0x3f));
-    return 4;
 }
 
 /* A str object's text as UTF-8, at most `room` bytes. False: not a string in a known form. */
@@ -69,7 +45,7 @@ static bool read_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) 
                      : kind == 2 ? ((const uint16_t *)data)[i]
                                  : ((const uint32_t *)data)[i];
         char utf8[4];
-        unsigned k = vt_python_utf8(c, utf8);
+        uint32_t k = (uint32_t)(vt_text_put_utf8(utf8, c) - utf8);
         if (n + k > room)
             break;
         memcpy(to + n, utf8, k);

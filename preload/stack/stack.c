@@ -164,6 +164,11 @@ __attribute__((noinline)) size_t vt_stack_raw(void **frames, size_t max) {
     return n > 0 ? (size_t)n : 0;
 }
 
+bool vt_stack_in_exit(void) {
+    void *frames[64];
+    return vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));
+}
+
 static uint64_t hash_word(uint64_t h, uint64_t word) {
     h ^= word;
     h *= 0xff51afd7ed558ccdull;

@@ -43,14 +43,12 @@ static void ask_memory(const struct vt_call *call) {
 void vt_ask_(const struct vt_call *call) {
     unsigned questions = vt_tls.ask, device = vt_tls.ask_device;
     int saved_errno = errno;
-    void *frames[64];
     vt_tls.ask = 0;
     if (vt_options.ask && vt_get(&vt_graph_captures)) {
         vt_peak_unasked(device);
         return;
     }
-    if (!vt_options.ask ||
-        vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0])))
+    if (!vt_options.ask || vt_stack_in_exit())
         return;
     if (questions & VT_ASK_DEVICE)
         ask_device(device);

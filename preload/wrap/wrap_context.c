@@ -26,11 +26,10 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
  * entries. When a runtime ends inside exit(), its pinned memory, which the exit scan needs, goes
  * away, so the scan runs now. Returns the time. */
 static uint64_t end_begins(void) {
-    void *frames[64];
     vt_live_contexts_end();
     if (vt_log_is_open()) {
         vt_moments_context_ends();
-        if (vt_process_in_exit(frames, vt_stack_raw(frames, 64)))
+        if (vt_stack_in_exit())
             vt_scan_before_teardown(__builtin_frame_address(0));
     }
     return vt_event_before_call();

@@ -3,12 +3,12 @@
  * A check for builds with -DVT_CHECK_WALKS (tests/walks.py): libunwind unwinds each stack, too.
  * At its end a process adds a line to the file $VT_CHECKED_WALKS: how many it compared, how many it
  * could not, because libunwind may fault in code without tables, and how many libunwind did alone.
- * Included by stack.c alone.
+ * Included by preload/stack/stack.c alone.
  */
-#ifndef VT_PRELOAD_UNWIND_CHECK_H
-#define VT_PRELOAD_UNWIND_CHECK_H
+#ifndef TESTS_UNWIND_CHECK_H
+#define TESTS_UNWIND_CHECK_H
 
-#include "unwind_walk.h"
+#include "stack/unwind_walk.h"
 
 #include <fcntl.h>
 #include <stdio.h>
