@@ -32,65 +32,6 @@
 /* A run's list of logs begins with this line; a file that does not is not written to. */
 #define VT_RUN_LIST_MARK "# logs of a vramtrace run\n"
 
-/* The file header (chunk 0).
- * OFFSET SIZE DESCRIPTION
- *      0    8 magic, VT_LOG_MAGIC
- *      8    4 version written
- *     12    4 lowest version a reader must understand to read this file
- *     16    4 size of this header, sizeof(struct vt_log_header)
- *     20    4 size of a chunk, VT_CHUNK_BYTES
- *     24    4 clock of the ticks: enum vt_log_clock
- *     28    4 pid
- *     32    8 start: ticks when the library was loaded (a forked child's: at its first
- *           event); record times count from here
- *     40    8 start: CLOCK_REALTIME, ns
- *     48    8 start: CLOCK_MONOTONIC, ns
- *     56    8 calibration: ticks at a later moment (0: none yet)  } atomic; one thread writes both
- *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns     } under a try-lock, ticks last
- *     72    8 number of chunks handed out, header included (atomic; the file may be shorter)
- *     80    8 zero
- *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
- *    152    4 exit kind: enum vt_exit (atomic)
- *    156    4 exit status (exited: status; signaled: signal)
- *    160    8 exit: ticks since start
- *    168    4 rank in a distributed run, -1 unknown (updatable)
- *    172    4 flags: enum vt_log_flag (atomic or)
- *    176   40 run id, text, shared by all processes of one `vramtrace run`
- *    216   40 boot id, text
- *    256   64 host name, text
- *    320   24 version of the tracer, text
- *    344   40 job id (Slurm, torchrun, ...), text
- *    384    4 parent pid
- *    388    4 command: bytes used below
- *    392    8 process start time, clock ticks since boot (field 22 of /proc/PID/stat); with pid and
- *           boot id, it identifies the process
- *    400 1024 command line, arguments separated by NUL, cut at the end
- *   1424  512 executable path, NUL-terminated, cut at the end
- *   1936  512 working directory, likewise
- *   2448    8 number of chunks that have space in the file, header included (atomic; a shorter file
- *           was truncated)
- *   2456    8 live list: allocations that were live at the end
- *   2464    8 live list: of these, how many are listed behind the header
- *   2472    8 ticks when the first event was dropped: the log has all before it. 0: none was, or unknown
- *           (atomic)
- *   2480    8 end of the program's own code: ticks when its interpreter was first seen to shut down;
- *           VT_PROGRAM_RUNS: it was not; 0: not known (atomic)
- *   2488    4 snapshots asked for: `vramtrace snapshot` counts it up in a running process's log (atomic)
- *   2492    4 of these, how many were taken up (atomic)
- *   2496    4 of these, how many were done (atomic)
- *   2500    4 of these, how many could not be taken: snapshots are off, or nothing was live (atomic)
- *   2504    8 pid namespace: inode of /proc/self/ns/pid, in which pid and parent pid are numbers. 0: unknown
- *   2512    4 local rank + 1, among the ranks on its machine. 0: unknown   } updatable: some launchers
- *   2516    4 ranks in all. 0: unknown                                  } set the rank late
- *   2520    4 how often the launcher had started the ranks anew before   }
- *   2524    4 zero                                                       }
- *   2528   64 launch, text: the same in all ranks that were launched together, empty if unknown }
- *   2592 1504 zero
- *
- * If events were dropped, what is live cannot be told from the records. Then the tracer lists it
- * together with the exit kind (VT_FLAG_LIVE_LISTED), behind this header: struct vt_log_live, as many
- * as fit in chunk 0, whose space was allocated when the file was made.
- */
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
     VT_CLOCK_TSC =
@@ -127,48 +68,14 @@ enum vt_log_flag {
     VT_FLAG_BARE_END = 128    /* exited by a bare system call; its status is from `vramtrace run` */
 };
 
+/* Chunk 0. */
 struct vt_log_header {
-    char magic[8];
-    uint32_t version;
-    uint32_t version_min;
-    uint32_t header_bytes;
-    uint32_t chunk_bytes;
-    uint32_t clock;
-    uint32_t pid;
-    uint64_t start_ticks;
-    uint64_t start_realtime_ns;
-    uint64_t start_monotonic_ns;
-    uint64_t calibration_ticks;
-    uint64_t calibration_monotonic_ns;
-    uint64_t chunks;
-    uint64_t zero_too;
-    uint64_t dropped[VT_DROP_REASONS];
-    uint32_t exit_kind;
-    int32_t exit_status;
-    uint64_t exit_ticks;
-    int32_t rank;
-    uint32_t flags;
-    char run_id[40];
-    char boot_id[40];
-    char host[64];
-    char tracer[24];
-    char job[40];
-    uint32_t ppid;
-    uint32_t command_bytes;
-    uint64_t process_start;
-    char command[1024];
-    char exe[512];
-    char cwd[512];
-    uint64_t placed;
-    uint64_t live_total, live_listed;
-    uint64_t first_drop;
-    uint64_t program_end;
-    uint32_t snapshots_asked, snapshots_taken, snapshots_done, snapshots_refused;
-    uint64_t pid_namespace;
-    uint32_t local_rank, world_size, restart, zero_rank;
-    char launch[64];
-    char zero[1504];
+#define VT_HEADER(offset, type, name, elements) type name elements;
+#include "vramtrace/log_header.def"
 };
+#define VT_HEADER(offset, type, name, elements)                                                    \
+    static_assert(offsetof(struct vt_log_header, name) == offset, "byte table");
+#include "vramtrace/log_header.def"
 #define VT_PROGRAM_RUNS UINT64_MAX
 
 /* An entry of the live list.
@@ -184,18 +91,6 @@ static_assert(sizeof(struct vt_log_live) == 24, "byte table");
 #define VT_LIVE_LISTED_MOST                                                                        \
     ((VT_CHUNK_BYTES - sizeof(struct vt_log_header)) / sizeof(struct vt_log_live))
 static_assert(sizeof(struct vt_log_header) == 4096, "the header is one page");
-static_assert(offsetof(struct vt_log_header, dropped) == 88, "byte table");
-static_assert(offsetof(struct vt_log_header, exit_kind) == 152, "byte table");
-static_assert(offsetof(struct vt_log_header, run_id) == 176, "byte table");
-static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
-static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
-static_assert(offsetof(struct vt_log_header, live_total) == 2456, "byte table");
-static_assert(offsetof(struct vt_log_header, first_drop) == 2472, "byte table");
-static_assert(offsetof(struct vt_log_header, program_end) == 2480, "byte table");
-static_assert(offsetof(struct vt_log_header, snapshots_asked) == 2488, "byte table");
-static_assert(offsetof(struct vt_log_header, pid_namespace) == 2504, "byte table");
-static_assert(offsetof(struct vt_log_header, local_rank) == 2512, "byte table");
-static_assert(offsetof(struct vt_log_header, launch) == 2528, "byte table");
 
 /* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION
