@@ -117,13 +117,18 @@ static int open_file(void) {
     return (int)result;
 }
 
+/* A chunk's memory: the file's space, or with buffers our own. */
+static void *map_chunk(uint64_t number) {
+    return buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                    : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
+                                  number * VT_CHUNK_BYTES);
+}
+
 static bool open_log(void) {
     int result = open_file();
     if (result == 0) {
-        struct vt_log_header *h =
-            buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                     : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd, 0);
+        struct vt_log_header *h = map_chunk(0);
         if (h) {
             if (!buffered)
                 vt_log_fault_watch();
@@ -249,8 +254,7 @@ void vt_log_keep_room(struct vt_thread *t) {
         uint64_t number = vt_add(&vt_log_header->chunks, 1);
         if (buffered || !fd_check() || allocate(number) != 0)
             break;
-        struct vt_chunk_header *c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                                log_fd, number * VT_CHUNK_BYTES);
+        struct vt_chunk_header *c = map_chunk(number);
         if (!c)
             break;
         count_chunk(number);
@@ -275,14 +279,13 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
     if (c)
         ;
     else if (buffered)
-        c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        c = map_chunk(t->chunk_number);
     else if (vt_log_fault_seen() || !fd_check())
         reason = VT_DROP_LOG_LOST;
     else if (allocate(t->chunk_number) == 0) {
         if (t->fills)
             vt_log_space_fill(log_fd, chunk_offset(t));
-        c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
-                        chunk_offset(t));
+        c = map_chunk(t->chunk_number);
     }
     if (!c) {
         t->retry = RETRY_AFTER_DROPS;

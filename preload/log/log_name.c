@@ -41,11 +41,7 @@ static void put(struct text *t, const char *s, size_t n, bool as_name) {
 
 static void put_number(struct text *t, unsigned long n) {
     char digits[24];
-    size_t i = sizeof digits;
-    do
-        digits[--i] = (char)('0' + n % 10);
-    while (n /= 10);
-    put(t, digits + i, sizeof digits - i, false);
+    put(t, digits, (size_t)(vt_text_put_number(digits, n) - digits), false);
 }
 
 /* A value is a part of a name, and leads into no other folder. */

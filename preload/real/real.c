@@ -50,11 +50,15 @@ static const struct row cudart_rows[] = {
 
 struct vt_real_driver vt_real_driver_functions;
 bool vt_real_driver_ready;
-static struct vt_real_cudart cudart12_functions, cudart13_functions;
-static void *driver_direct[COUNT(driver_rows)], *cudart12_direct[COUNT(cudart_rows)],
-    *cudart13_direct[COUNT(cudart_rows)];
+/* Of runtime 12, of 13, and of any. */
+static struct vt_real_cudart cudart_functions[3];
+static void *driver_direct[COUNT(driver_rows)], *cudart_direct[3][COUNT(cudart_rows)];
 static_assert(sizeof vt_real_driver_functions == sizeof driver_direct, "one pointer per row");
-static_assert(sizeof cudart12_functions == sizeof cudart12_direct, "one pointer per row");
+static_assert(sizeof cudart_functions == sizeof cudart_direct, "one pointer per row");
+
+#define CUDART(which)                                                                              \
+    .call = (void **)&cudart_functions[which], .direct = cudart_direct[which],                     \
+    .rows = cudart_rows, .count = COUNT(cudart_rows)
 
 static struct library libraries[VT_REAL_LIBRARIES] = {
     [VT_REAL_DRIVER] = {.call = (void **)&vt_real_driver_functions,
@@ -62,19 +66,9 @@ static struct library libraries[VT_REAL_LIBRARIES] = {
                         .rows = driver_rows,
                         .count = COUNT(driver_rows),
                         .prefix = "libcuda.so"},
-    [VT_REAL_CUDART12] = {.call = (void **)&cudart12_functions,
-                          .direct = cudart12_direct,
-                          .rows = cudart_rows,
-                          .count = COUNT(cudart_rows),
-                          .node = "libcudart.so.12",
-                          .major = 12,
+    [VT_REAL_CUDART12] = {CUDART(0), .node = "libcudart.so.12", .major = 12,
                           .prefix = "libcudart.so.12"},
-    [VT_REAL_CUDART13] = {.call = (void **)&cudart13_functions,
-                          .direct = cudart13_direct,
-                          .rows = cudart_rows,
-                          .count = COUNT(cudart_rows),
-                          .node = "libcudart.so.13",
-                          .major = 13,
+    [VT_REAL_CUDART13] = {CUDART(1), .node = "libcudart.so.13", .major = 13,
                           .prefix = "libcudart.so.13"},
 };
 static struct library *const driver = &libraries[VT_REAL_DRIVER],
@@ -84,13 +78,7 @@ static struct library *const driver = &libraries[VT_REAL_DRIVER],
 /* A caller that names no version (RTLD_DEFAULT, a plug-in not linked with the runtime) gets the
  * default version, which is runtime 13's wrapper. Without runtime 13, this serves whatever runtime
  * is loaded. */
-static struct vt_real_cudart unversioned_functions;
-static void *unversioned_direct[COUNT(cudart_rows)];
-static struct library unversioned = {.call = (void **)&unversioned_functions,
-                                     .direct = unversioned_direct,
-                                     .rows = cudart_rows,
-                                     .count = COUNT(cudart_rows),
-                                     .prefix = "libcudart.so"};
+static struct library unversioned = {CUDART(2), .prefix = "libcudart.so"};
 
 /* The next definition after ours in the global scope; NULL: none. */
 static void *next_in_scope(const struct library *l, const char *symbol) {
@@ -166,10 +154,10 @@ const struct vt_real_cudart *vt_real_cudart(unsigned major) {
     if (VT_UNLIKELY(!vt_see(&l->ready)))
         adopt_loaded(l);
     if (VT_LIKELY(vt_see(&l->ready)))
-        return major == 12 ? &cudart12_functions : &cudart13_functions;
+        return &cudart_functions[major == 12 ? 0 : 1];
     if (!vt_see(&unversioned.ready))
         adopt_loaded(&unversioned);
-    return &unversioned_functions;
+    return &cudart_functions[2];
 }
 
 static bool has_row(const struct library *l, const char *symbol) {

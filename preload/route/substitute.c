@@ -22,27 +22,18 @@ static void *const driver_wrappers[] = {
 #include "vramtrace/hooks.def"
 };
 
-static void *const cudart12_wrappers[] = {
+static void *const cudart_wrappers[][2] = {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
-    __extension__(void *) vt_cudart12_##symbol,
+    {__extension__(void *) vt_cudart12_##symbol, __extension__(void *) vt_cudart13_##symbol},
 #include "vramtrace/hooks.def"
-};
-
-static void *const cudart13_wrappers[] = {
-#define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
-    __extension__(void *) vt_cudart13_##symbol,
-#include "vramtrace/hooks.def"
-};
-
-static void *const *const wrappers[VT_REAL_LIBRARIES] = {
-    [VT_REAL_DRIVER] = driver_wrappers,
-    [VT_REAL_CUDART12] = cudart12_wrappers,
-    [VT_REAL_CUDART13] = cudart13_wrappers,
 };
 
 static void *wrapper_of(enum vt_real_library library, const void *found) {
     size_t row = vt_real_row(library, found);
-    return row == VT_REAL_NO_ROW ? NULL : wrappers[library][row];
+    if (row == VT_REAL_NO_ROW)
+        return NULL;
+    return library == VT_REAL_DRIVER ? driver_wrappers[row]
+                                     : cudart_wrappers[row][library - VT_REAL_CUDART12];
 }
 
 void *vt_substitute(void *found, const char *name) {

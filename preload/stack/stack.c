@@ -142,7 +142,7 @@ void vt_stack_modules_changed(void) {
 static bool is_signal_frame(uintptr_t address) {
     uint32_t of = vt_unwind_epoch();
     uint64_t rule = of ? vt_unwind_rule(address, of) : 0;
-    return rule && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_SIGNAL;
+    return rule && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_SIGNAL;
 }
 
 /* libunwind 1.3 gives addresses in the call instructions, one less than where they return to; but what a signal

@@ -76,8 +76,8 @@ static bool read_code(void *data, void *to, uintptr_t from, size_t bytes) {
 
 /* --- rules --- */
 
-static uint64_t other(enum vt_rule_other what, uint32_t epoch) {
-    return (uint64_t)epoch << 42 | (uint64_t)what << 2 | VT_RULE_OTHER;
+static uint64_t other(enum vt_unwind_kind kind, uint32_t epoch) {
+    return (uint64_t)epoch << 42 | (uint64_t)kind << 2 | VT_RULE_OTHER;
 }
 
 /* Whole words, that fit. */
@@ -86,33 +86,18 @@ static bool fits(int64_t bytes) {
 }
 
 static uint64_t packed(const struct vt_unwind_rule *rule, uint32_t epoch) {
-    int64_t cfa = rule->kind == VT_UNWIND_BY_WORD ? -rule->cfa_offset : rule->cfa_offset,
-            saved = rule->rbp_saved && rule->kind != VT_UNWIND_BY_WORD ? -rule->rbp_offset : 0;
-    enum vt_rule_kind kind = VT_RULE_RSP;
-    switch (rule->kind) {
-    case VT_UNWIND_END:
-        return other(VT_RULE_END, epoch);
-    case VT_UNWIND_SIGNAL:
-        return other(VT_RULE_SIGNAL, epoch);
-    case VT_UNWIND_NONE:
-        return other(VT_RULE_NONE, epoch);
-    case VT_UNWIND_BY_WORD:
-        if (rule->rbp_offset != 0)
-            return other(VT_RULE_UNKNOWN, epoch);
-        kind = VT_RULE_WORD;
-        break;
-    case VT_UNWIND_BY_RSP:
-        kind = VT_RULE_RSP;
-        break;
-    case VT_UNWIND_BY_RBP:
-        kind = VT_RULE_RBP;
-        break;
-    default:
-        return other(VT_RULE_UNKNOWN, epoch);
-    }
-    if (!fits(cfa) || (saved && (!fits(saved) || saved <= 8)))
-        return other(VT_RULE_UNKNOWN, epoch);
-    return (uint64_t)epoch << 42 | (uint64_t)saved / 8 << 22 | (uint64_t)cfa / 8 << 2 | kind;
+    static const enum vt_rule_kind kinds[] = {[VT_UNWIND_BY_WORD] = VT_RULE_WORD,
+                                              [VT_UNWIND_BY_RSP] = VT_RULE_RSP,
+                                              [VT_UNWIND_BY_RBP] = VT_RULE_RBP};
+    bool by_word = rule->kind == VT_UNWIND_BY_WORD;
+    int64_t cfa = by_word ? -rule->cfa_offset : rule->cfa_offset,
+            saved = rule->rbp_saved && !by_word ? -rule->rbp_offset : 0;
+    if (rule->kind <= VT_UNWIND_END)
+        return other(rule->kind, epoch);
+    if (!fits(cfa) || (saved && (!fits(saved) || saved <= 8)) || (by_word && rule->rbp_offset))
+        return other(VT_UNWIND_UNKNOWN, epoch);
+    return (uint64_t)epoch << 42 | (uint64_t)saved / 8 << 22 | (uint64_t)cfa / 8 << 2 |
+           kinds[rule->kind];
 }
 
 __attribute__((noinline)) static uint64_t find_rule(uintptr_t address, uint32_t epoch) {
@@ -134,7 +119,7 @@ uint64_t vt_unwind_rule_find(uintptr_t address, uint32_t epoch) {
             continue;
         rule = find_rule(address, epoch);
         /* Code that is in no module comes and goes, and may be no code at all. */
-        if (!here && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_NONE)
+        if (!here && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_NONE)
             return rule;
         if (!here && !vt_claim(&place->address, 0, address) && vt_get(&place->address) != address)
             continue;

@@ -9,6 +9,7 @@
 #define VT_PRELOAD_UNWIND_RULES_H
 
 #include "base/base.h"
+#include "unwind_table.h"
 
 #include <stdint.h>
 
@@ -19,18 +20,13 @@ enum vt_rule_kind {
     VT_RULE_RBP,
     VT_RULE_OTHER /* vt_rule_other */
 };
-enum vt_rule_other {
-    VT_RULE_UNKNOWN,
-    VT_RULE_NONE,   /* no table tells of the code */
-    VT_RULE_SIGNAL, /* what a handler returns to */
-    VT_RULE_END     /* the outermost function */
-};
 
 static inline enum vt_rule_kind vt_rule_kind(uint64_t rule) {
     return rule & 3;
 }
 
-static inline enum vt_rule_other vt_rule_other(uint64_t rule) {
+/* Up to VT_UNWIND_END. */
+static inline enum vt_unwind_kind vt_rule_other(uint64_t rule) {
     return rule >> 2 & 3;
 }
 

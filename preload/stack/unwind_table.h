@@ -11,17 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum vt_unwind_kind {
+    VT_UNWIND_UNKNOWN, /* another expression, or an odd table */
+    VT_UNWIND_NONE,    /* no entry tells of it */
+    VT_UNWIND_SIGNAL,  /* what a handler of a signal returns to: all registers are on the stack */
+    VT_UNWIND_END,     /* the outermost function: it has no caller */
+    VT_UNWIND_BY_WORD, /* CFA = word at frame pointer + cfa_offset: a frame that was realigned */
+    VT_UNWIND_BY_RSP,  /* CFA = stack pointer + cfa_offset */
+    VT_UNWIND_BY_RBP   /* CFA = frame pointer + cfa_offset */
+};
+
 /* The caller's stack pointer is the CFA; its return address lies 8 bytes below. */
 struct vt_unwind_rule {
-    enum {
-        VT_UNWIND_UNKNOWN, /* another expression, or an odd table */
-        VT_UNWIND_NONE,    /* no entry tells of it */
-        VT_UNWIND_BY_RSP,  /* CFA = stack pointer + cfa_offset */
-        VT_UNWIND_BY_RBP,  /* CFA = frame pointer + cfa_offset */
-        VT_UNWIND_BY_WORD, /* CFA = word at frame pointer + cfa_offset: a frame that was realigned */
-        VT_UNWIND_SIGNAL, /* what a handler of a signal returns to: all registers are on the stack */
-        VT_UNWIND_END,    /* the outermost function: it has no caller */
-    } kind;
+    enum vt_unwind_kind kind;
     bool rbp_saved;     /* the caller's frame pointer is at CFA + rbp_offset (BY_WORD: at the frame
                        pointer + rbp_offset); else it is unchanged */
     int64_t cfa_offset; /* bytes */

@@ -213,17 +213,17 @@ static enum went guess(struct vt_walks *walks, struct place *here) {
 /* The same as step() where that is not one of the usual rules. */
 __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, struct vt_walk *w,
                                                       struct place *here, uint64_t rule) {
-    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_UNKNOWN)
+    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_UNKNOWN)
         return UNKNOWN;
     add(w, here, rule, 0);
-    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_END) {
+    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_END) {
         w->ruled = true;
         return OUTERMOST;
     }
     w->once = true;
     if (vt_rule_kind(rule) == VT_RULE_WORD)
         return leave_realigned(walks, here, vt_rule_cfa(rule));
-    if (vt_rule_other(rule) == VT_RULE_SIGNAL)
+    if (vt_rule_other(rule) == VT_UNWIND_SIGNAL)
         return leave_handler(walks, w, here);
     w->guessed = true;
     return guess(walks, here);
