@@ -35,7 +35,7 @@ def hooked():
     found = {}
     for line in read(HOOKS).splitlines():
         match = re.match(r"VT_(?:DRIVER|MAKES|ENDS)\(\d+, (\w+), \w+, \d+, \w+, (\w+)", line) or \
-            re.match(r"VT_(?:RUNTIME|LABEL)\(\d+, (\w+), \d+, \d+, (\w+)", line) or \
+            re.match(r"VT_(?:RUNTIME|ALLOCATES|FREES|LABEL)\(\d+, (\w+), \d+, \d+, (\w+)", line) or \
             re.match(r"VT_LABEL_AS\(\d+, \w+, (\w+), \d+, \d+, (\w+)", line)
         if match:
             found[match.group(1)] = match.group(2)

@@ -56,6 +56,12 @@ static inline CUresult vt_ask_alloc(const struct vt_call *call, CUresult result,
  * be read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)
 
+/* Of the arguments of a wrapper that is made from its row in hooks.def. */
+#define VT_FIRST(...)                  VT_FIRST_(__VA_ARGS__, )
+#define VT_FIRST_(first, ...)          first
+#define VT_SECOND(...)                 VT_SECOND_(__VA_ARGS__, )
+#define VT_SECOND_(first, second, ...) second
+
 /* The end of a wrapper whose call makes or destroys an object: memory that no call sizes, or that is
  * not this process's. `out`: where the call stores the object's handle or address, of 64 bits. */
 static inline CUresult vt_object_made(const struct vt_call *call, CUresult result, unsigned kind,

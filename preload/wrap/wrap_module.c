@@ -9,19 +9,16 @@
 #include "books/books.h"
 #include "wrap.h"
 
-#define FIRST(...)         FIRST_(__VA_ARGS__, )
-#define FIRST_(first, ...) first
-
 #define VT_MAKES(id, symbol, base, since, stream, role, prototype, object, arguments)              \
     VT_EXPORT CUresult symbol prototype {                                                          \
         VT_ENTER_DRIVER(symbol);                                                                   \
-        return vt_object_made(&call, real arguments, VT_OBJECT_##object, FIRST arguments);         \
+        return vt_object_made(&call, real arguments, VT_OBJECT_##object, VT_FIRST arguments);      \
     }
 #define VT_ENDS(id, symbol, base, since, stream, role, prototype, object, arguments)               \
     VT_EXPORT CUresult symbol prototype {                                                          \
         VT_ENTER_DRIVER(symbol);                                                                   \
         return vt_object_gone(&call, real arguments, VT_OBJECT_##object,                           \
-                              (uint64_t)(uintptr_t)(FIRST arguments));                             \
+                              (uint64_t)(uintptr_t)(VT_FIRST arguments));                          \
     }
 #include "vramtrace/hooks.def"
 

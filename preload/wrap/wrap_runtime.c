@@ -12,11 +12,6 @@
  */
 #include "wrap_runtime.h"
 
-WRAPPER(cudaMalloc)(void **devPtr, size_t size) {
-    ENTER(cudaMalloc);
-    return allocated(&label, real(devPtr, size), VT_KIND_DEVICE, devPtr, size);
-}
-
 WRAPPER(cudaMallocPitch)(void **devPtr, size_t *pitch, size_t width, size_t height) {
     ENTER(cudaMallocPitch);
     cudaError_t result = real(devPtr, pitch, width, height);
@@ -32,62 +27,17 @@ WRAPPER(cudaMalloc3D)(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent ex
                      (made ? pitchedDevPtr->pitch : extent.width) * extent.height * extent.depth);
 }
 
-WRAPPER(cudaMallocManaged)(void **devPtr, size_t size, unsigned int flags) {
-    ENTER(cudaMallocManaged);
-    return allocated(&label, real(devPtr, size, flags), VT_KIND_MANAGED, devPtr, size);
-}
-
-WRAPPER(cudaMallocAsync)(void **devPtr, size_t size, cudaStream_t hStream) {
-    ENTER(cudaMallocAsync);
-    return allocated(&label, real(devPtr, size, hStream), VT_KIND_POOL, devPtr, size);
-}
-
-WRAPPER(cudaMallocAsync_ptsz)(void **devPtr, size_t size, cudaStream_t hStream) {
-    ENTER(cudaMallocAsync_ptsz);
-    return allocated(&label, real(devPtr, size, hStream), VT_KIND_POOL, devPtr, size);
-}
-
-WRAPPER(cudaMallocFromPoolAsync)
-(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
-    ENTER(cudaMallocFromPoolAsync);
-    return allocated(&label, real(ptr, size, memPool, stream), VT_KIND_POOL, ptr, size);
-}
-
-WRAPPER(cudaMallocFromPoolAsync_ptsz)
-(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
-    ENTER(cudaMallocFromPoolAsync_ptsz);
-    return allocated(&label, real(ptr, size, memPool, stream), VT_KIND_POOL, ptr, size);
-}
-
-WRAPPER(cudaMallocHost)(void **ptr, size_t size) {
-    ENTER(cudaMallocHost);
-    return allocated(&label, real(ptr, size), VT_KIND_HOST, ptr, size);
-}
-
-WRAPPER(cudaHostAlloc)(void **pHost, size_t size, unsigned int flags) {
-    ENTER(cudaHostAlloc);
-    return allocated(&label, real(pHost, size, flags), VT_KIND_HOST, pHost, size);
-}
-
-WRAPPER(cudaFree)(void *devPtr) {
-    ENTER(cudaFree);
-    return freed(&label, real(devPtr), devPtr, VT_KIND_DEVICE);
-}
-
-WRAPPER(cudaFreeAsync)(void *devPtr, cudaStream_t hStream) {
-    ENTER(cudaFreeAsync);
-    return freed(&label, real(devPtr, hStream), devPtr, VT_KIND_DEVICE);
-}
-
-WRAPPER(cudaFreeAsync_ptsz)(void *devPtr, cudaStream_t hStream) {
-    ENTER(cudaFreeAsync_ptsz);
-    return freed(&label, real(devPtr, hStream), devPtr, VT_KIND_DEVICE);
-}
-
-WRAPPER(cudaFreeHost)(void *ptr) {
-    ENTER(cudaFreeHost);
-    return freed(&label, real(ptr), ptr, VT_KIND_HOST);
-}
+#define VT_ALLOCATES(id, symbol, since, until, role, prototype, kind, arguments)                   \
+    WRAPPER(symbol) prototype {                                                                    \
+        ENTER(symbol);                                                                             \
+        return allocated(&label, real arguments, VT_KIND_##kind, VT_FIRST arguments,               \
+                         VT_SECOND arguments);                                                     \
+    }
+#define VT_FREES(id, symbol, since, until, role, prototype, kind, arguments)                       \
+    WRAPPER(symbol) prototype {                                                                    \
+        ENTER(symbol);                                                                             \
+        return freed(&label, real arguments, VT_FIRST arguments, VT_KIND_##kind);                  \
+    }
 
 /* What a call that is only a label does is recorded by the driver wrappers inside it. */
 #define VT_LABEL(id, symbol, since, until, role, prototype, arguments)                             \
