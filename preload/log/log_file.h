@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
- * name), log_header.c (what the header says about the process), log_launcher.c (its rank), log_environment.c, log_run.c (the list
+ * name), log_header.c (what the header says about the process), log_launcher.c (its rank), log_run.c (the list
  * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
  * log_live.c (what is live at the end), log_record.c and log_short.c (records), log_space.c (how far it may grow).
  */

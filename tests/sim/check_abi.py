@@ -19,7 +19,8 @@ import tempfile
 
 SRC = pathlib.Path(__file__).resolve().parent.parent.parent
 PARTS = ("include/vramtrace/cuda_abi_enums.h", "include/vramtrace/cuda_abi_driver.h",
-         "include/vramtrace/cuda_abi_runtime.h", "tests/sim/cuda_abi_errors.h", "tests/sim/cuda_abi_sim.h")
+         "include/vramtrace/cuda_abi_runtime.h", "tests/sim/cuda_abi_errors.h", "tests/sim/cuda_abi_params.h",
+         "tests/sim/cuda_abi_sim.h")
 # CUDA 13 appended fields to these; who reads them reads the front part only.
 GREW_IN_13 = {"sizeof(CUdevSmResource)", "sizeof(struct cudaExternalMemoryHandleDesc)",
               "sizeof(struct cudaExternalMemoryBufferDesc)", "sizeof(struct cudaExternalMemoryMipmappedArrayDesc)"}
