@@ -84,9 +84,7 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
                          vt_plural(g->rises));
     else
         vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, vt_plural(g->rises),
-                         g->chance < 0.001  ? "0.001"
-                         : g->chance < 0.01 ? "0.01"
-                                            : "0.02");
+                         vt_growth_chance(g));
 }
 
 /* Says what is live by the live list alone: such a site made more allocations than the log has. */

@@ -200,6 +200,7 @@ struct vt_leak {
     const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
     struct vt_growth *growth;   /* of all its sites together; NULL: not growing */
+    bool no_cache;              /* it grew so often that it is no cache that fills */
     struct vt_owned_list owned; /* of all its sites together */
     const char *last_hop;       /* of the site that has most without an owner; NULL: unknown */
     enum vt_hop hop;
@@ -584,6 +585,7 @@ const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 #include "amount.h"
 #include "fleet.h"
 #include "frame_text.h"
+#include "growth_text.h"
 #include "stack_key.h"
 #include "stack_text.h"
 #include "suppress.h"

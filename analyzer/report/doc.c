@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *keep_memory(struct vt_doc *doc, void *memory) {
-    VT_GROW(doc->kept, doc->kept_count, doc->kept_room);
-    return doc->kept[doc->kept_count++] = memory;
-}
-
 void vt_doc_free(struct vt_doc *doc) {
     for (uint32_t i = 0; i < doc->kept_count; i++)
         free(doc->kept[i]);
@@ -20,8 +15,13 @@ void vt_doc_free(struct vt_doc *doc) {
     *doc = (struct vt_doc){0};
 }
 
+void *vt_doc_own(struct vt_doc *doc, void *memory) {
+    VT_GROW(doc->kept, doc->kept_count, doc->kept_room);
+    return doc->kept[doc->kept_count++] = memory;
+}
+
 char *vt_doc_keep(struct vt_doc *doc, char *text) {
-    return keep_memory(doc, vt_printable(text));
+    return vt_doc_own(doc, vt_printable(text));
 }
 
 char *vt_doc_text(struct vt_doc *doc, const char *format, ...) {
@@ -76,20 +76,21 @@ struct vt_doc_item *vt_doc_line(struct vt_doc *doc, const char *format, ...) {
 }
 
 void vt_doc_table(struct vt_doc *doc, const struct vt_doc_column *columns, unsigned count) {
-    struct vt_doc_column *own = keep_memory(doc, vt_alloc(count, sizeof *own));
+    struct vt_doc_column *own = vt_doc_own(doc, vt_alloc(count, sizeof *own));
     memcpy(own, columns, count * sizeof *own);
     struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_TABLE, NULL);
     item->columns = own;
     item->count = count;
 }
 
-void vt_doc_add_cells(struct vt_doc *doc, const char *const *cells, unsigned count) {
-    const char **own = keep_memory(doc, vt_alloc(count, sizeof *own));
+struct vt_doc_item *vt_doc_add_cells(struct vt_doc *doc, const char *const *cells, unsigned count) {
+    const char **own = vt_doc_own(doc, vt_alloc(count, sizeof *own));
     for (unsigned i = 0; i < count; i++)
         own[i] = vt_doc_keep(doc, vt_strdup(cells[i]));
     struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_CELLS, NULL);
     item->cells = own;
     item->count = count;
+    return item;
 }
 
 void vt_doc_rest(struct vt_doc *doc, uint64_t bytes, const char *format, ...) {

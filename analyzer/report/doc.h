@@ -20,17 +20,31 @@
 
 #include "text_page.h"
 
+/* For whom it is built: the looks differ in how much of a list they show, and in a few sentences. */
+enum vt_doc_look { VT_DOC_TEXT, VT_DOC_MARKDOWN, VT_DOC_PAGE };
+
 enum vt_doc_kind {
-    VT_DOC_HEADING, /* an empty line, the label, and beside it the text */
-    VT_DOC_LINE,    /* the label in its style, and the text right behind it, however long */
-    VT_DOC_NOTE,    /* a sentence that limits what all others mean */
-    VT_DOC_ROW,     /* the label, and beside it a sentence */
-    VT_DOC_PLACE,   /* the label, and beside it a frame with its source line */
-    VT_DOC_SOURCE,  /* a line of code, or a frame that called: of what stands above */
+    VT_DOC_SIDES, /* the label, and at the line's end the text; the first are the document's title */
+    VT_DOC_HEADING,  /* an empty line, the label, and beside it the text */
+    VT_DOC_SECTION,  /* an empty line, if there is a label, which the page shows as a heading */
+    VT_DOC_END,      /* of what stands or falls together, where a look has no room for all */
+    VT_DOC_LINE,     /* the label in its style, and the text right behind it, however long */
+    VT_DOC_NOTE,     /* a sentence that limits what all others mean */
+    VT_DOC_SENTENCE, /* a sentence, of which the heading is the title */
+    VT_DOC_REMARK,   /* a sentence below all rows */
+    VT_DOC_ROW,      /* the label, and beside it a sentence */
+    VT_DOC_ALARM,    /* the same, worth a warning */
+    VT_DOC_PEAK,     /* the same: the size of a device's peak; what it was made of may follow */
+    VT_DOC_PLACE,    /* the label, and beside it a frame with its source line */
+    VT_DOC_HOLDER, /* the label, `bytes`, and the frame (`site` is given) or the owner that holds them */
+    VT_DOC_CALLER,  /* a frame that called the holder above */
+    VT_DOC_SOURCE,  /* a line of code, or facts, about what stands above */
     VT_DOC_MORE,    /* a sentence about what stands above */
     VT_DOC_TABLE,   /* the next items are its rows, and what stands below each */
     VT_DOC_CELLS,   /* a row of the table */
     VT_DOC_REST,    /* what the table leaves out: `bytes`, and in what */
+    VT_DOC_BAR,     /* a bar in which each of `parts` has its share; memory over time below it */
+    VT_DOC_COMMAND, /* what to type next, and in the label what it shows */
 };
 
 /* A column of a table. One that is not `fixed` is as wide as its widest text; in one that is, a wider text
@@ -39,26 +53,55 @@ struct vt_doc_column {
     const char *title;
     unsigned before, width; /* blanks before it, and at least so many columns */
     bool right, fixed;
-    bool code;         /* names and code: Markdown shows them as such */
+    bool code, words;  /* frames and names; sentences. Markdown shows each in its way */
     const char *style; /* of its texts; NULL: none */
 };
 #define VT_DOC_COLUMNS 8
 
+#define VT_DOC_BYTES 11 /* columns of a holder's size, and of the gap behind it */
+
+/* A part of a device's memory at its peak. */
+struct vt_doc_part {
+    char letter;      /* in the bar */
+    const char *name; /* "growing", "in use", "free" */
+    const char *style;
+    uint64_t bytes;
+    uint32_t sites;
+    bool apart; /* of the peak, but of no call site that is listed: caches, CUDA's libraries */
+    const char *text;     /* "the leak above, 2 call sites"; may be empty */
+    const char *purposes; /* "activations 1.17 MiB, other 4.69 MiB"; NULL: unknown */
+};
+struct vt_doc_parts {
+    struct vt_doc_part parts[9]; /* the largest verdict first; the last may be '.', free */
+    unsigned count;
+    uint64_t whole; /* all parts are shares of it: the device's size, or the peak */
+};
+
 struct vt_doc_item {
     enum vt_doc_kind kind;
     const char *style; /* of the label, or where there is none of the text; "": none */
-    const char *label; /* "": none */
+    const char *label; /* "": none, or that of the row above */
     const char *text;
-    const char *source;       /* a line of code, or a fact, behind the text; NULL: none */
-    unsigned column;          /* where the text begins, and each further line of it */
-    uint64_t bytes;           /* VT_UNKNOWN: none */
+    const char *source; /* a line of code, or facts, beside the text; NULL: none */
+    unsigned column;    /* where the text begins, and each further line of it */
+    uint64_t bytes;     /* VT_UNKNOWN: none */
+    const struct vt_site *site;
     const char *const *cells; /* "": nothing in this one */
     const struct vt_doc_column *columns;
     unsigned count; /* of columns */
+    bool sentence;  /* of cells: those of names and code hold a sentence instead */
+    /* a heading: what the section is about, "leak", "device"; and which */
+    const char *about;
+    const struct vt_leak *leak;
+    const struct vt_oom *oom;
+    const struct vt_device *device;   /* of a bar as well */
+    const struct vt_doc_parts *parts; /* of the bar */
 };
 
-/* Start it as {.column = N}. */
+/* Start it as {0}, or with a look. */
 struct vt_doc {
+    enum vt_doc_look look;
+    bool brief; /* one of many pages: the worst alone */
     struct vt_doc_item *items;
     uint32_t count, room;
     unsigned column; /* where the texts of rows stand that are added from now on */
@@ -68,14 +111,16 @@ struct vt_doc {
 
 void vt_doc_free(struct vt_doc *doc);
 
-/* Takes `text` over and makes it printable. Returns it; NULL is allowed. */
+/* Takes memory, or a text, which it makes printable, over. Returns it; NULL is allowed. */
+void *vt_doc_own(struct vt_doc *doc, void *memory);
 char *vt_doc_keep(struct vt_doc *doc, char *text);
 
 /* A text that the document keeps. */
 char *vt_doc_text(struct vt_doc *doc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Each adds an item, which may be changed until the next is added. Titles and labels stay the caller's. */
+/* Each adds an item, which may be changed until the next is added. `text` (NULL: none), titles and labels stay
+ * the caller's. */
 struct vt_doc_item *vt_doc_add(struct vt_doc *doc, enum vt_doc_kind kind, const char *text);
 struct vt_doc_item *vt_doc_heading(struct vt_doc *doc, const char *style, const char *title,
                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -90,7 +135,7 @@ void vt_doc_table(struct vt_doc *doc, const struct vt_doc_column *columns, unsig
 #define vt_doc_cells(doc, ...)                                                                     \
     vt_doc_add_cells(doc, (const char *const[]){__VA_ARGS__},                                      \
                      sizeof(const char *const[]){__VA_ARGS__} / sizeof(char *))
-void vt_doc_add_cells(struct vt_doc *doc, const char *const *cells, unsigned count);
+struct vt_doc_item *vt_doc_add_cells(struct vt_doc *doc, const char *const *cells, unsigned count);
 void vt_doc_rest(struct vt_doc *doc, uint64_t bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -98,5 +143,9 @@ void vt_doc_rest(struct vt_doc *doc, uint64_t bytes, const char *format, ...)
 
 /* Writes it as text to `t->out`, for `t->width`; with styles if `t->options->colour`. */
 void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t);
+
+/* The bar alone, of so many columns: each part that is not 0 has at least one. `t` NULL: without styles. Free
+ * it. */
+char *vt_doc_bar(const struct vt_doc_parts *parts, unsigned columns, const struct vt_text *t);
 
 #endif

@@ -108,16 +108,16 @@ static void differences(struct vt_json *j, const struct vt_fleet *f,
 static void outliers(struct vt_json *j, const struct vt_fleet *f) {
     for (uint32_t i = 0; vt_json_objects(j, "outliers", i, f->outlier_count); i++) {
         const struct vt_fleet_outlier *o = &f->outliers[i];
-        struct vt_words words = {0};
-        vt_words_outlier(f, o, 1, &words);
-        vt_json_string(j, "why", words.headline);
+        struct vt_doc doc = {0};
+        vt_words_outlier(f, o, 1, &doc);
+        vt_json_string(j, "why", doc.items[0].text);
         vt_json_string(j, "holds", o->more ? "more" : "less");
         vt_json_number(j, "peers", o->peers);
         indices(j, "processes", o->processes, o->process_count);
         for (uint32_t k = 0; vt_json_items(j, "ranks", k, o->process_count); k++)
             vt_json_part_rank(j, NULL, f->processes[o->processes[k]].rank);
         differences(j, f, o);
-        vt_words_free(&words);
+        vt_doc_free(&doc);
     }
 }
 

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of the text format, for its files: fmt_text.c writes the whole report, text_rows.c
- * lists of call sites, text_ranks.c what it says of many processes, text_device.c a device at its peak,
- * text_site.c one site.
+ * lists of call sites, text_ranks.c what it says of many processes, words_*.c and text_site.c what it says
+ * of one.
  */
 #ifndef VRAMTRACE_ANALYZER_FMT_TEXT_H
 #define VRAMTRACE_ANALYZER_FMT_TEXT_H
 
 #include "model/model.h"
 #include "doc.h"
-#include "text_page.h"
 #include "text_parts.h"
-
-/* --- fmt_text.c --- */
-
-/* Two texts in one line, the second at its end; in two lines, if they are too long. */
-void vt_text_two_sided(const struct vt_text *t, const char *left, const char *right);
 
 /* --- text_rows.c: see text_parts.h as well --- */
 
@@ -74,21 +68,6 @@ void vt_text_ranks(const struct vt_text *t);
 /* Before the page of a process (index in model->fleet): for whom it stands. */
 void vt_text_stands_for(const struct vt_text *t, uint32_t process);
 
-/* --- text_words.c --- */
-
-/* Writes a row of words: the label, and the text wrapped after `indent` columns. Not VT_WORDS_PLACE and
- * VT_WORDS_PEAK. */
-struct vt_words_row;
-void vt_text_row(const struct vt_text *t, const struct vt_words_row *row, unsigned indent);
-
-/* --- text_owner.c --- */
-
-/* All live memory by owner (--by owner). */
-void vt_text_owners(const struct vt_text *t, struct vt_doc *doc);
-
-/* The owners and the other holders of a site. */
-void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc);
-
 /* --- text_purpose.c --- */
 
 /* What a site's memory was for at the snapshot that saw most of it. */
@@ -101,28 +80,5 @@ struct vt_site_purposes *vt_text_site_purposes(const struct vt_process *process)
 /* Adds `bytes` of what a site held at its device's peak, as far as their purposes are known. */
 void vt_text_add_purposes(const struct vt_site_purposes *site, uint64_t at_peak, uint64_t bytes,
                           uint64_t sums[VT_PURPOSES]);
-
-/* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
-
-/* The leaks, the worst first. */
-void vt_text_leaks(const struct vt_text *t);
-
-/* The phases, one row for each name. */
-void vt_text_phases(const struct vt_text *t, struct vt_doc *doc);
-
-/* The allocations that failed for lack of memory. */
-void vt_text_ooms(const struct vt_text *t);
-
-/* A device's segments, with blocks and holes. */
-void vt_text_map(const struct vt_text *t, const struct vt_device *device, struct vt_doc *doc);
-
-void vt_text_devices(const struct vt_text *t);
-
-/* Adds a bar of so many columns in which each part has its share; every part that is not 0 has at least
- * one. `t` NULL: without colour. */
-struct vt_words_device;
-void vt_text_bar(const struct vt_words_device *device, unsigned columns, const struct vt_text *t,
-                 struct vt_string *bar);
-void vt_text_site(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc);
 
 #endif

@@ -92,7 +92,7 @@ char *vt_words_gpus(const struct vt_fleet *fleet, const struct vt_fleet_process 
 
 /* Processes that differ: "DIFFERS" is its heading. The largest differences, `most` of each measure. */
 void vt_words_outlier(const struct vt_fleet *fleet, const struct vt_fleet_outlier *outlier,
-                      uint32_t most, struct vt_words *words);
+                      uint32_t most, struct vt_doc *doc);
 
 /* "rank 5 differs from the others, as does rank 6", "rank 0 is like ranks 1 to 4": whom a process stands
  * for that is shown whole. NULL: for itself alone. */
@@ -101,15 +101,16 @@ char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_fleet *f
 
 /* Sentences about the logs and the clocks, as rows without a label. */
 void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
-                          struct vt_words *words);
+                          struct vt_doc *doc);
 
 /* The lines that leaked, that failed, or the owners, in all processes, the largest first: at most `most` rows, each
  * with its bytes, the line with its caller or the owner as the text, "in 12 of 1,000 ranks, the most 3.00 GiB in rank
  * 7; kept by hoard (list)" as the source, and of a leak its verdict as the label. */
 enum vt_words_sums_of { VT_SUMS_OF_LEAKS, VT_SUMS_OF_OOMS, VT_SUMS_OF_OWNERS };
 struct vt_words_sums {
-    struct vt_words words; /* the headline of owners is the format's */
-    uint32_t count, left;  /* of all, and those that are left out */
+    struct vt_doc doc;    /* an item for each */
+    const char *headline; /* that of owners is the format's */
+    uint32_t count, left; /* of all, and those that are left out */
     uint64_t left_bytes;
 };
 void vt_words_sums(const struct vt_ranks *ranks, const struct vt_fleet *fleet,

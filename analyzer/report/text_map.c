@@ -4,6 +4,7 @@
  * for each segment, the most idle first; '#' is in use, '.' idle, '+' both.
  */
 #include "fmt_text.h"
+#include "words.h"
 
 #include <stdlib.h>
 
@@ -34,7 +35,7 @@ static void draw(const struct vt_fragmentation *f, const struct vt_segment_map *
     line[MAP_COLUMNS] = 0;
 }
 
-void vt_text_map(const struct vt_text *t, const struct vt_device *d, struct vt_doc *doc) {
+void vt_words_add_map(const struct vt_text *t, const struct vt_device *d, struct vt_doc *doc) {
     const struct vt_fragmentation *f = &d->fragmentation;
     if (!f->segment_count)
         return;

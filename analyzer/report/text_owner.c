@@ -5,6 +5,7 @@
  * A row is what one variable holds for one purpose: all parameters of a model, all items of a list.
  */
 #include "fmt_text.h"
+#include "words.h"
 
 #include "vramtrace/log_format.h"
 
@@ -49,7 +50,7 @@ static const char *freed_later(const struct vt_process *p, const struct vt_snaps
                                     : "; all was freed later";
 }
 
-void vt_text_owners(const struct vt_text *t, struct vt_doc *doc) {
+void vt_words_add_owners(const struct vt_text *t, struct vt_doc *doc) {
     const struct vt_doc_column columns[] = {
         {"held", 0, 10, .right = true},
         {"blocks", 1, 7, .right = true, .fixed = true},
@@ -118,7 +119,8 @@ static void add_holder(const struct vt_text *t, const char *label, uint64_t byte
         vt_doc_row(doc, "", "%s", chain);
 }
 
-void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc) {
+void vt_words_add_site_owners(const struct vt_text *t, const struct vt_site *site,
+                              struct vt_doc *doc) {
     enum { SHOWN = 10 };
     const struct vt_process *p = t->process;
     const struct vt_snapshot *s = vt_process_snapshot(p);

@@ -42,7 +42,7 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
                   unsigned device);
 void vt_rows_free(struct vt_rows *rows);
 
-/* --- fmt_text.c --- */
+/* --- text_page.c --- */
 
 /* The command as a user would type it, cut to `width` columns. */
 void vt_text_command(const struct vt_process *process, unsigned width, struct vt_string *text);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 8, LEAKS = 5, OUTLIERS = 5, DIFFERENCES = 3, OWNERS = 10, LABEL = 16, SUM = 13 };
+enum { ROWS = 8, LEAKS = 5, OUTLIERS = 5, DIFFERENCES = 3, OWNERS = 10, SUM = 13 };
 
 struct page {
     const struct vt_text *t;
@@ -37,27 +37,24 @@ static const struct vt_fleet_process *largest(const struct page *p) {
 }
 
 static void job(const struct page *p) {
-    const struct vt_text *t = p->t;
     const struct vt_fleet_process *first = largest(p);
-    VT_SCOPED char *many = vt_words_many(&p->r), *date = vt_words_date(p->r.from);
-    VT_SCOPED char *ended = vt_words_all_ended(&p->r, p->f), *command = printable(first->command);
-    VT_SCOPED char *where =
-        vt_formatted("%s%s%s%s", first->job ? "job " : "", first->job ? first->job : "",
-                     first->job ? "  " : "", date);
-    VT_SCOPED char *cut = vt_text_cut(command, t->width);
-    struct vt_words notes = {0};
-    vt_text_two_sided(t, many, vt_printable(where));
-    if (p->r.groups == 1)
-        fprintf(t->out, "%s\n", cut);
-    VT_SCOPED char *ran = vt_formatted("ran %s: %s", VT_DURATION(p->r.to - p->r.from), ended);
-    vt_text_wrap(t, "", 0, ran);
+    struct vt_doc doc = {0};
+    char *date = vt_doc_keep(&doc, vt_words_date(p->r.from));
+    char *ended = vt_doc_keep(&doc, vt_words_all_ended(&p->r, p->f));
+    char *where = vt_doc_text(&doc, "%s%s%s%s", first->job ? "job " : "",
+                              first->job ? first->job : "", first->job ? "  " : "", date);
+    vt_doc_add(&doc, VT_DOC_SIDES, where)->label = vt_doc_keep(&doc, vt_words_many(&p->r));
+    if (p->r.groups == 1) {
+        VT_SCOPED char *command = printable(first->command);
+        vt_doc_add(&doc, VT_DOC_LINE, vt_doc_keep(&doc, vt_text_cut(command, p->t->width)));
+    }
+    vt_doc_add(&doc, VT_DOC_MORE,
+               vt_doc_text(&doc, "ran %s: %s", VT_DURATION(p->r.to - p->r.from), ended));
     if (first->simulated)
-        fprintf(t->out, "%sSIMULATED GPU%s: %s\n", vt_text_style(t, VT_STYLE_WARN),
-                vt_text_style(t, VT_STYLE_NONE), VT_WORDS_SIMULATED);
-    vt_words_ranks_notes(&p->r, p->f, &notes);
-    for (uint32_t i = 0; i < notes.count; i++)
-        vt_text_wrap(t, i ? "" : "NOTE", 6, notes.rows[i].text);
-    vt_words_free(&notes);
+        vt_words_add_simulated(&doc);
+    vt_words_ranks_notes(&p->r, p->f, &doc);
+    vt_doc_print(&doc, p->t);
+    vt_doc_free(&doc);
 }
 
 /* --- who differs --- */
@@ -66,14 +63,10 @@ static void outliers(const struct page *p) {
     const struct vt_text *t = p->t;
     uint32_t most = most_of(p, OUTLIERS);
     for (uint32_t i = 0; i < p->f->outlier_count && i < most; i++) {
-        struct vt_words words = {0};
-        vt_words_outlier(p->f, &p->f->outliers[i], most_of(p, DIFFERENCES), &words);
-        vt_text_heading(t, VT_STYLE_BAD, "DIFFERS", words.headline);
-        for (uint32_t k = 0; k < words.count; k++)
-            vt_text_row(t, &words.rows[k], LABEL);
-        if (words.remark)
-            vt_text_wrap(t, "  ", 2, words.remark);
-        vt_words_free(&words);
+        struct vt_doc doc = {0};
+        vt_words_outlier(p->f, &p->f->outliers[i], most_of(p, DIFFERENCES), &doc);
+        vt_doc_print(&doc, t);
+        vt_doc_free(&doc);
     }
     if (p->f->outlier_count > most)
         fprintf(t->out, "\nand %u more ways to differ (--top %u lists them)\n",
@@ -97,14 +90,14 @@ static void print_sum(const struct vt_text *t, uint64_t bytes, char *text) {
 /* The rows of sums below their heading. */
 static void print_sums(const struct vt_text *t, const char *style, const char *heading,
                        struct vt_words_sums *sums) {
-    vt_text_heading(t, style, heading, sums->words.headline);
-    for (uint32_t i = 0; i < sums->words.count; i++) {
-        const struct vt_words_row *row = &sums->words.rows[i];
+    vt_text_heading(t, style, heading, sums->headline);
+    for (uint32_t i = 0; i < sums->doc.count; i++) {
+        const struct vt_doc_item *row = &sums->doc.items[i];
         print_sum(t, row->bytes,
                   vt_formatted("%s, %s%s%s", row->text, row->label, row->label[0] ? ", " : "",
                                row->source));
     }
-    vt_words_free(&sums->words);
+    vt_doc_free(&sums->doc);
 }
 
 static void leaks(const struct page *p) {
@@ -115,7 +108,7 @@ static void leaks(const struct page *p) {
     if (sums.left)
         print_sum(p->t, sums.left_bytes,
                   vt_formatted("in %u more lines (--top %u lists them)", sums.left, sums.count));
-    vt_words_free(&sums.words);
+    vt_doc_free(&sums.doc);
 }
 
 static void ooms(const struct page *p) {
@@ -123,15 +116,14 @@ static void ooms(const struct page *p) {
     vt_words_sums(&p->r, p->f, VT_SUMS_OF_OOMS, most_of(p, LEAKS), &sums);
     if (sums.count)
         print_sums(p->t, VT_STYLE_BAD, "OUT OF MEMORY", &sums);
-    vt_words_free(&sums.words);
+    vt_doc_free(&sums.doc);
 }
 
 static void owners(const struct page *p) {
     struct vt_words_sums sums;
     vt_words_sums(&p->r, p->f, VT_SUMS_OF_OWNERS, most_of(p, OWNERS), &sums);
-    sums.words.headline =
-        vt_strdup(sums.count ? "of the memory of all processes, at the moment that each shows"
-                             : "unknown: no snapshot says what kept the memory");
+    sums.headline = sums.count ? "of the memory of all processes, at the moment that each shows"
+                               : "unknown: no snapshot says what kept the memory";
     print_sums(p->t, VT_STYLE_HEAD, "OWNERS", &sums);
     if (sums.left)
         fprintf(p->t->out, "%*sand %u more (--top %u lists them)\n", SUM, "", sums.left,

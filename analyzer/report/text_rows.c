@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_SHOWN = 10, CALLED_BY = 10 /* "called by " */ };
+enum { ROWS_SHOWN = 10, ROWS_OF_MARKDOWN = 5, CALLED_BY = 10 /* "called by " */ };
 
 const char *vt_rows_noun(const struct vt_text *t) {
     static const char *const nouns[] = {"line", "call site", "function", "file", "module"};
@@ -355,7 +355,7 @@ static void add_source(const struct vt_text *t, const struct vt_row *row, unsign
     if (source || extra.length) {
         struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_SOURCE, source);
         item->column = indent;
-        item->source = vt_doc_keep(doc, extra.text);
+        item->source = extra.length ? vt_doc_keep(doc, extra.text) : "";
     }
 }
 
@@ -371,7 +371,41 @@ static unsigned share_columns(const struct vt_rows *rows, uint32_t shown) {
     return columns;
 }
 
+/* The list as Markdown has it: a line for each, with ids only. */
+static void add_brief(const struct vt_rows *rows, const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_doc_column columns[] = {
+        {.title = "held", .right = true},
+        {.title = rows->what == VT_ROWS_PEAK ? "share" : "blocks", .right = true},
+        {.title = "allocated at", .code = true},
+        {.title = "site", .code = true}};
+    uint32_t most = t->options->top ? t->options->top : ROWS_OF_MARKDOWN;
+    uint64_t left = rows->bytes;
+    vt_doc_table(doc, columns, 4);
+    for (uint32_t i = 0; i < rows->count && i < most; i++) {
+        const struct vt_row *row = &rows->rows[i];
+        char share[64];
+        if (rows->what == VT_ROWS_PEAK)
+            vt_text_share(row->bytes, rows->whole, share);
+        else
+            snprintf(share, sizeof share, "%s", VT_NUMBER(row->blocks));
+        char *at = row->site->before ? vt_strdup("(allocated before --since)")
+                   : t->options->by > VT_BY_SITE /* of a function's row, callers are many */
+                       ? vt_stack_text(t->process, row->site->stack, t->width, false)
+                       : vt_site_text(t->process, row->site, 2 * t->width);
+        vt_doc_cells(doc, VT_BYTES(row->bytes), share, vt_doc_keep(doc, at),
+                     vt_doc_text(doc, "%.*s", (int)t->digits, row->site->name));
+        left -= row->bytes;
+    }
+    if (rows->count > most)
+        vt_doc_rest(doc, left, "in %u more %s%s", rows->count - most, vt_rows_noun(t),
+                    vt_plural(rows->count - most));
+}
+
 void vt_rows_add(const struct vt_rows *rows, const struct vt_text *t, struct vt_doc *doc) {
+    if (doc->look == VT_DOC_MARKDOWN) {
+        add_brief(rows, t, doc);
+        return;
+    }
     uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
     uint32_t shown = rows->count < most ? rows->count : most;
     bool with_ids = t->options->by <= VT_BY_SITE;

@@ -3,6 +3,7 @@
  * The text report about one site (--site ID): its figures, and its whole stack with source lines.
  */
 #include "fmt_text.h"
+#include "words.h"
 
 #include "vramtrace/log_format.h"
 
@@ -49,7 +50,7 @@ static void add_stack(const struct vt_text *t, const struct vt_stack *stack, str
                     hidden, vt_plural(hidden));
 }
 
-void vt_text_site(const struct vt_text *t, const struct vt_site *s, struct vt_doc *doc) {
+void vt_words_add_site(const struct vt_text *t, const struct vt_site *s, struct vt_doc *doc) {
     struct vt_string rest = {0};
     vt_string_add(&rest, s->before ? "allocated before --since"
                          : s->api  ? s->api
@@ -82,6 +83,6 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s, struct vt_do
     vt_doc_row(doc, "why", "%s", s->why);
     if (s->sawtooth)
         vt_doc_row(doc, "up and down", "%s", s->sawtooth->says);
-    vt_text_site_owners(t, s, doc);
+    vt_words_add_site_owners(t, s, doc);
     add_stack(t, s->stack, doc);
 }

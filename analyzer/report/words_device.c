@@ -13,9 +13,7 @@
 
 #define GROWTH_WORTH_SAYING ((uint64_t)1 << 20)
 
-static void row(struct vt_words *words, const char *label, char *text) {
-    vt_words_add(words, VT_WORDS_TEXT, label, text);
-}
+enum { LABEL = 17 };
 
 enum { GROWING, LOST, UNFREED, IN_USE, CACHE, RUNTIME, UNTRACKED, OTHERS, PARTS };
 
@@ -49,9 +47,8 @@ static bool was_there(const struct vt_site *site, const struct vt_device *d) {
 
 /* Sums up what the device held at its peak, by part. In a cache's segments, memory in use belongs
  * to the sites of the blocks; the rest is idle. */
-static void sum_parts(const struct vt_text *t, const struct vt_device *d,
-                      struct vt_words_part *parts, struct vt_string names[PARTS],
-                      uint64_t purposes[PARTS][VT_PURPOSES]) {
+static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct vt_doc_part *parts,
+                      struct vt_string names[PARTS], uint64_t purposes[PARTS][VT_PURPOSES]) {
     uint64_t blocks = 0;
     const struct vt_leak **leaks = vt_process_leaks_by_site(t->process);
     struct vt_site_purposes *known = vt_text_site_purposes(t->process);
@@ -89,7 +86,7 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d,
 
 /* Adds "the leak above, 2 call sites", for the bar's row of leaks. */
 static void say_failed(const struct vt_text *t, const struct vt_device *d, unsigned part,
-                       const struct vt_words_part *row, struct vt_string *rest) {
+                       const struct vt_doc_part *row, struct vt_string *rest) {
     const struct vt_process *p = t->process;
     uint32_t count = 0;
     uint64_t whole = 0;
@@ -113,8 +110,9 @@ static void say_failed(const struct vt_text *t, const struct vt_device *d, unsig
 
 /* The parts that are not empty, with their sentences. */
 static void say_parts(const struct vt_text *t, const struct vt_device *d,
-                      struct vt_words_part all[PARTS], const struct vt_string *names,
-                      uint64_t purposes[PARTS][VT_PURPOSES], struct vt_words_device *words) {
+                      struct vt_doc_part all[PARTS], const struct vt_string *names,
+                      uint64_t purposes[PARTS][VT_PURPOSES], struct vt_doc *doc,
+                      struct vt_doc_parts *list) {
     static const char *const said[PARTS] = {
         [CACHE] = "reserved and not in use",
         [RUNTIME] = "kept by CUDA's libraries",
@@ -123,7 +121,7 @@ static void say_parts(const struct vt_text *t, const struct vt_device *d,
     };
     uint64_t sum = 0;
     bool fits = d->total_bytes != VT_UNKNOWN && d->total_bytes >= d->peak_bytes;
-    words->whole = fits ? d->total_bytes : d->peak_bytes;
+    list->whole = fits ? d->total_bytes : d->peak_bytes;
     for (unsigned i = 0; i < PARTS; i++) {
         struct vt_string text = {0};
         sum += all[i].bytes;
@@ -137,86 +135,73 @@ static void say_parts(const struct vt_text *t, const struct vt_device *d,
         else
             vt_string_format(&text, "%u call site%s, freed later", all[i].sites,
                              vt_plural(all[i].sites));
-        all[i].text = text.text;
+        all[i].text = vt_doc_keep(doc, text.text);
         all[i].apart = i == CACHE || i == RUNTIME;
-        all[i].purposes = i <= IN_USE ? vt_purposes_text(purposes[i]) : NULL;
-        words->parts[words->part_count++] = all[i];
+        all[i].purposes = i <= IN_USE ? vt_doc_keep(doc, vt_purposes_text(purposes[i])) : NULL;
+        list->parts[list->count++] = all[i];
     }
     /* only the driver's figure shows whether others use the rest */
     bool known = all[UNTRACKED].bytes || d->untracked_bytes == 0;
-    if (fits && words->whole > sum)
-        words->parts[words->part_count++] =
-            (struct vt_words_part){.letter = '.',
-                                   .name = known ? "free" : "the rest",
-                                   .style = "",
-                                   .bytes = words->whole - sum,
-                                   .text = vt_strdup(known ? "" : "free, or used by others")};
+    if (fits && list->whole > sum)
+        list->parts[list->count++] =
+            (struct vt_doc_part){.letter = '.',
+                                 .name = known ? "free" : "the rest",
+                                 .style = "",
+                                 .bytes = list->whole - sum,
+                                 .text = known ? "" : "free, or used by others"};
 }
 
 static void say_purposes(const struct vt_process *p, const struct vt_device *d,
-                         struct vt_words *words) {
+                         struct vt_doc *doc) {
     uint64_t sums[VT_PURPOSES];
     const struct vt_snapshot *s = vt_device_purposes(p, d, sums);
-    char *text = s ? vt_purposes_text(sums) : NULL;
-    if (!text)
-        return;
-    char *moment = vt_snapshot_moment(s);
-    row(words, "used for", vt_formatted("%s; %s", text, moment));
-    free(moment);
-    free(text);
+    VT_SCOPED char *text = s ? vt_purposes_text(sums) : NULL;
+    VT_SCOPED char *moment = text ? vt_snapshot_moment(s) : NULL;
+    if (text)
+        vt_doc_row(doc, "used for", "%s; %s", text, moment);
 }
 
-static void say_counts(const struct vt_device *d, struct vt_words *words) {
-    struct vt_string s = {0};
-    vt_string_format(&s, "%s allocation%s, %s; %s freed", VT_NUMBER(d->alloc_count),
-                     vt_plural(d->alloc_count), VT_BYTES(d->allocated_bytes),
-                     VT_NUMBER(d->free_count));
-    if (d->failed_count)
-        vt_string_format(&s, "; %s refused", VT_NUMBER(d->failed_count));
-    row(words, "total", s.text);
+static void say_counts(const struct vt_device *d, struct vt_doc *doc) {
+    const char *refused =
+        d->failed_count ? vt_doc_text(doc, "; %s refused", VT_NUMBER(d->failed_count)) : "";
+    vt_doc_row(doc, "total", "%s allocation%s, %s; %s freed%s", VT_NUMBER(d->alloc_count),
+               vt_plural(d->alloc_count), VT_BYTES(d->allocated_bytes), VT_NUMBER(d->free_count),
+               refused);
 }
 
-static void say_blocks(const struct vt_device *d, struct vt_words *words) {
+static void say_blocks(const struct vt_device *d, struct vt_doc *doc) {
     const struct vt_blocks *b = &d->blocks;
-    struct vt_string s = {0};
     if (!d->has_blocks)
         return;
-    vt_string_format(&s, "at most %s in use, %s at this peak", VT_BYTES(b->peak_bytes),
-                     VT_BYTES(b->at_peak_bytes));
+    vt_doc_row(doc, b->name, "at most %s in use, %s at this peak%s", VT_BYTES(b->peak_bytes),
+               VT_BYTES(b->at_peak_bytes), b->reserved_bytes != VT_UNKNOWN ? ";" : "");
     if (b->reserved_bytes != VT_UNKNOWN)
-        vt_string_add(&s, ";");
-    row(words, b->name, s.text);
-    if (b->reserved_bytes != VT_UNKNOWN)
-        row(words, "",
-            vt_formatted("at the end %s in use of %s reserved", VT_BYTES(b->live_bytes),
-                         VT_BYTES(b->reserved_bytes)));
+        vt_doc_row(doc, "", "at the end %s in use of %s reserved", VT_BYTES(b->live_bytes),
+                   VT_BYTES(b->reserved_bytes));
     if (b->said_allocated != VT_UNKNOWN)
-        row(words, "",
-            vt_formatted("its own counters: %s allocated, %s reserved%s",
-                         VT_BYTES(b->said_allocated), VT_BYTES(b->said_reserved),
-                         b->said_apart ? " (they differ: see NOTE)" : ""));
+        vt_doc_row(doc, "", "its own counters: %s allocated, %s reserved%s",
+                   VT_BYTES(b->said_allocated), VT_BYTES(b->said_reserved),
+                   b->said_apart ? " (they differ: see NOTE)" : "");
 }
 
 /* When memory was last asked for, not at the end: a process that drops all leaves a cache full of
  * idle memory, and that is no fragmentation. */
-static void say_fragmentation(const struct vt_fragmentation *f, struct vt_words *words) {
+static void say_fragmentation(const struct vt_fragmentation *f, struct vt_doc *doc) {
+    static const char label[] = "fragmentation";
     uint64_t reserved = f->last.reserved_bytes, idle = reserved - f->last.in_use_bytes;
     if (f->ratio < 0)
-        row(words, "fragmentation",
-            vt_strdup("unknown: the log does not show what pools and caches keep"));
+        vt_doc_row(doc, label, "unknown: the log does not show what pools and caches keep");
     else if (!idle)
-        row(words, "fragmentation", vt_strdup("none: no reserved memory was idle"));
+        vt_doc_row(doc, label, "none: no reserved memory was idle");
     else if (f->last.largest_free_bytes ==
              idle) /* a ratio of 0.00, also where memory ran out by it */
-        row(words, "fragmentation",
-            vt_formatted("one hole at %s: %s of %s idle; nothing larger fits",
-                         VT_DURATION(f->last.at), VT_BYTES(idle), VT_BYTES(reserved)));
+        vt_doc_row(doc, label, "one hole at %s: %s of %s idle; nothing larger fits",
+                   VT_DURATION(f->last.at), VT_BYTES(idle), VT_BYTES(reserved));
     else
-        row(words, "fragmentation",
-            vt_formatted("%.2f at %s: %s of %s idle; largest %s",
-                         vt_fragmentation_ratio(idle, f->last.largest_free_bytes),
-                         VT_DURATION(f->last.at), VT_BYTES(idle), VT_BYTES(reserved),
-                         VT_BYTES(f->last.largest_free_bytes)));
+        vt_doc_row(doc, label, "%.2f at %s: %s of %s idle; largest %s",
+                   vt_fragmentation_ratio(idle, f->last.largest_free_bytes),
+                   VT_DURATION(f->last.at), VT_BYTES(idle), VT_BYTES(reserved),
+                   VT_BYTES(f->last.largest_free_bytes));
 }
 
 /* A high ratio matters only if the amount is large too. */
@@ -225,78 +210,70 @@ static bool is_alarming(double ratio, uint64_t idle, uint64_t reserved) {
 }
 
 /* The moment when most idle memory could not be released; the ratio can be higher at the end. */
-static void say_worst(const struct vt_fragmentation *f, struct vt_words *words) {
+static void say_worst(const struct vt_fragmentation *f, struct vt_doc *doc) {
     uint64_t idle = f->worst.reserved_bytes - f->worst.in_use_bytes;
     if (f->worst.at == VT_UNKNOWN)
         return;
     double ratio = vt_fragmentation_ratio(idle, f->worst.largest_free_bytes);
     bool alarm = is_alarming(ratio, f->worst.pinned_bytes, f->worst.reserved_bytes);
-    vt_words_add(words, alarm ? VT_WORDS_ALARM : VT_WORDS_TEXT, "most pinned",
-                 vt_formatted("%s of %s idle, at %s; %.2f, largest %s%s",
-                              VT_BYTES(f->worst.pinned_bytes), VT_BYTES(idle),
-                              VT_DURATION(f->worst.at), ratio,
-                              VT_BYTES(f->worst.largest_free_bytes), alarm ? "; above 0.30" : ""));
+    vt_doc_row(doc, "most pinned", "%s of %s idle, at %s; %.2f, largest %s%s",
+               VT_BYTES(f->worst.pinned_bytes), VT_BYTES(idle), VT_DURATION(f->worst.at), ratio,
+               VT_BYTES(f->worst.largest_free_bytes), alarm ? "; above 0.30" : "")
+        ->kind = alarm ? VT_DOC_ALARM : VT_DOC_ROW;
 }
 
-static void say_granules(const struct vt_fragmentation *f, struct vt_words *words) {
+static void say_granules(const struct vt_fragmentation *f, struct vt_doc *doc) {
     if (f->granule_waste_bytes != VT_UNKNOWN && f->granule_waste_bytes >= 16u << 20)
-        row(words, "rounding",
-            vt_formatted("to 2 MiB pages wastes up to %s (estimate)",
-                         VT_BYTES(f->granule_waste_bytes)));
+        vt_doc_row(doc, "rounding", "to 2 MiB pages wastes up to %s (estimate)",
+                   VT_BYTES(f->granule_waste_bytes));
 }
 
 /* How the driver's figure compares with what was recorded. */
-static void say_compared(const struct vt_device *d, char *said, struct vt_words *words) {
+static void say_compared(const struct vt_device *d, const char *said, struct vt_doc *doc) {
     bool differs = d->untracked_bytes != VT_UNKNOWN && d->untracked_bytes;
-    row(words, "driver",
-        vt_formatted("%s%s", said,
-                     differs                   ? ";"
-                     : d->untracked_bytes == 0 ? ": matches"
-                                               : ""));
+    vt_doc_row(doc, "driver", "%s%s", said,
+               differs                   ? ";"
+               : d->untracked_bytes == 0 ? ": matches"
+                                         : "");
     if (differs)
-        row(words, "",
-            vt_formatted("%s untracked: contexts, loaded code, driver reserve",
-                         VT_BYTES(d->untracked_bytes)));
-    free(said);
+        vt_doc_row(doc, "", "%s untracked: contexts, loaded code, driver reserve",
+                   VT_BYTES(d->untracked_bytes));
 }
 
 /* NVML's figure for this process, and how its untracked memory changed. */
-static void say_untracked(const struct vt_device *d, struct vt_words *words) {
+static void say_untracked(const struct vt_device *d, struct vt_doc *doc) {
     const struct vt_untracked *u = &d->untracked;
     say_compared(d,
-                 vt_formatted("reports %s for this process at %s", VT_BYTES(d->driver_used_bytes),
-                              VT_DURATION(d->driver_used_at)),
-                 words);
+                 vt_doc_text(doc, "reports %s for this process at %s",
+                             VT_BYTES(d->driver_used_bytes), VT_DURATION(d->driver_used_at)),
+                 doc);
     if (d->other_processes_bytes != VT_UNKNOWN)
-        row(words, "", vt_formatted("%s for other processes", VT_BYTES(d->other_processes_bytes)));
+        vt_doc_row(doc, "", "%s for other processes", VT_BYTES(d->other_processes_bytes));
     if (u->samples > 1 && u->last_bytes > u->first_bytes &&
         u->last_bytes - u->first_bytes >= GROWTH_WORTH_SAYING)
-        row(words, "untracked",
-            vt_formatted("grew from %s to %s; at most %s, at %s", VT_BYTES(u->first_bytes),
-                         VT_BYTES(u->last_bytes), VT_BYTES(u->max_bytes), VT_DURATION(u->max_at)));
+        vt_doc_row(doc, "untracked", "grew from %s to %s; at most %s, at %s",
+                   VT_BYTES(u->first_bytes), VT_BYTES(u->last_bytes), VT_BYTES(u->max_bytes),
+                   VT_DURATION(u->max_at));
 }
 
-static void say_driver_figures(const struct vt_device *d, struct vt_words *words) {
+static void say_driver_figures(const struct vt_device *d, struct vt_doc *doc) {
     if (d->driver_used_bytes == VT_UNKNOWN)
         return;
     if (d->from_nvml) {
-        say_untracked(d, words);
+        say_untracked(d, doc);
         return;
     }
-    char *said = vt_formatted("told the program at %s that %s was in use",
-                              VT_DURATION(d->driver_used_at), VT_BYTES(d->driver_used_bytes));
+    const char *said = vt_doc_text(doc, "told the program at %s that %s was in use",
+                                   VT_DURATION(d->driver_used_at), VT_BYTES(d->driver_used_bytes));
     if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes) {
-        row(words, "driver", vt_formatted("%s;", said));
-        row(words, "",
-            vt_formatted("%s by other processes, %s untracked", VT_BYTES(d->other_processes_bytes),
-                         VT_BYTES(d->untracked_bytes)));
+        vt_doc_row(doc, "driver", "%s;", said);
+        vt_doc_row(doc, "", "%s by other processes, %s untracked",
+                   VT_BYTES(d->other_processes_bytes), VT_BYTES(d->untracked_bytes));
     } else if (d->untracked_bytes == VT_UNKNOWN) {
-        row(words, "driver", vt_formatted("%s by all processes", said));
+        vt_doc_row(doc, "driver", "%s by all processes", said);
     } else {
-        say_compared(d, said, words);
-        return;
+        say_compared(d, said, doc);
     }
-    free(said);
 }
 
 /* "NVIDIA A100   39.4 GiB   at its peak, 1:57:02". */
@@ -321,9 +298,94 @@ static char *headline(const struct vt_device *d) {
     return s.text;
 }
 
-void vt_words_device(const struct vt_text *t, const struct vt_device *d,
-                     struct vt_words_device *device) {
-    struct vt_words_part parts[PARTS] = {
+/* --- the peak --- */
+
+/* The parts: Markdown has them as a table that says what each is for, text as rows below the bar. */
+static void list_parts(const struct vt_doc_parts *list, struct vt_doc *doc) {
+    static const struct vt_doc_column rows[] = {
+        {.title = "", .before = 2},
+        {.title = "", .before = 1, .width = 9, .right = true},
+        {.title = "", .before = 2, .width = 5, .right = true},
+        {.title = "", .before = 3}};
+    static const struct vt_doc_column table[] = {{.title = "part"},
+                                                 {.title = "held", .right = true},
+                                                 {.title = "share", .right = true},
+                                                 {.title = "", .words = true}};
+    bool text = doc->look == VT_DOC_TEXT;
+    vt_doc_table(doc, text ? rows : table, 4);
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct vt_doc_part *part = &list->parts[i];
+        const char *purposes = part->purposes ? part->purposes : "";
+        char share[64];
+        vt_text_share(part->bytes, list->whole, share);
+        if (!text) {
+            vt_doc_cells(doc, part->name, VT_BYTES(part->bytes), share,
+                         vt_doc_text(doc, "%s%s%s", part->text,
+                                     part->text[0] && *purposes ? ": " : "", purposes));
+            continue;
+        }
+        vt_doc_cells(doc, vt_doc_text(doc, "%c  %-12s", part->letter, part->name),
+                     VT_BYTES(part->bytes), share, part->text)
+            ->style = part->style;
+        if (part->purposes)
+            vt_doc_add(doc, VT_DOC_MORE, part->purposes);
+    }
+}
+
+/* Whether the list of held memory shows the peak already. */
+static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
+    struct vt_rows held;
+    vt_rows_make(&held, t, VT_ROWS_HELD, 0);
+    bool same = held.count == peak->count;
+    for (uint32_t i = 0; same && i < held.count; i++)
+        same = held.rows[i].key == peak->rows[i].key && held.rows[i].bytes == peak->rows[i].bytes;
+    vt_rows_free(&held);
+    return same;
+}
+
+/* The peak by call site; with what it held besides, the list adds up. */
+static void list_peak(const struct vt_rows *rows, const struct vt_text *t,
+                      const struct vt_doc_parts *parts, struct vt_doc *doc) {
+    vt_rows_add(rows, t, doc);
+    for (unsigned i = 0; i < parts->count; i++) {
+        char share[64];
+        if (!parts->parts[i].apart)
+            continue;
+        vt_text_share(parts->parts[i].bytes, rows->whole, share);
+        vt_doc_cells(doc, VT_BYTES(parts->parts[i].bytes), share, parts->parts[i].text, "")
+            ->sentence = true;
+    }
+}
+
+/* The page draws the peak by itself. */
+static void say_peak(const struct vt_text *t, const struct vt_device *d,
+                     const struct vt_doc_parts *parts, struct vt_doc *doc) {
+    const char *bytes = VT_BYTES(d->peak_bytes);
+    if (doc->look == VT_DOC_PAGE) {
+        vt_doc_row(doc, "peak", "%s", bytes)->kind = VT_DOC_PEAK;
+        return;
+    }
+    struct vt_rows rows;
+    vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
+    rows.whole = d->peak_bytes > rows.bytes ? d->peak_bytes : rows.bytes;
+    bool listed = !t->process->leak_count && !vt_words_usual(t); /* else there is no such list */
+    if (doc->look == VT_DOC_MARKDOWN) {
+        vt_doc_line(doc, "The peak, %s:", bytes);
+        list_peak(&rows, t, parts, doc);
+    } else if (listed && is_held_list(&rows, t)) {
+        vt_doc_row(doc, "peak", "%s, all of it listed above", bytes);
+    } else {
+        vt_doc_row(doc, "peak", "%s, made of", bytes);
+        list_peak(&rows, t, parts, doc);
+    }
+    vt_rows_free(&rows);
+}
+
+/* --- devices --- */
+
+static void say_used(const struct vt_text *t, const struct vt_device *d,
+                     struct vt_doc_item *heading, struct vt_doc *doc) {
+    struct vt_doc_part parts[PARTS] = {
         [GROWING] = {.letter = 'L', .name = "growing", .style = VT_STYLE_BAD},
         [LOST] = {.letter = 'X', .name = "lost", .style = VT_STYLE_BAD},
         [UNFREED] = {.letter = 'U', .name = "unfreed", .style = VT_STYLE_BAD},
@@ -335,25 +397,45 @@ void vt_words_device(const struct vt_text *t, const struct vt_device *d,
     };
     struct vt_string names[PARTS] = {{0}};
     uint64_t purposes[PARTS][VT_PURPOSES] = {{0}};
-    struct vt_words *words = &device->words;
-    device->title = vt_strdup(VT_GPU(d->ordinal));
-    words->headline = headline(d);
-    if (!d->alloc_count && !d->peak_bytes) {
-        say_driver_figures(d, words);
-        return;
-    }
+    struct vt_doc_parts *list = vt_doc_own(doc, vt_alloc(1, sizeof *list));
+    heading->parts = list;
     sum_parts(t, d, parts, names, purposes);
-    say_parts(t, d, parts, names, purposes, device);
-    say_purposes(t->process, d, words);
-    vt_words_add(words, VT_WORDS_PEAK, "peak", vt_strdup(VT_BYTES(d->peak_bytes)));
-    say_counts(d, words);
-    say_blocks(d, words);
-    say_fragmentation(&d->fragmentation, words);
-    say_worst(&d->fragmentation, words);
-    say_granules(&d->fragmentation, words);
-    say_driver_figures(d, words);
+    say_parts(t, d, parts, names, purposes, doc, list);
+    if (list->count && doc->look != VT_DOC_PAGE) {
+        struct vt_doc_item *bar = vt_doc_add(doc, VT_DOC_BAR, NULL);
+        bar->device = d;
+        bar->parts = list;
+        list_parts(list, doc);
+    }
+    if (list->count && doc->look == VT_DOC_MARKDOWN)
+        say_peak(t, d, list, doc);
+    say_purposes(t->process, d, doc);
+    if (doc->look != VT_DOC_MARKDOWN)
+        say_peak(t, d, list, doc);
+    say_counts(d, doc);
+    say_blocks(d, doc);
+    say_fragmentation(&d->fragmentation, doc);
+    say_worst(&d->fragmentation, doc);
+    say_granules(&d->fragmentation, doc);
+    say_driver_figures(d, doc);
     for (unsigned i = 0; i < PARTS; i++)
         vt_string_free(&names[i]);
+}
+
+static void say_device(const struct vt_text *t, const struct vt_device *d, struct vt_doc *doc) {
+    struct vt_doc_item *heading =
+        vt_doc_heading(doc, VT_STYLE_HEAD, vt_doc_text(doc, "%s", VT_GPU(d->ordinal)), "%s",
+                       vt_doc_keep(doc, headline(d)));
+    heading->about = "device";
+    heading->device = d;
+    doc->column = LABEL;
+    if (d->alloc_count || d->peak_bytes)
+        say_used(t, d, heading, doc);
+    else
+        say_driver_figures(d, doc);
+    if (doc->look == VT_DOC_TEXT && t->options->map)
+        vt_words_add_map(t, d, doc);
+    vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
 bool vt_words_device_used(const struct vt_device *d) {
@@ -378,30 +460,24 @@ static void add_ordinal(const struct vt_process *p, const uint32_t *unused, uint
         vt_string_format(s, "%u", ordinal);
 }
 
-bool vt_words_devices_unused(const struct vt_process *p, struct vt_words_device *words) {
-    uint32_t *unused = vt_alloc((size_t)p->device_count + 1, sizeof *unused), count = 0;
-    struct vt_string title = {0};
+void vt_words_add_devices(const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    VT_SCOPED uint32_t *unused = vt_alloc((size_t)p->device_count + 1, sizeof *unused);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < p->device_count; i++)
         if (!vt_words_device_used(&p->devices[i]))
             unused[count++] = i;
-    bool some = count && count < p->device_count;
-    if (some) {
-        vt_string_add(&title, count > 1 ? "GPUs " : "GPU ");
-        for (uint32_t i = 0; i < count; i++)
-            add_ordinal(p, unused, count, i, &title);
-        *words = (struct vt_words_device){.title = title.text};
-        words->words.headline = vt_strdup("nothing was allocated");
-    }
-    free(unused);
-    return some;
-}
-
-void vt_words_device_free(struct vt_words_device *device) {
-    for (unsigned i = 0; i < device->part_count; i++) {
-        free(device->parts[i].text);
-        free(device->parts[i].purposes);
-    }
-    free(device->title);
-    vt_words_free(&device->words);
-    *device = (struct vt_words_device){0};
+    bool apart = count && count < p->device_count; /* else each has its section */
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (!apart || vt_words_device_used(&p->devices[i]))
+            say_device(t, &p->devices[i], doc);
+    if (!apart)
+        return;
+    struct vt_string title = {0};
+    vt_string_add(&title, count > 1 ? "GPUs " : "GPU ");
+    for (uint32_t i = 0; i < count; i++)
+        add_ordinal(p, unused, count, i, &title);
+    vt_doc_heading(doc, VT_STYLE_HEAD, vt_doc_keep(doc, title.text), "nothing was allocated")
+        ->about = "device";
+    vt_doc_add(doc, VT_DOC_END, NULL);
 }

@@ -9,12 +9,8 @@
 
 #include <stdlib.h>
 
-static void row(struct vt_words *words, const char *label, char *text) {
-    vt_words_add(words, VT_WORDS_TEXT, label, text);
-}
-
-void vt_words_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
-                         struct vt_words *words) {
+void vt_words_add_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
+                             struct vt_doc *doc) {
     enum { SHOWN = 3 };
     const struct vt_snapshot *s = vt_process_snapshot_at(t->process, oom);
     uint32_t count;
@@ -22,57 +18,58 @@ void vt_words_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
         return;
     struct vt_owner_group *groups = vt_owner_groups_seen(t->process, s, oom->device, &count);
     for (uint32_t i = 0; i < count && i < SHOWN; i++) {
-        char *text = vt_owner_text(t->process, &groups[i].owner, 0);
+        const char *text = vt_doc_keep(doc, vt_owner_text(t->process, &groups[i].owner, 0));
         enum vt_purpose purpose = groups[i].owner.purpose;
-        char *whole = purpose == VT_PURPOSE_OTHER
-                          ? vt_strdup(text)
-                          : vt_formatted("%s: %s", text, vt_purpose_names[purpose]);
-        vt_words_add(words, VT_WORDS_HOLDER, i ? "" : "kept by", whole)->bytes = groups[i].bytes;
-        free(text);
+        struct vt_doc_item *item =
+            purpose == VT_PURPOSE_OTHER
+                ? vt_doc_row(doc, i ? "" : "kept by", "%s", text)
+                : vt_doc_row(doc, i ? "" : "kept by", "%s: %s", text, vt_purpose_names[purpose]);
+        item->kind = VT_DOC_HOLDER;
+        item->bytes = groups[i].bytes;
     }
     free(groups);
 }
 
 /* What a leak without an owner was last seen in. */
-static void say_last_hop(const struct vt_leak *leak, struct vt_words *words) {
+static void say_last_hop(const struct vt_leak *leak, struct vt_doc *doc) {
     static const char *const texts[] = {
         [VT_HOP_HOLDER] = "unknown: held by %s that no named way leads to",
         [VT_HOP_SEEN] = "unknown: a pointer to it is in %s that no named way leads to",
         [VT_HOP_SEEN_NAMED] = "unknown: a pointer to it is in %s"};
-    char *text = leak->verdict != VT_VERDICT_LOST
-                     ? vt_formatted(texts[leak->hop], leak->last_hop)
-                     : vt_formatted("nothing: the last pointer to it is in %s%s", leak->last_hop,
-                                    leak->hop == VT_HOP_SEEN_NAMED ? "" : " that nothing leads to");
-    row(words, "kept by", text);
+    if (leak->verdict == VT_VERDICT_LOST)
+        vt_doc_row(doc, "kept by", "nothing: the last pointer to it is in %s%s", leak->last_hop,
+                   leak->hop == VT_HOP_SEEN_NAMED ? "" : " that nothing leads to");
+    else
+        vt_doc_row(doc, "kept by", texts[leak->hop], leak->last_hop);
 }
 
-/* Why nobody has seen what keeps a leak, though some of it is live where the log ends. NULL: unknown.
- * Free it. */
-static char *why_unseen(const struct vt_process *p) {
+/* Why nobody has seen what keeps a leak, though some of it is live where the log ends. NULL: unknown. */
+static const char *why_unseen(const struct vt_process *p, struct vt_doc *doc) {
     static const char *const ends[VT_ENDS] = {[VT_END_SIGNALED] = "the process was killed",
                                               [VT_END_EXEC] = "the process replaced itself",
                                               [VT_END_UNKNOWN] = "the log ends"};
     for (uint32_t i = 0; i < p->missed_count; i++)
         if (p->missed[i].why == VT_SNAPSHOT_END)
-            return vt_strdup("owners were not looked for at the end; the notes say why");
+            return "owners were not looked for at the end; the notes say why";
     for (uint32_t i = 0; i < p->snapshot_count; i++)
         if (p->snapshots[i].why == VT_SNAPSHOT_END)
-            return vt_strdup("it was allocated after owners were looked for");
+            return "it was allocated after owners were looked for";
     const char *end = p->bare_end ? "the process ended by a bare system call" : ends[p->ending.how];
     if (end)
-        return vt_formatted("%s before owners were looked for; a snapshot in a phase "
-                            "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
-                            end);
+        return vt_doc_text(doc,
+                           "%s before owners were looked for; a snapshot in a phase "
+                           "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
+                           end);
     if (p->ending.how == VT_END_RUNNING)
-        return vt_formatted("owners were not looked for yet: `vramtrace snapshot %u` does", p->pid);
-    return p->snapshot_count ? vt_strdup("owners were not looked for at the end; "
-                                         "VRAMTRACE_SNAPSHOT=end does")
+        return vt_doc_text(doc, "owners were not looked for yet: `vramtrace snapshot %u` does",
+                           p->pid);
+    return p->snapshot_count ? "owners were not looked for at the end; VRAMTRACE_SNAPSHOT=end does"
                              : NULL; /* a version that looks for no owners, perhaps */
 }
 
 /* Why nothing is known of what keeps a leak. */
-static void say_unknown(const struct vt_text *t, const struct vt_leak *leak,
-                        struct vt_words *words) {
+static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+    const struct vt_snapshot *last = vt_process_snapshot(t->process);
     uint64_t unowned = 0, live = 0;
     bool seen = false;
     for (uint32_t i = 0; i < leak->site_count; i++) {
@@ -82,26 +79,21 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak,
         seen |= site->reachable == 1;
     }
     if (unowned && leak->last_hop) {
-        say_last_hop(leak, words);
+        say_last_hop(leak, doc);
         return;
     }
     if (leak->verdict == VT_VERDICT_LOST || (!live && !t->process->snapshot_count))
         return;
-    const struct vt_snapshot *last = vt_process_snapshot(t->process);
-    char *why = unowned
-                    ? vt_strdup(last && !last->complete
-                                    ? "owners were looked for in a part of the memory only"
-                                : seen ? "a pointer to it is left, in memory that no named "
-                                         "variable leads to"
-                                       : "no variable was found from which a named way leads to "
-                                         "it")
-                : live ? why_unseen(t->process)
-                       : vt_strdup("it was freed before owners were looked for; a snapshot in a "
-                                   "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
-    char *text = why ? vt_formatted("unknown: %s", why) : NULL;
-    if (text)
-        row(words, "kept by", text);
-    free(why);
+    const char *why = !live ? "it was freed before owners were looked for; a snapshot in a phase "
+                              "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier"
+                            : why_unseen(t->process, doc);
+    if (unowned && last && !last->complete)
+        why = "owners were looked for in a part of the memory only";
+    else if (unowned)
+        why = seen ? "a pointer to it is left, in memory that no named variable leads to"
+                   : "no variable was found from which a named way leads to it";
+    if (why)
+        vt_doc_row(doc, "kept by", "unknown: %s", why);
 }
 
 static bool is_of_leak(const struct vt_leak *leak, uint32_t site) {
@@ -134,34 +126,29 @@ static uint32_t count_others(const struct vt_process *p, const struct vt_leak *l
     return count;
 }
 
-static void say_others(const struct vt_text *t, const struct vt_leak *leak,
-                       struct vt_words *words) {
+static void say_others(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     uint32_t count = leak->kept_count ? count_others(t->process, leak) : 0;
-    if (!count)
-        return;
-    row(words, "",
-        vt_formatted("%u other%s hold%s it, too: --site %.*s", count, vt_plural(count),
-                     count == 1 ? "s" : "", (int)t->digits,
-                     t->process->sites[leak->sites[0]].name));
+    if (count)
+        vt_doc_row(doc, "", "%u other%s hold%s it, too: --site %.*s", count, vt_plural(count),
+                   count == 1 ? "s" : "", (int)t->digits, t->process->sites[leak->sites[0]].name);
 }
 
-void vt_words_kept(const struct vt_text *t, const struct vt_leak *leak, struct vt_words *words) {
+void vt_words_add_kept(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_snapshot *seen = NULL;
     bool still = false, lost = leak->verdict == VT_VERDICT_LOST;
     if (!leak->kept_count || lost)
-        say_unknown(t, leak, words);
+        say_unknown(t, leak, doc);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_owner_group *kept = &leak->kept[i];
-        char *text = vt_owner_text(t->process, &kept->owner, kept->count);
-        char *chain = vt_owner_chain(&kept->owner);
-        row(words, i ? " and by" : lost ? "rest kept by" : "kept by", text);
+        VT_SCOPED char *text = vt_owner_text(t->process, &kept->owner, kept->count);
+        VT_SCOPED char *chain = vt_owner_chain(&kept->owner);
+        vt_doc_row(doc, i ? " and by" : lost ? "rest kept by" : "kept by", "%s", text);
         if (chain)
-            row(words, "", vt_formatted("%s%s", kept->holders > 1 ? "such as " : "", chain));
-        free(chain);
+            vt_doc_row(doc, "", "%s%s", kept->holders > 1 ? "such as " : "", chain);
         seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;
         still |= kept->still;
     }
-    say_others(t, leak, words);
+    say_others(t, leak, doc);
     /* a process that was killed has no snapshot of its end: some of the blocks may be younger */
     const struct vt_snapshot *last = vt_process_snapshot(t->process);
     if (!seen && leak->kept_count && last && last->why != VT_SNAPSHOT_END &&
@@ -169,9 +156,7 @@ void vt_words_kept(const struct vt_text *t, const struct vt_leak *leak, struct v
         seen = last;
         still = true;
     }
-    if (seen) {
-        char *moment = vt_snapshot_moment(seen);
-        row(words, "", vt_formatted("seen %s%s", moment, still ? "" : "; freed later"));
-        free(moment);
-    }
+    if (seen)
+        vt_doc_row(doc, "", "seen %s%s", vt_doc_keep(doc, vt_snapshot_moment(seen)),
+                   still ? "" : "; freed later");
 }

@@ -11,20 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 16, MANY_RISES = 100 };
-enum { FULL_WITHIN = 1000 }; /* times the run; what is further away is not worth a line */
-
-static void row(struct vt_words *words, const char *label, const char *text) {
-    vt_words_add(words, VT_WORDS_TEXT, label, vt_strdup(text));
-}
-
-const char *vt_words_unit(const struct vt_growth *g) {
-    return g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
-}
-
-bool vt_words_full_soon(const struct vt_growth *g, uint64_t duration) {
-    return g->full_in != VT_UNKNOWN && g->full_in / FULL_WITHIN <= duration;
-}
+enum { LABEL = 16, LEAKS_SHOWN = 3, LEAKS_OF_PAGE = 20 };
 
 /* The kind of memory, if not what a call gives on a GPU. */
 static const char *memory(const struct vt_process *p, const struct vt_leak *leak) {
@@ -57,8 +44,7 @@ static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
                          : amount.freed >= amount.blocks / 2 ? "most of it "
                                                              : "part of it ",
                          end(p));
-    /* a filling cache has fewer rises */
-    vt_string_add(rest, leak->growth->rises >= MANY_RISES ? ". Not a cache." : ". No known cache.");
+    vt_string_add(rest, leak->no_cache ? ". Not a cache." : ". No known cache.");
 }
 
 static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
@@ -92,77 +78,68 @@ static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
     return rest.text;
 }
 
-static void say_place(const struct vt_text *t, const struct vt_leak *leak, struct vt_words *words) {
+static void say_place(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
-    char *node = vt_stack_text_node(leak->stack);
-    char *frame_text = vt_stack_text(t->process, leak->stack, t->width - LABEL, true);
-    struct vt_words_row *place =
-        vt_words_add(words, VT_WORDS_PLACE, node ? "allocated" : "allocated at", frame_text);
-    if (!node || !strchr(place->text, '`'))
-        place->source = vt_frame_text_source(t->process, frame, t->width - LABEL);
-    free(node);
+    VT_SCOPED char *node = vt_stack_text_node(leak->stack);
+    char *at = vt_doc_keep(doc, vt_stack_text(t->process, leak->stack, t->width - LABEL, true));
+    struct vt_doc_item *place = vt_doc_add(doc, VT_DOC_PLACE, at);
+    place->label = node ? "allocated" : "allocated at";
+    place->style = VT_STYLE_HEAD;
+    if (!node || !strchr(at, '`'))
+        place->source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, t->width - LABEL));
 }
 
 /* What a round is, if the program marked no iterations. The caller of a shared allocation helper
  * says more than the helper. */
-static void say_round(const struct vt_text *t, const struct vt_leak *leak, struct vt_words *words) {
+static void say_round(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_stack *beat = leak->growth->beat;
     const struct vt_frame *frame = beat ? vt_stack_main_frame(beat) : NULL;
     if (!frame)
         return;
-    struct vt_string s = {0};
     if (beat != leak->stack && vt_stack_line_key(beat) == vt_stack_line_key(leak->stack))
         for (uint32_t i = beat->user_frame + 1; i < beat->count; i++)
             if (vt_stack_frame(beat, i)->user_code) {
                 frame = vt_stack_frame(beat, i);
                 break;
             }
-    char *frame_text = vt_frame_text(t->process, frame, t->width - LABEL - 20);
+    VT_SCOPED char *frame_text = vt_frame_text(t->process, frame, t->width - LABEL - 20);
     if (beat == leak->stack)
-        vt_string_add(&s, "one allocation at this line");
+        vt_doc_row(doc, "a round is", "one allocation at this line");
     else
-        vt_string_format(&s, "one allocation %s %s",
-                         frame == vt_stack_main_frame(beat) ? "at" : "for", frame_text);
-    row(words, "a round is", s.text);
-    vt_string_free(&s);
-    free(frame_text);
+        vt_doc_row(doc, "a round is", "one allocation %s %s",
+                   frame == vt_stack_main_frame(beat) ? "at" : "for", frame_text);
 }
 
-static void say_growth(const struct vt_text *t, const struct vt_leak *leak,
-                       struct vt_words *words) {
+static void say_growth(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_growth *g = leak->growth;
-    struct vt_string s = {0};
-    vt_string_format(&s, "%s per %s", VT_BYTES(vt_growth_bytes(g)), vt_words_unit(g));
+    const char *per = vt_growth_unit(g);
+    VT_SCOPED_STRING outer = {0};
     if (g->outer_iterations)
-        vt_string_format(&s, "; %s per %s%s%s", VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
+        vt_string_format(&outer, "; %s per %s%s",
+                         VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
                          g->outer ? g->outer : VT_NUMBER(g->outer_iterations),
-                         g->outer ? "" : " rounds", g->outer ? "" : " (an epoch?)");
-    row(words, "how much", s.text);
-    say_round(t, leak, words);
-    s.length = 0;
+                         g->outer ? "" : " rounds (an epoch?)");
+    vt_doc_row(doc, "how much", "%s per %s%s", VT_BYTES(vt_growth_bytes(g)), per,
+               outer.length ? outer.text : "");
+    say_round(t, leak, doc);
     if (g->iterations != VT_UNKNOWN)
-        vt_string_format(&s, "%s %s of %s (%s)", vt_words_unit(g), VT_NUMBER(g->since_iteration),
-                         VT_NUMBER(g->iterations), VT_DURATION(g->since));
+        vt_doc_row(doc, "since", "%s %s of %s (%s)", per, VT_NUMBER(g->since_iteration),
+                   VT_NUMBER(g->iterations), VT_DURATION(g->since));
     else
-        vt_string_format(&s, "%s", VT_DURATION(g->since));
-    row(words, "since", s.text);
-    s.length = 0;
+        vt_doc_row(doc, "since", "%s", VT_DURATION(g->since));
     if (g->full_in_iterations == 0)
-        vt_string_add(&s, t->process->oom_count ? "yes: see OUT OF MEMORY below" : "yes");
-    else if (g->full_in_iterations != VT_UNKNOWN && vt_words_full_soon(g, t->process->duration))
-        vt_string_format(&s, "in %s %s%s, %s at this pace", VT_NUMBER(g->full_in_iterations),
-                         vt_words_unit(g), vt_plural(g->full_in_iterations),
-                         VT_DURATION(g->full_in));
-    if (s.length)
-        row(words, "device full", s.text);
-    vt_string_free(&s);
+        vt_doc_row(doc, "device full",
+                   t->process->oom_count ? "yes: see OUT OF MEMORY below" : "yes");
+    else if (g->full_in_iterations != VT_UNKNOWN && vt_growth_fills_soon(g, t->process->duration))
+        vt_doc_row(doc, "device full", "in %s %s%s, %s at this pace",
+                   VT_NUMBER(g->full_in_iterations), per, vt_plural(g->full_in_iterations),
+                   VT_DURATION(g->full_in));
 }
 
 /* The counts of the leak's sites, and the trend test. */
-static void say_evidence(const struct vt_text *t, const struct vt_leak *leak,
-                         struct vt_words *words) {
+static void say_evidence(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    struct vt_string s = {0};
+    VT_SCOPED_STRING s = {0};
     struct vt_amount amount = vt_amount_of_leak(p, leak);
     uint64_t allocs = 0;
     for (uint32_t i = 0; i < leak->site_count; i++)
@@ -184,54 +161,196 @@ static void say_evidence(const struct vt_text *t, const struct vt_leak *leak,
                              VT_NUMBER(leak->growth->rises), vt_plural(leak->growth->rises));
         else
             vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
-                             vt_plural(leak->growth->rises),
-                             leak->growth->chance < 0.001  ? "0.001"
-                             : leak->growth->chance < 0.01 ? "0.01"
-                                                           : "0.02");
+                             vt_plural(leak->growth->rises), vt_growth_chance(leak->growth));
         if (leak->verdict == VT_VERDICT_LOST)
             vt_string_add(&s, "; no pointer to them is left");
     }
-    row(words, "evidence", s.text);
-    vt_string_free(&s);
+    vt_doc_row(doc, "evidence", "%s", s.text);
 }
 
 /* The callers of a leak with one site; with several sites each has its own. */
-static void say_callers(const struct vt_text *t, const struct vt_leak *leak,
-                        struct vt_words *words) {
+static void say_callers(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_frame *callers[VT_CALLERS];
     const struct vt_stack *stack = t->process->sites[leak->sites[0]].stack;
     uint32_t count = leak->site_count == 1 ? vt_rows_callers(stack, callers) : 0;
     for (uint32_t i = 0; i < count; i++)
-        vt_words_add(words, VT_WORDS_TEXT, "called by",
-                     vt_frame_text(t->process, callers[i], t->width - LABEL));
+        vt_doc_row(doc, "called by", "%s",
+                   vt_doc_keep(doc, vt_frame_text(t->process, callers[i], t->width - LABEL)));
 }
 
 /* What it held when memory ran out, where that was clearly more than the headline says. */
-static void say_at_oom(const struct vt_text *t, const struct vt_leak *leak,
-                       struct vt_words *words) {
+static void say_at_oom(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     uint64_t bytes = vt_amount_of_leak(t->process, leak).bytes;
-    if (leak->bytes_at_oom / 5 * 4 <= bytes)
-        return;
-    char *text = vt_formatted("%s when memory ran out", VT_BYTES(leak->bytes_at_oom));
-    row(words, "held", text);
-    free(text);
+    if (leak->bytes_at_oom / 5 * 4 > bytes)
+        vt_doc_row(doc, "held", "%s when memory ran out", VT_BYTES(leak->bytes_at_oom));
 }
 
-void vt_words_leak(const struct vt_text *t, const struct vt_leak *leak, struct vt_words *words) {
+/* --- its call sites --- */
+
+enum { PATHS_SHOWN = 5, CALLED_BY = 10 /* "called by " */ };
+
+/* Adds a row for a site: what it holds, where its path differs from the others', its id. */
+static void say_path(const struct vt_text *t, const struct vt_leak *leak, uint32_t i,
+                     struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
+    const struct vt_frame *caller = vt_rows_parting(site, other);
+    const struct vt_frame *user_callers[VT_CALLERS];
+    if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, user_callers))
+        caller = user_callers[0]; /* instances of the same template */
+    unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2 - (caller ? CALLED_BY : 0);
+    VT_SCOPED char *at =
+        caller ? vt_frame_text(p, caller, width) : vt_stack_text(p, site->stack, width, false);
+    struct vt_doc_item *item =
+        vt_doc_row(doc, i ? "" : "sites", "%s%s", caller ? "called by " : "", at);
+    item->kind = VT_DOC_HOLDER;
+    item->bytes = vt_amount_of_site(site, leak).bytes;
+    item->site = site;
+    /* name a caller outside the helper's file, unless the frame above is it or further out */
+    const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
+    if (outer && (!caller || caller < outer)) {
+        VT_SCOPED char *text = vt_frame_text(p, outer, t->width - LABEL - VT_DOC_BYTES - CALLED_BY);
+        vt_doc_line(doc, "%*scalled by %s", LABEL + VT_DOC_BYTES, "", text);
+    }
+}
+
+/* Chooses the sites to show: the largest, and the largest of each further line. Free it. */
+static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak) {
+    bool *shown = vt_alloc(leak->site_count, sizeof *shown);
+    VT_SCOPED_MAP lines = {0};
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        uint64_t line = vt_site_line_key(&p->sites[leak->sites[i]]);
+        shown[i] = i < PATHS_SHOWN || vt_map_get(&lines, line) == VT_MAP_NONE;
+        vt_map_put(&lines, line, i);
+    }
+    return shown;
+}
+
+/* Adds a row for each of several sites that is worth it. */
+static void say_paths(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+    uint64_t left_bytes = 0;
+    uint32_t left = 0;
+    VT_SCOPED bool *shown = choose_sites(t->process, leak);
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        if (shown[i]) {
+            say_path(t, leak, i, doc);
+            continue;
+        }
+        left_bytes += vt_amount_of_site(&t->process->sites[leak->sites[i]], leak).bytes;
+        left++;
+    }
+    if (left)
+        vt_doc_line(doc, "%*s%9s  in %u more call site%s of these lines", LABEL, "",
+                    VT_BYTES(left_bytes), left, vt_plural(left));
+}
+
+/* The same as a table. */
+static void say_table(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+    static const struct vt_doc_column columns[] = {{.title = "held", .right = true},
+                                                   {.title = "allocated at", .code = true},
+                                                   {.title = "site", .code = true}};
+    const struct vt_process *p = t->process;
+    uint64_t left = 0;
+    vt_doc_table(doc, columns, 3);
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &p->sites[leak->sites[i]];
+        uint64_t bytes = vt_amount_of_site(site, leak).bytes;
+        if (i >= PATHS_SHOWN)
+            left += bytes;
+        else
+            vt_doc_cells(doc, VT_BYTES(bytes),
+                         vt_doc_keep(doc, vt_stack_text(p, site->stack, t->width, false)),
+                         vt_doc_text(doc, "%.*s", (int)t->digits, site->name));
+    }
+    if (leak->site_count > PATHS_SHOWN)
+        vt_doc_rest(doc, left, "in %u more call sites", leak->site_count - PATHS_SHOWN);
+}
+
+/* Adds the ids of a leak's sites, with what each holds if there are several. The page has a list of its own. */
+static void say_sites(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+    if (doc->look == VT_DOC_PAGE)
+        return;
+    if (leak->site_count < 2)
+        vt_doc_add(doc, VT_DOC_PLACE,
+                   vt_doc_text(doc, "%.*s", (int)t->digits, t->process->sites[leak->sites[0]].name))
+            ->label = "site";
+    else if (doc->look == VT_DOC_TEXT)
+        say_paths(t, leak, doc);
+    else
+        say_table(t, leak, doc);
+}
+
+/* --- leaks --- */
+
+static void say_leak(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_tested *tested = t->process->sites[leak->sites[0]].tested;
-    words->headline = headline(t->process, leak);
-    say_place(t, leak, words);
-    say_callers(t, leak, words);
-    say_at_oom(t, leak, words);
+    struct vt_doc_item *heading = vt_doc_heading(doc, VT_STYLE_BAD, "LEAK", "%s",
+                                                 vt_doc_keep(doc, headline(t->process, leak)));
+    heading->about = "leak";
+    heading->leak = leak;
+    doc->column = LABEL;
+    say_place(t, leak, doc);
+    say_callers(t, leak, doc);
+    say_at_oom(t, leak, doc);
     if (leak->growth)
-        say_growth(t, leak, words);
+        say_growth(t, leak, doc);
     if (tested && tested->fails)
-        row(words, "in test", tested->test);
-    say_evidence(t, leak, words);
-    vt_words_kept(t, leak, words);
+        vt_doc_row(doc, "in test", "%s", tested->test);
+    say_evidence(t, leak, doc);
+    vt_words_add_kept(t, leak, doc);
     if (leak->advice)
-        row(words, leak->advice_of_owner ? "try" : "likely", leak->advice);
+        vt_doc_row(doc, leak->advice_of_owner ? "try" : "likely", "%s", leak->advice);
+    say_sites(t, leak, doc);
     if (leak->verdict == VT_VERDICT_GROWING && !leak->kept)
-        words->remark =
-            vt_strdup("This line allocates the memory; the code that keeps it may be elsewhere.");
+        vt_doc_add(doc, VT_DOC_REMARK,
+                   "This line allocates the memory; the code that keeps it may be elsewhere.");
+    vt_doc_add(doc, VT_DOC_END, NULL);
+}
+
+/* Adds a row for each line of a leak that is not shown in full, with the sum of its sites. */
+static void say_lines(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    VT_SCOPED_MAP lines = {0};
+    VT_SCOPED uint64_t *bytes = vt_alloc(leak->site_count, sizeof *bytes);
+    unsigned width = t->width - 2 - VT_DOC_BYTES - 2 - t->digits;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &p->sites[leak->sites[i]];
+        uint64_t key = vt_site_line_key(site);
+        if (vt_map_get(&lines, key) == VT_MAP_NONE)
+            vt_map_put(&lines, key, i);
+        bytes[vt_map_get(&lines, key)] += vt_amount_of_site(site, leak).bytes;
+    }
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &p->sites[leak->sites[i]];
+        if (vt_map_get(&lines, vt_site_line_key(site)) != i)
+            continue;
+        char *at = vt_doc_keep(doc, vt_stack_text(p, site->stack, width, false));
+        struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_HOLDER, at);
+        item->column = 2;
+        item->bytes = bytes[i];
+        item->site = site;
+    }
+}
+
+void vt_words_add_leaks(const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    uint32_t most = doc->look == VT_DOC_PAGE && !doc->brief ? LEAKS_OF_PAGE : LEAKS_SHOWN,
+             shown = 0;
+    if (doc->look == VT_DOC_TEXT && t->options->top)
+        most = t->options->top;
+    for (; shown < p->leak_count && shown < most; shown++)
+        say_leak(t, &p->leaks[shown], doc);
+    uint32_t left = p->leak_count - shown;
+    if (!left || doc->look == VT_DOC_PAGE)
+        return;
+    const char *bytes = VT_BYTES(vt_amount_leaked(p, shown));
+    vt_doc_add(doc, VT_DOC_LINE, NULL);
+    if (doc->look == VT_DOC_MARKDOWN)
+        vt_doc_line(doc, "%u more leak%s, %s.", left, vt_plural(left), bytes);
+    else
+        vt_doc_line(doc, "%u more leak%s, %s (--top %u shows %s in full)", left, vt_plural(left),
+                    bytes, p->leak_count, left == 1 ? "it" : "them");
+    for (uint32_t i = shown; i < p->leak_count && doc->look == VT_DOC_TEXT; i++)
+        say_lines(t, &p->leaks[i], doc);
+    vt_doc_add(doc, VT_DOC_END, NULL);
 }

@@ -21,7 +21,7 @@ static bool recovered(const struct vt_oom *oom) {
 }
 
 /* The request, and what was free. */
-static void say_asked(const struct vt_oom *oom, struct vt_words *words) {
+static void say_asked(const struct vt_oom *oom, struct vt_doc *doc) {
     struct vt_string text = {0};
     vt_string_add(&text, VT_BYTES(oom->requested_bytes));
     if (oom->layer == VT_LAYER_HOST)
@@ -47,35 +47,41 @@ static void say_asked(const struct vt_oom *oom, struct vt_words *words) {
     if (oom->cached_bytes != VT_UNKNOWN && oom->cached_bytes)
         vt_string_format(&text, ", %s idle in %s's cache", VT_BYTES(oom->cached_bytes),
                          oom->allocator ? oom->allocator : "a framework");
-    vt_words_add(words, VT_WORDS_TEXT, "asked", text.text);
+    vt_doc_row(doc, "asked", "%s", vt_doc_keep(doc, text.text));
 }
 
 /* "5.11 GiB  train.py:22 in main   3f2a" */
 static void say_site(const struct vt_text *t, const char *label, uint64_t bytes,
-                     const struct vt_site *site, struct vt_words *words) {
-    unsigned width = t->width - LABEL - 11 - t->digits - 2;
-    struct vt_words_row *row = vt_words_add(words, VT_WORDS_HOLDER, label,
-                                            vt_stack_text(t->process, site->stack, width, true));
-    row->bytes = bytes;
-    row->site = site;
+                     const struct vt_site *site, struct vt_doc *doc) {
+    unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2;
+    char *text = vt_doc_keep(doc, vt_stack_text(t->process, site->stack, width, true));
+    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_HOLDER, text);
+    item->label = label;
+    item->bytes = bytes;
+    item->site = site;
 }
 
-static void say_callers(const struct vt_text *t, const struct vt_site *site,
-                        struct vt_words *words) {
+/* A sentence about the site above. */
+static void say_more(const char *text, struct vt_doc *doc) {
+    vt_doc_add(doc, VT_DOC_MORE, text)->column = LABEL + VT_DOC_BYTES;
+}
+
+static void say_callers(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc) {
     const struct vt_frame *callers[VT_CALLERS];
     uint32_t count = vt_rows_callers(site->stack, callers);
-    for (uint32_t i = 0; i < count; i++)
-        vt_words_add(words, VT_WORDS_CALLER, "",
-                     vt_frame_text(t->process, callers[i], t->width - LABEL - 21));
+    for (uint32_t i = 0; i < count; i++) {
+        char *text = vt_frame_text(t->process, callers[i], t->width - LABEL - 21);
+        vt_doc_add(doc, VT_DOC_CALLER, vt_doc_keep(doc, text))->column = LABEL + VT_DOC_BYTES;
+    }
 }
 
-static void say_sawtooth(const struct vt_site *site, struct vt_words *words) {
+static void say_sawtooth(const struct vt_site *site, struct vt_doc *doc) {
     if (site->sawtooth)
-        vt_words_add(words, VT_WORDS_MORE, "", vt_strdup(site->sawtooth->says));
+        say_more(vt_doc_text(doc, "%s", site->sawtooth->says), doc);
 }
 
 /* By line, as the device's peak is listed. False: not known of this failure. */
-static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
     struct vt_format_options by_line = {.by = VT_BY_LINE};
     struct vt_text lines = *t;
     struct vt_rows rows;
@@ -86,34 +92,34 @@ static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct 
     bool known = rows.count && rows.rows[0].bytes >= oom->holder_bytes[0];
     for (uint32_t i = 0; known && i < rows.count && i < HOLDERS_SHOWN; i++) {
         const struct vt_row *row = &rows.rows[i];
-        say_site(t, i ? "" : "held by", row->bytes, row->site, words);
+        say_site(t, i ? "" : "held by", row->bytes, row->site, doc);
         if (row->sites == 1)
-            say_callers(t, row->site, words);
+            say_callers(t, row->site, doc);
         else
-            vt_words_add(
-                words, VT_WORDS_MORE, "",
-                vt_formatted("+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1)));
-        say_sawtooth(row->site, words);
+            say_more(
+                vt_doc_text(doc, "+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1)),
+                doc);
+        say_sawtooth(row->site, doc);
     }
     vt_rows_free(&rows);
     return known;
 }
 
-static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
-    if (say_lines(t, oom, words))
+static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
+    if (say_lines(t, oom, doc))
         return;
     for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
         if (oom->holders[i] == VT_NO_SITE)
             continue;
         const struct vt_site *site = &t->process->sites[oom->holders[i]];
-        say_site(t, shown++ ? "" : "held by", oom->holder_bytes[i], site, words);
-        say_callers(t, site, words);
-        say_sawtooth(site, words);
+        say_site(t, shown++ ? "" : "held by", oom->holder_bytes[i], site, doc);
+        say_callers(t, site, doc);
+        say_sawtooth(site, doc);
     }
 }
 
 /* The blocks that keep mostly idle segments from being released. */
-static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
     if (oom->cause != VT_CAUSE_FRAGMENTATION)
         return;
     for (uint32_t i = 0, shown = 0; i < oom->pin_count && shown < HOLDERS_SHOWN; i++) {
@@ -121,12 +127,12 @@ static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct v
         if (pin->site == VT_NO_SITE)
             continue;
         say_site(t, shown++ ? "" : "pinned by", pin->pinned_bytes, &t->process->sites[pin->site],
-                 words);
-        vt_words_add(words, VT_WORDS_MORE, "",
-                     vt_formatted("its %s block%s hold%s %s segment%s, %s of them idle",
-                                  VT_NUMBER(pin->blocks), vt_plural(pin->blocks),
-                                  pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments),
-                                  vt_plural(pin->segments), VT_BYTES(pin->pinned_bytes)));
+                 doc);
+        say_more(vt_doc_text(doc, "its %s block%s hold%s %s segment%s, %s of them idle",
+                             VT_NUMBER(pin->blocks), vt_plural(pin->blocks),
+                             pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments),
+                             vt_plural(pin->segments), VT_BYTES(pin->pinned_bytes)),
+                 doc);
     }
 }
 
@@ -152,43 +158,56 @@ bool vt_words_oom_first(const struct vt_process *p) {
            oom->holder_count && oom->holder_bytes[0] > oom->leaked_bytes;
 }
 
-static void say_after(const struct vt_process *p, const struct vt_oom *oom,
-                      struct vt_words *words) {
-    struct vt_string text = {0};
+static void say_after(const struct vt_process *p, const struct vt_oom *oom, struct vt_doc *doc) {
+    VT_SCOPED_STRING text = {0};
     uint64_t ns = allocated_for(p, oom);
     vt_string_add(&text, "the program");
     if (ns)
         vt_string_format(&text, " continued for %s", VT_DURATION(ns));
     if (p->ending.how == VT_END_EXITED)
         vt_string_format(&text, "%s ended with exit status %d", ns ? " and" : "", p->ending.status);
-    vt_words_add(words, VT_WORDS_TEXT, "then", text.text);
+    vt_doc_row(doc, "then", "%s", text.text);
 }
 
-void vt_words_oom(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+/* The last failure without a recovery, which most likely mattered. */
+static void say_oom(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    char *frame_text = vt_stack_text(p, oom->stack, t->width - PLACE_COLUMNS, false);
-    words->headline = vt_formatted("%s, %s", VT_DURATION(oom->at), frame_text);
-    char *source = vt_frame_text_source(p, vt_stack_main_frame(oom->stack), t->width - LABEL);
+    bool survived = vt_words_oom_survived(p, oom);
+    VT_SCOPED char *at = vt_stack_text(p, oom->stack, t->width - PLACE_COLUMNS, false);
+    VT_SCOPED char *source =
+        vt_frame_text_source(p, vt_stack_main_frame(oom->stack), t->width - LABEL);
+    struct vt_doc_item *heading =
+        vt_doc_heading(doc, survived ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", "%s, %s",
+                       VT_DURATION(oom->at), at);
+    heading->about = "oom";
+    heading->oom = oom;
     if (source)
-        vt_words_add(words, VT_WORDS_SOURCE, "", source);
-    if (vt_words_oom_survived(p, oom))
-        say_after(p, oom, words);
-    say_asked(oom, words);
-    vt_words_add(
-        words, VT_WORDS_TEXT, "cause",
-        vt_formatted("%s: %s.", oom->cause ? vt_oom_cause_names[oom->cause] : "unknown", oom->why));
-    say_pins(t, oom, words);
-    say_holders(t, oom, words);
-    vt_words_oom_owners(t, oom, words);
+        vt_doc_add(doc, VT_DOC_SOURCE, vt_doc_text(doc, "%s", source));
+    if (survived)
+        say_after(p, oom, doc);
+    say_asked(oom, doc);
+    vt_doc_row(doc, "cause", "%s: %s.", oom->cause ? vt_oom_cause_names[oom->cause] : "unknown",
+               oom->why);
+    say_pins(t, oom, doc);
+    say_holders(t, oom, doc);
+    vt_words_add_oom_owners(t, oom, doc);
     if (oom->advice)
-        vt_words_add(words, VT_WORDS_TEXT, "try", vt_strdup(oom->advice));
-    free(frame_text);
+        vt_doc_row(doc, "try", "%s", oom->advice);
 }
 
-void vt_words_oom_others(const struct vt_process *p, struct vt_words *words) {
+/* A sentence about other failures, below the last one's rows (`last` NULL: in a section of its own). */
+static void say_other(const struct vt_oom *last, const char *text, struct vt_doc *doc) {
+    vt_doc_line(doc, "%s%s", last && doc->look == VT_DOC_TEXT ? "  " : "", text);
+}
+
+void vt_words_add_ooms(const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
     const struct vt_oom *last = vt_process_oom(p);
     const char *by = NULL;
     uint64_t recoveries = 0, others = p->ooms_left_out;
+    doc->column = LABEL;
+    if (last)
+        say_oom(t, last, doc);
     for (uint32_t i = 0; i < p->oom_count; i++) {
         if (recovered(&p->ooms[i])) {
             recoveries++;
@@ -197,15 +216,24 @@ void vt_words_oom_others(const struct vt_process *p, struct vt_words *words) {
             others += &p->ooms[i] != last;
         }
     }
+    if (others + recoveries) {
+        struct vt_doc_item *section = vt_doc_add(doc, VT_DOC_SECTION, NULL);
+        section->label = last ? "" : "OUT OF MEMORY";
+        section->about = "note";
+    }
     if (others)
-        vt_words_add(
-            words, VT_WORDS_TEXT, "",
-            vt_formatted(
-                "%s other allocation%s failed as well%s.", VT_NUMBER(others), vt_plural(others),
-                last && vt_words_oom_survived(p, last) ? "; the program continued each time" : ""));
+        say_other(last,
+                  vt_doc_text(doc, "%s other allocation%s failed as well%s.", VT_NUMBER(others),
+                              vt_plural(others),
+                              last && vt_words_oom_survived(p, last)
+                                  ? "; the program continued each time"
+                                  : ""),
+                  doc);
     if (recoveries)
-        vt_words_add(words, VT_WORDS_TEXT, "",
-                     vt_formatted("%s allocation%s failed, then succeeded when %s tried again.",
-                                  VT_NUMBER(recoveries), vt_plural(recoveries),
-                                  by ? by : "the program"));
+        say_other(last,
+                  vt_doc_text(doc, "%s allocation%s failed, then succeeded when %s tried again.",
+                              VT_NUMBER(recoveries), vt_plural(recoveries),
+                              by ? by : "the program"),
+                  doc);
+    vt_doc_add(doc, VT_DOC_END, NULL);
 }

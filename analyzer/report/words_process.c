@@ -61,12 +61,6 @@ char *vt_words_where(const struct vt_process *p, unsigned width) {
     return whole;
 }
 
-char *vt_words_log(const struct vt_process *p) {
-    const char *how = !p->complete ? "INCOMPLETE" : p->dropped_events ? "WITH GAPS" : "complete";
-    return vt_formatted("%s, %s events, %s dropped", how, VT_NUMBER(p->events),
-                        VT_NUMBER(p->dropped_events));
-}
-
 /* --- what is held --- */
 
 bool vt_words_usual(const struct vt_text *t) {
@@ -94,30 +88,6 @@ static char *say_most(const struct vt_text *t, const struct vt_rows *rows, const
     return line;
 }
 
-bool vt_words_late(const struct vt_text *t, struct vt_words *words) {
-    enum {
-        MANY = 8
-    }; /* blocks of one call site that accumulated until a program freed them at
-                          exit */
-    const struct vt_process *p = t->process;
-    struct vt_rows rows;
-    uint64_t peak = 0;
-    vt_rows_make(&rows, t, VT_ROWS_LATE, 0);
-    for (uint32_t i = 0; i < p->device_count; i++)
-        peak += p->devices[i].peak_bytes;
-    const struct vt_row *first = rows.count ? &rows.rows[0] : NULL;
-    bool worth =
-        first && rows.bytes >= peak / 4 && (p->python ? rows.blocks > 1 : first->blocks >= MANY);
-    if (worth) {
-        words->headline = vt_formatted(
-            "%s in %s block%s%s", VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks),
-            vt_plural(rows.blocks), p->went_bytes ? ", partly when its context was destroyed" : "");
-        words->remark = say_most(t, &rows, "held until the process's last allocation");
-    }
-    vt_rows_free(&rows);
-    return worth;
-}
-
 /* Says what else may be held if no call site holds device memory: caches and other memory. */
 static void say_freed(const struct vt_process *p, struct vt_string *rest) {
     uint64_t kept = 0;
@@ -141,44 +111,83 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
                                                  : "pinned host and managed");
 }
 
-void vt_words_held(const struct vt_text *t, struct vt_words_held *held) {
+/* Adds what is said of memory that was held at the process's last allocation and freed after it. */
+static void say_late(const struct vt_text *t, struct vt_doc *doc) {
+    enum { MANY = 8 }; /* blocks of one call site that a program gathered and freed only at exit */
     const struct vt_process *p = t->process;
     struct vt_rows rows;
-    struct vt_string rest = {0};
-    vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
-    bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->complete;
-    *held = (struct vt_words_held){0};
-    if (!rows.count) {
-        say_freed(p, &rest);
-        if (!ended)
-            vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
-        held->heading = ended ? "NOTHING HELD AT THE END" : "NOTHING HELD";
-        /* well only if the log is complete */
-        held->bad = ended && !p->dropped_events && !p->went_bytes ? -1 : 0;
-        held->freed = ended;
-    } else {
-        vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s", VT_BYTES(rows.bytes),
-                         VT_NUMBER(rows.blocks), vt_plural(rows.blocks), rows.count,
-                         vt_rows_noun(t), vt_plural(rows.count));
-        held->listed = !vt_words_usual(t);
-        held->bad = held->listed;
-        held->heading = !held->listed ? "HELD UNTIL PYTHON ENDED"
-                        : ended       ? "STILL HELD AT THE END"
-                        : windowed    ? "HELD AT THE WINDOW'S END"
-                                      : "HELD WHERE THE LOG ENDS";
-        if (!held->listed)
-            held->remark = say_most(
-                t, &rows,
-                "no leak was found; a script keeps its variables to its end (--top 10 lists them)");
+    uint64_t peak = 0;
+    vt_rows_make(&rows, t, VT_ROWS_LATE, 0);
+    for (uint32_t i = 0; i < p->device_count; i++)
+        peak += p->devices[i].peak_bytes;
+    const struct vt_row *first = rows.count ? &rows.rows[0] : NULL;
+    if (first && rows.bytes >= peak / 4 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
+        vt_doc_heading(doc, VT_STYLE_HEAD, "FREED ONLY AT EXIT", "%s in %s block%s%s",
+                       VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks), vt_plural(rows.blocks),
+                       p->went_bytes ? ", partly when its context was destroyed" : "")
+            ->about = "held";
+        vt_doc_add(
+            doc, VT_DOC_REMARK,
+            vt_doc_keep(doc, say_most(t, &rows, "held until the process's last allocation")));
     }
-    held->headline = rest.text;
     vt_rows_free(&rows);
 }
 
-void vt_words_held_free(struct vt_words_held *held) {
-    free(held->headline);
-    free(held->remark);
-    *held = (struct vt_words_held){0};
+/* What is held where no leak is. */
+static void say_held(const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->complete;
+    bool listed = !vt_words_usual(t);
+    const char *title = !listed    ? "HELD UNTIL PYTHON ENDED"
+                        : ended    ? "STILL HELD AT THE END"
+                        : windowed ? "HELD AT THE WINDOW'S END"
+                                   : "HELD WHERE THE LOG ENDS";
+    struct vt_rows rows;
+    vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
+    if (rows.count) {
+        vt_doc_heading(doc, listed ? VT_STYLE_BAD : VT_STYLE_HEAD, title,
+                       "%s in %s allocation%s, by %u %s%s", VT_BYTES(rows.bytes),
+                       VT_NUMBER(rows.blocks), vt_plural(rows.blocks), rows.count, vt_rows_noun(t),
+                       vt_plural(rows.count))
+            ->about = "held";
+    } else {
+        struct vt_string rest = {0};
+        say_freed(p, &rest);
+        if (!ended)
+            vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
+        /* well only if the log is complete */
+        bool well = ended && !p->dropped_events && !p->went_bytes;
+        vt_doc_heading(doc, well ? VT_STYLE_GOOD : VT_STYLE_HEAD,
+                       ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", "%s",
+                       vt_doc_keep(doc, rest.text))
+            ->about = "held";
+    }
+    if (rows.count && !listed)
+        vt_doc_add(doc, VT_DOC_SENTENCE,
+                   vt_doc_keep(doc, say_most(t, &rows,
+                                             "no leak was found; a script keeps its variables to "
+                                             "its end (--top 10 lists them)")));
+    else if (rows.count && doc->look != VT_DOC_PAGE)
+        vt_rows_add(&rows, t, doc);
+    else if (!rows.count && ended)
+        say_late(t, doc);
+    vt_rows_free(&rows);
+    vt_doc_add(doc, VT_DOC_END, NULL);
+}
+
+/* Adds memory of no device. */
+static void say_apart(const struct vt_text *t, const char *title, const struct vt_apart *books,
+                      enum vt_rows_what what, struct vt_doc *doc) {
+    struct vt_rows rows;
+    if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
+        return;
+    vt_doc_heading(doc, VT_STYLE_HEAD, title, "%s held in %s allocation%s; peak %s",
+                   VT_BYTES(books->live_bytes), VT_NUMBER(books->live_count),
+                   vt_plural(books->live_count), VT_BYTES(books->peak_bytes));
+    vt_rows_make(&rows, t, what, 0);
+    if (rows.count)
+        vt_rows_add(&rows, t, doc);
+    vt_rows_free(&rows);
 }
 
 /* --- what to do next --- */
@@ -205,24 +214,108 @@ static const struct vt_site *shown_site(const struct vt_text *t) {
     return site;
 }
 
-void vt_words_next(const struct vt_text *t, struct vt_words *words) {
+/* A command about the log, and what it shows. */
+static void say_command(const struct vt_text *t, const char *shows, const char *command,
+                        struct vt_doc *doc) {
+    const char *log = t->options->found ? "" : t->process->log;
+    const char *text =
+        vt_doc_text(doc, "vramtrace report %s%s%s", command, t->options->found ? "" : " ", log);
+    vt_doc_add(doc, VT_DOC_COMMAND, text)->label = shows;
+}
+
+static void say_next(const struct vt_text *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    const char *log = t->options->found ? "" : p->log, *gap = t->options->found ? "" : " ";
     const struct vt_site *site = shown_site(t);
     const struct vt_snapshot *owners = vt_process_snapshot_shown(p);
+    if (doc->look == VT_DOC_PAGE) {
+        struct vt_doc_item *section = vt_doc_add(doc, VT_DOC_SECTION, NULL);
+        section->label = "NEXT";
+        section->about = "next";
+    }
     if (site)
-        vt_words_add(
-            words, VT_WORDS_TEXT, "its stack and numbers",
-            vt_formatted("vramtrace report --site %.*s%s%s", (int)t->digits, site->name, gap, log));
+        say_command(t, "its stack and numbers",
+                    vt_doc_text(doc, "--site %.*s", (int)t->digits, site->name), doc);
     if (owners && owners->owner_count && !t->options->owners)
-        vt_words_add(words, VT_WORDS_TEXT, "what keeps it",
-                     vt_formatted("vramtrace report --by owner%s%s", gap, log));
+        say_command(t, "what keeps it", "--by owner", doc);
     if (t->options->pictures)
-        vt_words_add(words, VT_WORDS_TEXT, "the same as pictures",
-                     vt_formatted("vramtrace report --format html -o v.html%s%s", gap, log));
-    vt_words_add(words, VT_WORDS_TEXT, "the same for programs",
-                 vt_formatted("vramtrace report --format json%s%s", gap, log));
+        say_command(t, "the same as pictures", "--format html -o v.html", doc);
+    say_command(t, "the same for programs", "--format json", doc);
     if (p->leak_count)
-        vt_words_add(words, VT_WORDS_TEXT, "did the fix work?",
-                     vt_strdup("vramtrace diff BEFORE AFTER"));
+        vt_doc_add(doc, VT_DOC_COMMAND, "vramtrace diff BEFORE AFTER")->label = "did the fix work?";
+}
+
+/* --- the whole --- */
+
+void vt_words_add_simulated(struct vt_doc *doc) {
+    struct vt_doc_item *item =
+        vt_doc_line(doc, ": memory behaves as on a device, kernels did not run.");
+    item->label = "SIMULATED GPU";
+    item->style = VT_STYLE_WARN;
+}
+
+void vt_words_add_head(const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    bool text = doc->look == VT_DOC_TEXT;
+    VT_SCOPED_STRING command = {0};
+    VT_SCOPED char *ended = vt_words_ended(p);
+    vt_text_command(p, text ? 2 * t->width : t->width, &command);
+    vt_doc_add(doc, VT_DOC_SIDES, vt_doc_keep(doc, vt_words_where(p, text ? t->width : 0)))->label =
+        vt_doc_text(doc, "%s", command.text);
+    vt_doc_add(doc, VT_DOC_SIDES,
+               vt_doc_text(doc, "log %s, %s events, %s dropped",
+                           !p->complete        ? "INCOMPLETE"
+                           : p->dropped_events ? "WITH GAPS"
+                                               : "complete",
+                           VT_NUMBER(p->events), VT_NUMBER(p->dropped_events)))
+        ->label = vt_doc_text(doc, "%s %s", p->complete ? "ran" : "log up to", ended);
+    if (p->simulated)
+        vt_words_add_simulated(doc);
+    if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN)
+        vt_doc_line(doc, "%s %s to %s of the run%s", text ? "showing only" : "Only",
+                    p->window_since == VT_UNKNOWN ? "the start" : VT_DURATION(p->window_since),
+                    p->window_until == VT_UNKNOWN ? "the end" : VT_DURATION(p->window_until),
+                    text ? "" : ".");
+}
+
+static void say_notes(const struct vt_process *p, struct vt_doc *doc) {
+    enum { OF_MARKDOWN = 5 };
+    for (uint32_t i = 0; i < p->note_count; i++) {
+        if (doc->look == VT_DOC_MARKDOWN && i >= OF_MARKDOWN)
+            break;
+        if (!i)
+            vt_doc_add(doc, VT_DOC_LINE, NULL);
+        struct vt_doc_item *item =
+            vt_doc_add(doc, VT_DOC_NOTE, vt_doc_text(doc, "%s", p->notes[i]));
+        item->label = "NOTE";
+        item->column = 6;
+    }
+}
+
+void vt_words_add_process(const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    bool oom_first = vt_words_oom_first(p);
+    if (doc->look != VT_DOC_PAGE) {
+        vt_words_add_head(t, doc);
+        say_notes(p, doc);
+        vt_doc_add(doc, VT_DOC_END, NULL);
+    }
+    if (oom_first)
+        vt_words_add_ooms(t, doc);
+    vt_words_add_leaks(t, doc);
+    if (!oom_first)
+        vt_words_add_ooms(t, doc);
+    if (t->options->owners)
+        vt_words_add_owners(t, doc);
+    else if (!p->leak_count)
+        say_held(t, doc);
+    if (doc->brief)
+        return;
+    vt_words_add_devices(t, doc);
+    if (doc->look == VT_DOC_TEXT) {
+        say_apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED, doc);
+        say_apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED, doc);
+    }
+    if (doc->look != VT_DOC_PAGE)
+        vt_words_add_phases(t, doc);
+    say_next(t, doc);
 }

@@ -154,7 +154,7 @@ static char *between(const struct vt_fleet_difference *d) {
 
 static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
                            const struct vt_fleet_difference *d, const char *label,
-                           struct vt_words *words) {
+                           struct vt_doc *doc) {
     bool more = d->bytes > d->median;
     VT_SCOPED char *others = between(d),
                    *own = d->bytes ? vt_strdup(VT_BYTES(d->bytes)) : vt_strdup("nothing");
@@ -167,14 +167,14 @@ static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outli
                                      caller ? ", called by " : "", caller ? caller : "", own,
                                      o->two ? "" : "s", others)
                       : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
-    vt_words_add(words, VT_WORDS_TEXT, label, text);
+    vt_doc_row(doc, label, "%s", vt_doc_keep(doc, text));
 }
 
 enum { SMALL_PART = 20 };
 
 /* The largest differences come first; what is small beside the first says nothing more. */
 static void add_measure(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
-                        enum vt_fleet_measure measure, uint32_t most, struct vt_words *words) {
+                        enum vt_fleet_measure measure, uint32_t most, struct vt_doc *doc) {
     static const char *const labels[] = {"peak", "allocated at", "kept by"};
     uint64_t largest = 0;
     uint32_t count = 0, shown = 0;
@@ -185,18 +185,16 @@ static void add_measure(const struct vt_fleet *f, const struct vt_fleet_outlier 
         largest = count++ ? largest : vt_fleet_difference_size(d);
         if (shown == most || vt_fleet_difference_size(d) < largest / SMALL_PART)
             continue;
-        add_difference(f, o, d, shown++ ? "" : labels[measure], words);
+        add_difference(f, o, d, shown++ ? "" : labels[measure], doc);
     }
     if (count > shown)
-        vt_words_add(words, VT_WORDS_TEXT, "",
-                     vt_formatted("and less at %u more %s%s", count - shown,
-                                  measure == VT_FLEET_LINE ? "line" : "owner",
-                                  vt_plural(count - shown)));
+        vt_doc_row(doc, "", "and less at %u more %s%s", count - shown,
+                   measure == VT_FLEET_LINE ? "line" : "owner", vt_plural(count - shown));
 }
 
 /* The peak, where it is not among what differs. */
 static void add_peak(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
-                     struct vt_words *words) {
+                     struct vt_doc *doc) {
     const struct vt_fleet_peers *peers = &f->peers[o->peers];
     const struct vt_fleet_process *first = &f->processes[o->processes[0]],
                                   *typical = &f->processes[peers->typical];
@@ -204,29 +202,31 @@ static void add_peak(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
         if (o->differences[i].measure == VT_FLEET_PEAK)
             return;
     if (peers->typical != o->processes[0])
-        vt_words_add(words, VT_WORDS_TEXT, "peak",
-                     vt_formatted("%s; the others typically %s", VT_BYTES(first->peak_bytes),
-                                  VT_BYTES(typical->peak_bytes)));
+        vt_doc_row(doc, "peak", "%s; the others typically %s", VT_BYTES(first->peak_bytes),
+                   VT_BYTES(typical->peak_bytes));
 }
 
+enum { LABEL = 16 };
+
 void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o, uint32_t most,
-                      struct vt_words *words) {
+                      struct vt_doc *doc) {
     const struct vt_fleet_peers *peers = &f->peers[o->peers];
     VT_SCOPED char *who = vt_words_who(f, o->processes, o->process_count);
     VT_SCOPED char *than =
         o->two ? vt_words_who(f, &peers->processes[peers->processes[0] == o->processes[0]], 1)
                : vt_formatted("the other %s", VT_NUMBER(peers->process_count - o->process_count));
-    words->headline =
-        vt_printable(vt_formatted("%s hold%s %s than %s", who, o->process_count == 1 ? "s" : "",
-                                  o->more ? "more" : "less", than));
-    add_measure(f, o, VT_FLEET_PEAK, 1, words);
-    add_peak(f, o, words);
-    add_measure(f, o, VT_FLEET_LINE, most, words);
-    add_measure(f, o, VT_FLEET_OWNER, most, words);
-    if (o->two)
-        words->remark = vt_formatted("Of two nobody knows which is as it should be.");
-    if (o->process_count > 1 && words->count)
-        words->remark = vt_formatted("These are the figures of the first of them.");
+    vt_doc_heading(doc, VT_STYLE_BAD, "DIFFERS", "%s hold%s %s than %s", who,
+                   o->process_count == 1 ? "s" : "", o->more ? "more" : "less", than);
+    uint32_t heading = doc->count;
+    doc->column = LABEL;
+    add_measure(f, o, VT_FLEET_PEAK, 1, doc);
+    add_peak(f, o, doc);
+    add_measure(f, o, VT_FLEET_LINE, most, doc);
+    add_measure(f, o, VT_FLEET_OWNER, most, doc);
+    if (o->process_count > 1 && doc->count > heading)
+        vt_doc_add(doc, VT_DOC_REMARK, "These are the figures of the first of them.");
+    else if (o->two)
+        vt_doc_add(doc, VT_DOC_REMARK, "Of two nobody knows which is as it should be.");
 }
 
 /* Those of `all` that are not to be left out, and not this one. Returns how many. */
@@ -314,23 +314,24 @@ void vt_words_sums(const struct vt_ranks *r, const struct vt_fleet *f, enum vt_w
     VT_SCOPED struct vt_ranks_sum *all = leaks  ? vt_ranks_leaks(f, &sums->count)
                                          : ooms ? vt_ranks_ooms(f, &sums->count)
                                                 : vt_ranks_owners(f, &sums->count);
+    struct vt_doc *doc = &sums->doc;
     if (leaks)
-        sums->words.headline = headline_of_leaks(r, f);
+        sums->headline = vt_doc_keep(doc, headline_of_leaks(r, f));
     else if (ooms)
-        sums->words.headline =
-            vt_formatted("in %s of %s %s; the largest request at each line", VT_NUMBER(r->ooms),
-                         VT_NUMBER(r->count), vt_words_process(r, r->count));
+        sums->headline =
+            vt_doc_text(doc, "in %s of %s %s; the largest request at each line", VT_NUMBER(r->ooms),
+                        VT_NUMBER(r->count), vt_words_process(r, r->count));
     for (uint32_t i = 0; i < sums->count; i++) {
         if (i >= most) {
             sums->left++;
             sums->left_bytes += all[i].bytes;
             continue;
         }
-        struct vt_words_row *row = vt_words_add(
-            &sums->words, VT_WORDS_TEXT, leaks ? vt_verdict_names[all[i].verdict] : "",
-            leaks || ooms ? line_text(f, &all[i]) : vt_strdup(f->owners[all[i].what].text));
+        char *text = leaks || ooms ? line_text(f, &all[i]) : vt_strdup(f->owners[all[i].what].text);
+        struct vt_doc_item *row = vt_doc_add(doc, VT_DOC_ROW, vt_doc_keep(doc, text));
+        row->label = leaks ? vt_verdict_names[all[i].verdict] : "";
         row->bytes = all[i].bytes;
-        row->source = vt_printable(ooms ? in_which(f, &all[i]) : in_how_many(r, f, &all[i]));
+        row->source = vt_doc_keep(doc, ooms ? in_which(f, &all[i]) : in_how_many(r, f, &all[i]));
     }
 }
 
@@ -411,12 +412,20 @@ char *vt_words_restarts(const struct vt_fleet *f) {
 
 /* --- notes --- */
 
+/* Adds a sentence, and frees it. */
+static void add_note(struct vt_doc *doc, char *text) {
+    bool first = !doc->count || doc->items[doc->count - 1].kind != VT_DOC_NOTE;
+    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_NOTE, vt_doc_keep(doc, text));
+    item->label = first ? "NOTE" : "";
+    item->column = 6;
+}
+
 static const char *host_name(const struct vt_fleet_host *host) {
     return host->name ? host->name : "a host";
 }
 
 /* What their ranks say of the clocks of hosts; where these are many, of the one that is farthest off. */
-static void note_apart(const struct vt_fleet *f, struct vt_words *words) {
+static void note_apart(const struct vt_fleet *f, struct vt_doc *doc) {
     const struct vt_fleet_host *most = NULL;
     uint32_t hosts = 0;
     for (uint32_t i = 0; i < f->host_count; i++) {
@@ -426,30 +435,27 @@ static void note_apart(const struct vt_fleet *f, struct vt_words *words) {
             most = host;
     }
     if (most)
-        vt_words_add(
-            words, VT_WORDS_ALARM, "",
-            vt_formatted(
-                "By their clocks the ranks of %s began and ended about %s %s than those of "
-                "%s%s: probably the clocks are so far apart.",
-                host_name(most), VT_DURATION((uint64_t)llabs(most->later_by)),
-                most->later_by > 0 ? "later" : "earlier", host_name(&f->hosts[most->later_than]),
-                hosts > 1 ? ", and others differ, too" : ""));
+        add_note(doc,
+                 vt_formatted(
+                     "By their clocks the ranks of %s began and ended about %s %s than those of "
+                     "%s%s: probably the clocks are so far apart.",
+                     host_name(most), VT_DURATION((uint64_t)llabs(most->later_by)),
+                     most->later_by > 0 ? "later" : "earlier",
+                     host_name(&f->hosts[most->later_than]),
+                     hosts > 1 ? ", and others differ, too" : ""));
 }
 
-static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f,
-                        struct vt_words *words) {
+static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f, struct vt_doc *doc) {
     enum { MATTERS = 200 }; /* parts of the job's time */
     if (r->hosts > 1)
-        vt_words_add(words, VT_WORDS_TEXT, "",
-                     vt_strdup("Times of different hosts are by their own clocks."));
-    note_apart(f, words);
+        add_note(doc, vt_strdup("Times of different hosts are by their own clocks."));
+    note_apart(f, doc);
     for (uint32_t i = 0; i < f->host_count; i++)
         if (f->hosts[i].clock_step > (r->to - r->from) / MATTERS) {
-            vt_words_add(words, VT_WORDS_ALARM, "",
-                         vt_formatted("The clock of %s jumped by %s during the job; its times here "
-                                      "are as if it had not.",
-                                      host_name(&f->hosts[i]),
-                                      VT_DURATION(f->hosts[i].clock_step)));
+            add_note(doc,
+                     vt_formatted("The clock of %s jumped by %s during the job; its times here "
+                                  "are as if it had not.",
+                                  host_name(&f->hosts[i]), VT_DURATION(f->hosts[i].clock_step)));
             return; /* one such note is enough */
         }
 }
@@ -471,7 +477,7 @@ static uint32_t world_of(const struct vt_fleet *f) {
 }
 
 /* Ranks without a log: one that died before it used CUDA differs from the others most. */
-static void note_missing(const struct vt_fleet *f, struct vt_words *words) {
+static void note_missing(const struct vt_fleet *f, struct vt_doc *doc) {
     enum { NAMED = 6 };
     uint32_t world = world_of(f), missing = 0, named = 0;
     VT_SCOPED bool *seen = vt_alloc(world + 1, sizeof *seen);
@@ -490,36 +496,31 @@ static void note_missing(const struct vt_fleet *f, struct vt_words *words) {
         run += !run;
     }
     if (missing)
-        vt_words_add(words, VT_WORDS_TEXT, "",
-                     vt_formatted("No log of rank%s%s%s (%s of %s): %s did not use CUDA, or died "
-                                  "before, or the log is elsewhere.",
-                                  vt_plural(missing), list.text, named > NAMED ? ", ..." : "",
-                                  VT_NUMBER(missing), VT_NUMBER(world),
-                                  missing == 1 ? "it" : "they"));
+        add_note(doc,
+                 vt_formatted("No log of rank%s%s%s (%s of %s): %s did not use CUDA, or died "
+                              "before, or the log is elsewhere.",
+                              vt_plural(missing), list.text, named > NAMED ? ", ..." : "",
+                              VT_NUMBER(missing), VT_NUMBER(world), missing == 1 ? "it" : "they"));
 }
 
-void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_fleet *f,
-                          struct vt_words *words) {
+void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_fleet *f, struct vt_doc *doc) {
     char *restarts = vt_words_restarts(f);
     if (f->unread_count)
-        vt_words_add(words, VT_WORDS_ALARM, "",
-                     vt_formatted("%s log%s could not be read: %s%s", VT_NUMBER(f->unread_count),
-                                  vt_plural(f->unread_count), f->unread[0],
-                                  f->unread_count > 1 ? " ..." : ""));
+        add_note(doc, vt_formatted("%s log%s could not be read: %s%s", VT_NUMBER(f->unread_count),
+                                   vt_plural(f->unread_count), f->unread[0],
+                                   f->unread_count > 1 ? " ..." : ""));
     if (restarts)
-        vt_words_add(words, VT_WORDS_TEXT, "", restarts);
+        add_note(doc, restarts);
     if (r->incomplete)
-        vt_words_add(words, VT_WORDS_ALARM, "",
-                     vt_formatted("%s log%s incomplete.", VT_NUMBER(r->incomplete),
-                                  r->incomplete == 1 ? " is" : "s are"));
+        add_note(doc, vt_formatted("%s log%s incomplete.", VT_NUMBER(r->incomplete),
+                                   r->incomplete == 1 ? " is" : "s are"));
     if (r->dropped_events)
-        vt_words_add(words, VT_WORDS_ALARM, "",
-                     vt_formatted("%s event%s dropped in all%s%s%s%s.",
-                                  VT_NUMBER(r->dropped_events),
-                                  r->dropped_events == 1 ? " was" : "s were",
-                                  r->lacking ? "; not compared, for want of them: " : "",
-                                  r->lacking ? VT_NUMBER(r->lacking) : "", r->lacking ? " " : "",
-                                  r->lacking ? vt_words_process(r, r->lacking) : ""));
-    note_missing(f, words);
-    note_clocks(r, f, words);
+        add_note(doc,
+                 vt_formatted("%s event%s dropped in all%s%s%s%s.", VT_NUMBER(r->dropped_events),
+                              r->dropped_events == 1 ? " was" : "s were",
+                              r->lacking ? "; not compared, for want of them: " : "",
+                              r->lacking ? VT_NUMBER(r->lacking) : "", r->lacking ? " " : "",
+                              r->lacking ? vt_words_process(r, r->lacking) : ""));
+    note_missing(f, doc);
+    note_clocks(r, f, doc);
 }

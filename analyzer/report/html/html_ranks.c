@@ -11,12 +11,15 @@
 /* A course is so many parts of the job's time, as thousandths of the highest of all. */
 enum { ROWS = 1000, PARTS = 80, SCALE = 1000, OUTLIERS = 20, DIFFERENCES = 5, LEAKS = 20 };
 
-static void texts(struct vt_json *j, const char *name, const struct vt_words *words) {
+static void texts(struct vt_json *j, const char *name, const struct vt_doc *doc) {
     vt_json_open(j, name, '[');
-    for (uint32_t i = 0; i < words->count; i++) {
+    for (uint32_t i = 0; i < doc->count; i++) {
+        const struct vt_doc_item *item = &doc->items[i];
+        if (item->kind != VT_DOC_ROW && item->kind != VT_DOC_NOTE)
+            continue;
         vt_json_open(j, NULL, '[');
-        vt_json_string(j, NULL, words->rows[i].label);
-        vt_json_string(j, NULL, words->rows[i].text);
+        vt_json_string(j, NULL, item->kind == VT_DOC_ROW ? item->label : "");
+        vt_json_string(j, NULL, item->text);
         vt_json_close(j, ']');
     }
     vt_json_close(j, ']');
@@ -25,14 +28,14 @@ static void texts(struct vt_json *j, const char *name, const struct vt_words *wo
 static void outliers(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_open(j, "outliers", '[');
     for (uint32_t i = 0; i < f->outlier_count && i < OUTLIERS; i++) {
-        struct vt_words words = {0};
-        vt_words_outlier(f, &f->outliers[i], DIFFERENCES, &words);
+        struct vt_doc doc = {0};
+        vt_words_outlier(f, &f->outliers[i], DIFFERENCES, &doc);
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "why", words.headline);
-        texts(j, "rows", &words);
+        vt_json_string(j, "why", doc.items[0].text);
+        texts(j, "rows", &doc);
         vt_json_number(j, "process", f->outliers[i].processes[0]);
         vt_json_close(j, '}');
-        vt_words_free(&words);
+        vt_doc_free(&doc);
     }
     vt_json_close(j, ']');
     vt_json_number(j, "outliers_left_out",
@@ -43,8 +46,8 @@ static void outliers(struct vt_json *j, const struct vt_fleet *f) {
 static void sums(struct vt_json *j, const char *name, const char *left, const char *what,
                  struct vt_words_sums *sums) {
     vt_json_open(j, name, '[');
-    for (uint32_t i = 0; i < sums->words.count; i++) {
-        const struct vt_words_row *row = &sums->words.rows[i];
+    for (uint32_t i = 0; i < sums->doc.count; i++) {
+        const struct vt_doc_item *row = &sums->doc.items[i];
         vt_json_open(j, NULL, '{');
         vt_json_string(j, "at", row->text);
         if (row->label[0])
@@ -55,7 +58,7 @@ static void sums(struct vt_json *j, const char *name, const char *left, const ch
     }
     vt_json_close(j, ']');
     vt_json_number(j, left, sums->left);
-    vt_words_free(&sums->words);
+    vt_doc_free(&sums->doc);
 }
 
 static void course(struct vt_json *j, const char *name, const uint64_t *levels, uint64_t scale) {
@@ -110,7 +113,7 @@ static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fl
 
 void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     struct vt_ranks r;
-    struct vt_words notes = {0};
+    struct vt_doc notes = {0};
     struct vt_words_sums all;
     vt_ranks_make(&r, f);
     VT_SCOPED char *many = vt_words_many(&r), *ended = vt_words_all_ended(&r, f);
@@ -127,10 +130,10 @@ void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     vt_words_sums(&r, f, VT_SUMS_OF_LEAKS, LEAKS, &all);
     sums(j, "leaks", "leaks_left_out", "many", &all);
     vt_words_sums(&r, f, VT_SUMS_OF_OOMS, LEAKS, &all);
-    vt_json_string(j, "ooms_headline", all.words.headline);
+    vt_json_string(j, "ooms_headline", all.headline);
     sums(j, "ooms", "ooms_left_out", "which", &all);
     rows(j, &r, f);
     vt_json_close(j, '}');
-    vt_words_free(&notes);
+    vt_doc_free(&notes);
     vt_ranks_free(&r);
 }

@@ -61,7 +61,7 @@ static struct made *make(void) {
                                    .full_in_iterations = VT_UNKNOWN,
                                    .rises = 103,
                                    .chance = 0.0001};
-    m->leak = (struct vt_leak){.why = (char *)"why", .sites = m->in_leak};
+    m->leak = (struct vt_leak){.why = (char *)"why", .sites = m->in_leak, .no_cache = true};
     return m;
 }
 

@@ -55,9 +55,9 @@ static void few_rises(void **state) {
     struct made *m = make();
     (void)state;
     add(m, VT_VERDICT_GROWING, 99, 99, 99, "a.py:1");
-    m->growth.rises = 99;
+    m->leak.no_cache = false;
     says(m, "LEAK   99.0 MiB kept and growing. No known cache.\n", NULL);
-    m->growth.rises = 100;
+    m->leak.no_cache = true;
     says(m, "LEAK   99.0 MiB kept and growing. Not a cache.\n", NULL);
     m->growth.rises = 1;
     says(m, "never freed; 1 rise, p < 0.001\n", NULL);
