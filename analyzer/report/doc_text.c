@@ -89,9 +89,8 @@ static void print_sides(const struct vt_text *t, const char *left, const char *r
 }
 
 static void print_row(const struct vt_text *t, const struct vt_doc_item *item) {
-    char *label = vt_formatted("%s%s", item->label[0] ? "  " : "", item->label);
+    VT_SCOPED char *label = vt_formatted("%s%s", item->label[0] ? "  " : "", item->label);
     vt_text_wrap(t, label, item->column, item->text);
-    free(label);
 }
 
 static void print_alarm(const struct vt_text *t, const struct vt_doc_item *item) {
@@ -102,7 +101,7 @@ static void print_alarm(const struct vt_text *t, const struct vt_doc_item *item)
 
 /* "5.11 GiB  train.py:22 in main   3f2a", or an owner. */
 static void print_holder(const struct vt_text *t, const struct vt_doc_item *item) {
-    char *head =
+    VT_SCOPED char *head =
         vt_formatted("  %-*s%9s", (int)item->column - 2, item->label, VT_BYTES(item->bytes));
     unsigned at = item->column + VT_DOC_BYTES;
     unsigned width = VT_TEXT_WIDTH - at - t->digits - 2; /* ids stay near */
@@ -112,7 +111,6 @@ static void print_holder(const struct vt_text *t, const struct vt_doc_item *item
                 columns < width ? (int)(width - columns) : 0, "", (int)t->digits, item->site->name);
     else
         vt_text_wrap(t, head, at, item->text);
-    free(head);
 }
 
 /* A frame, with its source line beside it if there is room. */
@@ -170,9 +168,8 @@ char *vt_doc_bar(const struct vt_doc_parts *parts, unsigned columns, const struc
 
 static void print_bar(const struct vt_text *t, const struct vt_doc_item *item) {
     struct vt_text_line line;
-    char *bar = vt_doc_bar(item->parts, t->width - 4, t);
+    VT_SCOPED char *bar = vt_doc_bar(item->parts, t->width - 4, t);
     fprintf(t->out, "  %s\n", bar);
-    free(bar);
     if (!vt_text_line_make(item->device, t->width - 4, t->options->blocks, &line))
         return;
     fprintf(t->out, "   %s\n   %s%s%s\n", line.line, vt_text_style(t, VT_STYLE_DIM), line.axis,

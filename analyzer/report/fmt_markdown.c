@@ -267,13 +267,12 @@ static void ranks_head(struct page *page, const struct vt_ranks *r, const struct
 
 static void ranks_table(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
     struct vt_string *s = &page->section;
-    uint32_t *list = vt_alloc(r->count, sizeof *list);
+    VT_SCOPED uint32_t *list = vt_alloc(r->count, sizeof *list);
     uint32_t most = page->t->options->top ? page->t->options->top : PROCESSES;
     uint32_t count = vt_ranks_rows(r, f, most, list);
     bool hosts = r->hosts > 1, commands = r->groups > 1;
-    char *totals = vt_words_totals(r);
+    VT_SCOPED char *totals = vt_words_totals(r);
     heading(page, vt_words_list_heading(r), totals);
-    free(totals);
     vt_string_format(s, "| | rank | pid |%s peak | at end | leaks | end |%s\n",
                      hosts ? " host |" : "", commands ? " command |" : "");
     vt_string_format(s, "| --- | ---: | ---: |%s ---: | ---: | ---: | --- |%s\n",
@@ -281,7 +280,7 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_fleet_process *p = &f->processes[list[i]];
         char rank[16] = "", *command = vt_text_cut(p->command ? p->command : "", COLUMNS);
-        char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN);
+        VT_SCOPED char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN);
         if (p->rank >= 0)
             snprintf(rank, sizeof rank, "%d", p->rank);
         vt_string_format(s, "| %s | %s | %u | ", r->differs[list[i]] ? "differs" : "", rank,
@@ -302,14 +301,12 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
         }
         vt_string_add(s, "\n");
         free(command);
-        free(end);
     }
     if (r->count > count)
         vt_string_format(s, "\nand %s more\n", VT_NUMBER(r->count - count));
     if (r->empty)
         vt_string_format(s, "\n%s more process%s allocated nothing.\n", VT_NUMBER(r->empty),
                          r->empty == 1 ? "" : "es");
-    free(list);
     end_section(page);
 }
 
@@ -354,11 +351,10 @@ static void many_processes(struct page *page, const struct vt_processes *list) {
     ranks_sums(page, "OUT OF MEMORY", sums.headline, &sums);
     ranks_table(page, &r, f);
     if (list->count) {
-        char *stands = vt_words_stands_for(&r, f, list->in_fleet[0]);
+        VT_SCOPED char *stands = vt_words_stands_for(&r, f, list->in_fleet[0]);
         if (stands)
             vt_string_format(&page->section, "\n---\n\n%s\n", stands);
         vt_string_add(&page->section, "\n");
-        free(stands);
     }
     vt_ranks_free(&r);
 }

@@ -68,17 +68,4 @@ void vt_text_ranks(const struct vt_text *t);
 /* Before the page of a process (index in model->fleet): for whom it stands. */
 void vt_text_stands_for(const struct vt_text *t, uint32_t process);
 
-/* --- text_purpose.c --- */
-
-/* What a site's memory was for at the snapshot that saw most of it. */
-struct vt_site_purposes {
-    uint64_t bytes[VT_PURPOSES], all;
-};
-/* One for each site of the process. Free it. */
-struct vt_site_purposes *vt_text_site_purposes(const struct vt_process *process);
-
-/* Adds `bytes` of what a site held at its device's peak, as far as their purposes are known. */
-void vt_text_add_purposes(const struct vt_site_purposes *site, uint64_t at_peak, uint64_t bytes,
-                          uint64_t sums[VT_PURPOSES]);
-
 #endif

@@ -40,7 +40,7 @@ static void add_code(struct vt_string *out, const char *text, size_t length, boo
         run = text[i] == '`' ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
-    char *fence = vt_alloc(longest + 2, 1);
+    VT_SCOPED char *fence = vt_alloc(longest + 2, 1);
     memset(fence, '`', longest + 1);
     /* a blank at both ends is taken off again */
     const char *pad = length && (text[0] == '`' || text[length - 1] == '`' || text[0] == ' ' ||
@@ -54,14 +54,12 @@ static void add_code(struct vt_string *out, const char *text, size_t length, boo
         vt_string_add_bytes(out, text + i, 1);
     }
     vt_string_format(out, "%s%s", pad, fence);
-    free(fence);
 }
 
 /* One line that a page shows, not too long. Free it. */
 static char *cleaned(const char *text) {
-    char *line = vt_printable(vt_strdup(text)), *cut = vt_text_cut(line, VT_MARKDOWN_WIDEST);
-    free(line);
-    return cut;
+    VT_SCOPED char *line = vt_printable(vt_strdup(text));
+    return vt_text_cut(line, VT_MARKDOWN_WIDEST);
 }
 
 /* The length of `code` in backticks, which our own sentences have; 0: there is none. */
@@ -95,7 +93,7 @@ static void add_word(struct vt_string *out, const char *line, const char *at, si
 }
 
 void vt_markdown_text(struct vt_string *out, const char *text) {
-    char *line = cleaned(text);
+    VT_SCOPED char *line = cleaned(text);
     for (const char *at = line; *at;) {
         size_t length = code_length(at);
         if (length)
@@ -108,14 +106,12 @@ void vt_markdown_text(struct vt_string *out, const char *text) {
         vt_string_add(out, length > 1 && *(at + length) ? ", " : length ? " " : "");
         at += length;
     }
-    free(line);
 }
 
 void vt_markdown_code(struct vt_string *out, const char *text, bool in_table) {
-    char *line = cleaned(text);
+    VT_SCOPED char *line = cleaned(text);
     if (*line)
         add_code(out, line, strlen(line), in_table);
-    free(line);
 }
 
 void vt_markdown_block(struct vt_string *out, const char *lines) {
@@ -124,8 +120,7 @@ void vt_markdown_block(struct vt_string *out, const char *lines) {
         run = lines[i] == '`' ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
-    char *fence = vt_alloc(longest + 2, 1);
+    VT_SCOPED char *fence = vt_alloc(longest + 2, 1);
     memset(fence, '`', longest + 1);
     vt_string_format(out, "%stext\n%s%s\n", fence, lines, fence);
-    free(fence);
 }

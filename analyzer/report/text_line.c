@@ -42,12 +42,10 @@ char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak,
 }
 
 static char *draw(const struct vt_levels *levels, unsigned columns, bool blocks) {
-    uint64_t *parts = vt_alloc(columns, sizeof *parts);
+    VT_SCOPED uint64_t *parts = vt_alloc(columns, sizeof *parts);
     for (unsigned c = 0; c < columns; c++)
         parts[c] = level_of(levels, c, columns);
-    char *line = vt_text_line_draw(parts, columns, levels->bytes[levels->peak], blocks);
-    free(parts);
-    return line;
+    return vt_text_line_draw(parts, columns, levels->bytes[levels->peak], blocks);
 }
 
 static void put(char *axis, size_t at, const char *text) {
@@ -60,8 +58,8 @@ static char *draw_axis(const struct vt_levels *levels, unsigned columns) {
     const char *from = VT_DURATION(levels->from), *to = VT_DURATION(levels->to);
     size_t at = 0, start, column = (((size_t)levels->peak + 1) * columns - 1) / levels->count;
     char *axis = vt_alloc(columns + 1, 1);
-    char *right = vt_formatted("^ peak %s", VT_BYTES(levels->bytes[levels->peak]));
-    char *left = vt_formatted("peak %s ^", VT_BYTES(levels->bytes[levels->peak]));
+    VT_SCOPED char *right = vt_formatted("^ peak %s", VT_BYTES(levels->bytes[levels->peak]));
+    VT_SCOPED char *left = vt_formatted("peak %s ^", VT_BYTES(levels->bytes[levels->peak]));
     size_t length = strlen(right);
     memset(axis, ' ', columns);
     /* on the left of its column if the time of the end were in the way */
@@ -74,8 +72,6 @@ static char *draw_axis(const struct vt_levels *levels, unsigned columns) {
     if (start + length + GAP + strlen(to) <= columns)
         put(axis, columns - strlen(to), to);
     put(axis, start, leftward ? left : right);
-    free(left);
-    free(right);
     return trimmed(axis);
 }
 

@@ -119,8 +119,7 @@ void vt_text_command(const struct vt_process *p, unsigned width, struct vt_strin
     if (s->text)
         s->length = strlen(vt_printable(s->text));
     /* the JSON has the whole command */
-    char *cut = vt_text_cut(s->text, width);
+    VT_SCOPED char *cut = vt_text_cut(s->text, width);
     s->length = 0;
     vt_string_add(s, cut);
-    free(cut);
 }

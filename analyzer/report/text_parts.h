@@ -47,24 +47,6 @@ void vt_rows_free(struct vt_rows *rows);
 /* The command as a user would type it, cut to `width` columns. */
 void vt_text_command(const struct vt_process *process, unsigned width, struct vt_string *text);
 
-/* --- phase_groups.c --- */
-
-/* Phases of one name, but for numbers in it. */
-struct vt_phase_group {
-    char *name;   /* "train"; "epoch *" for several: printable */
-    bool several; /* names */
-    const struct vt_phase *first, *last;
-    uint64_t count, peak_bytes;
-    int64_t left;  /* by how much memory changed, the sum of all */
-    uint64_t rise; /* the most above the begin of one */
-};
-
-/* The phases in which memory changed most, at most `most`, by their begin. Of the others: *moved
- * groups in which it changed as well, *still ones in which it did not. */
-struct vt_phase_group *vt_phase_groups_make(const struct vt_process *process, uint32_t most,
-                                            uint32_t *shown, uint32_t *moved, uint32_t *still);
-void vt_phase_groups_free(struct vt_phase_group *groups, uint32_t count);
-
 /* --- text_line.c --- */
 
 /* A device's live memory over the run: a character for each of equal parts of the time, as high as the

@@ -24,10 +24,9 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
 /* The same for sites whose rows would look the same: they have the line and the function (in a
  * backward pass its node), the call and the device in common. */
 static uint64_t line_key(const struct vt_site *site, const struct vt_frame *frame) {
-    char *node = vt_stack_text_node(site->stack);
+    VT_SCOPED char *node = vt_stack_text_node(site->stack);
     uint64_t key = hash_text((uint64_t)site->layer << 32 | site->device, site->api);
     key = hash_text(hash_text(key, frame->function), node);
-    free(node);
     key += vt_site_caller_key(site);
     return frame->line || !frame->function ? key + vt_frame_line_key(frame)
                                            : hash_text(key, frame->module);
@@ -106,7 +105,7 @@ static void add_site(struct vt_row *row, const struct vt_site *site, enum vt_row
 
 void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
                   unsigned device) {
-    struct vt_map known = {0};
+    VT_SCOPED_MAP known = {0};
     *rows = (struct vt_rows){.what = what};
     for (uint32_t i = 0; i < t->process->site_count; i++) {
         const struct vt_site *site = &t->process->sites[i];
@@ -133,7 +132,6 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
     }
     rows->whole = rows->bytes;
     vt_sort(rows->rows, rows->count, sizeof *rows->rows, larger_first);
-    vt_map_free(&known);
 }
 
 void vt_rows_free(struct vt_rows *rows) {
@@ -147,21 +145,26 @@ void vt_text_share(uint64_t bytes, uint64_t whole, char out[64]) {
 }
 
 /* "3 of 3", or "12 %" of a peak, rounded up from 0 %. */
-static void share_text(const struct vt_rows *rows, const struct vt_row *row, char out[64]) {
+static void share_text(const struct vt_rows *rows, const struct vt_row *row, bool text,
+                       char out[64]) {
     if (rows->what == VT_ROWS_PEAK)
         vt_text_share(row->bytes, rows->whole, out);
-    else if (row->site->before && row->sites == 1)
+    else if (!text || (row->site->before && row->sites == 1))
         snprintf(out, 64, "%s", VT_NUMBER(row->blocks));
     else
         snprintf(out, 64, "%s of %s", VT_NUMBER(row->blocks), VT_NUMBER(row->allocations));
 }
 
-static char *row_text(const struct vt_text *t, const struct vt_row *row, unsigned width) {
+/* Where it was allocated. Markdown has no lines below the row that name callers. */
+static char *row_text(const struct vt_text *t, const struct vt_row *row, bool text,
+                      unsigned width) {
     const struct vt_frame *frame = vt_stack_main_frame(row->site->stack);
     struct vt_frame shown = frame ? *frame : (struct vt_frame){0};
     if (row->site->before)
         return vt_strdup("(allocated before --since)");
-    if (!frame || t->options->by <= VT_BY_SITE)
+    if (!text && t->options->by <= VT_BY_SITE) /* of a function's row, callers are many */
+        return vt_site_text(t->process, row->site, 2 * t->width);
+    if (!text || !frame || t->options->by <= VT_BY_SITE)
         return vt_stack_text(t->process, row->site->stack, width, false);
     /* show only what all sites of the group have in common */
     shown.line = 0;
@@ -216,11 +219,8 @@ bool vt_rows_same_line(const struct vt_site *a, const struct vt_site *b) {
     if (!x || !y || !x->line || x->line != y->line || !x->file || !y->file ||
         strcmp(x->file, y->file) != 0)
         return false;
-    char *a_node = vt_stack_text_node(a->stack), *b_node = vt_stack_text_node(b->stack);
-    bool same = vt_same_text(a_node, b_node);
-    free(a_node);
-    free(b_node);
-    return same;
+    VT_SCOPED char *a_node = vt_stack_text_node(a->stack), *b_node = vt_stack_text_node(b->stack);
+    return vt_same_text(a_node, b_node);
 }
 
 uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]) {
@@ -248,10 +248,9 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
 static void add_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent,
                        struct vt_doc *doc) {
     struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_SOURCE, NULL);
-    char *text = vt_frame_text(t->process, caller, t->width - indent - CALLED_BY);
+    VT_SCOPED char *text = vt_frame_text(t->process, caller, t->width - indent - CALLED_BY);
     item->column = indent;
     item->source = vt_doc_text(doc, "called by %s", text);
-    free(text);
 }
 
 /* For a row that looks like another one in the list: its callers where the two paths differ. If
@@ -315,13 +314,12 @@ static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row
         }
         blocks[at] += blocks_of(row->largest[i], rows->what);
     }
-    struct vt_string s = {0};
+    VT_SCOPED_STRING s = {0};
     for (uint32_t i = 0; i < count; i++) {
-        char *text = vt_frame_text(t->process, callers[i], t->width - indent - CALLED_BY);
+        VT_SCOPED char *text = vt_frame_text(t->process, callers[i], t->width - indent - CALLED_BY);
         vt_string_format(&s, "%s%s", i ? ", " : "called by ", text);
         if (row->sites <= most) /* of others, the rest is not known here */
             vt_string_format(&s, " (%s)", VT_NUMBER(blocks[i]));
-        free(text);
     }
     if (count > 1) {
         vt_string_add(&s, row->sites > most ? ", and others" : "");
@@ -330,7 +328,6 @@ static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row
         item->column = indent;
         item->style = VT_STYLE_DIM;
     }
-    vt_string_free(&s);
 }
 
 /* The second line: the source, and the facts that it does not show. */
@@ -364,53 +361,21 @@ static unsigned share_columns(const struct vt_rows *rows, uint32_t shown) {
     unsigned columns = rows->what == VT_ROWS_PEAK ? 5 : 6;
     for (uint32_t i = 0; i < shown; i++) {
         char share[64];
-        share_text(rows, &rows->rows[i], share);
+        share_text(rows, &rows->rows[i], true, share);
         if (strlen(share) > columns)
             columns = (unsigned)strlen(share);
     }
     return columns;
 }
 
-/* The list as Markdown has it: a line for each, with ids only. */
-static void add_brief(const struct vt_rows *rows, const struct vt_text *t, struct vt_doc *doc) {
-    const struct vt_doc_column columns[] = {
-        {.title = "held", .right = true},
-        {.title = rows->what == VT_ROWS_PEAK ? "share" : "blocks", .right = true},
-        {.title = "allocated at", .code = true},
-        {.title = "site", .code = true}};
-    uint32_t most = t->options->top ? t->options->top : ROWS_OF_MARKDOWN;
-    uint64_t left = rows->bytes;
-    vt_doc_table(doc, columns, 4);
-    for (uint32_t i = 0; i < rows->count && i < most; i++) {
-        const struct vt_row *row = &rows->rows[i];
-        char share[64];
-        if (rows->what == VT_ROWS_PEAK)
-            vt_text_share(row->bytes, rows->whole, share);
-        else
-            snprintf(share, sizeof share, "%s", VT_NUMBER(row->blocks));
-        char *at = row->site->before ? vt_strdup("(allocated before --since)")
-                   : t->options->by > VT_BY_SITE /* of a function's row, callers are many */
-                       ? vt_stack_text(t->process, row->site->stack, t->width, false)
-                       : vt_site_text(t->process, row->site, 2 * t->width);
-        vt_doc_cells(doc, VT_BYTES(row->bytes), share, vt_doc_keep(doc, at),
-                     vt_doc_text(doc, "%.*s", (int)t->digits, row->site->name));
-        left -= row->bytes;
-    }
-    if (rows->count > most)
-        vt_doc_rest(doc, left, "in %u more %s%s", rows->count - most, vt_rows_noun(t),
-                    vt_plural(rows->count - most));
-}
-
 void vt_rows_add(const struct vt_rows *rows, const struct vt_text *t, struct vt_doc *doc) {
-    if (doc->look == VT_DOC_MARKDOWN) {
-        add_brief(rows, t, doc);
-        return;
-    }
-    uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
+    bool text = doc->look == VT_DOC_TEXT, with_ids = !text || t->options->by <= VT_BY_SITE;
+    uint32_t usual = text ? ROWS_SHOWN : ROWS_OF_MARKDOWN;
+    uint32_t most = t->options->top ? t->options->top : usual;
     uint32_t shown = rows->count < most ? rows->count : most;
-    bool with_ids = t->options->by <= VT_BY_SITE;
     unsigned shares = share_columns(rows, shown), indent = 12 + shares + 2;
-    unsigned beside = indent + (with_ids ? t->digits + 2 : 0);
+    unsigned beside = indent + (with_ids ? t->digits + 2 : 0),
+             width = text ? t->width - beside : t->width;
     uint64_t left = rows->bytes;
     const struct vt_doc_column columns[] = {
         {"held", 0, 10, .right = true},
@@ -423,16 +388,19 @@ void vt_rows_add(const struct vt_rows *rows, const struct vt_text *t, struct vt_
     for (uint32_t i = 0; i < shown; i++) {
         const struct vt_row *row = &rows->rows[i];
         char share[64];
-        share_text(rows, row, share);
+        share_text(rows, row, text, share);
         vt_doc_cells(doc, VT_BYTES(row->bytes), share,
-                     vt_doc_keep(doc, row_text(t, row, t->width - beside)),
+                     vt_doc_keep(doc, row_text(t, row, text, width)),
                      vt_doc_text(doc, "%.*s", (int)t->digits, row->site->name));
+        left -= row->bytes;
+        if (!text)
+            continue;
         add_source(t, row, indent, doc);
         add_callers(rows, shown, i, t, indent, doc);
         add_row_callers(rows, row, t, indent, doc);
-        left -= row->bytes;
     }
+    const char *how = text ? vt_doc_text(doc, " (--top %u shows them)", rows->count) : "";
     if (rows->count > shown)
-        vt_doc_rest(doc, left, "in %u more %s%s (--top %u shows them)", rows->count - shown,
-                    vt_rows_noun(t), vt_plural(rows->count - shown), rows->count);
+        vt_doc_rest(doc, left, "in %u more %s%s%s", rows->count - shown, vt_rows_noun(t),
+                    vt_plural(rows->count - shown), how);
 }

@@ -77,7 +77,7 @@ void vt_words_add_devices(const struct vt_text *t, struct vt_doc *doc);
  * which NVML tells. */
 bool vt_words_device_used(const struct vt_device *d);
 
-/* --- text_phases.c, text_owner.c, text_site.c, text_map.c --- */
+/* --- words_phases.c, words_owners.c, words_site.c, words_map.c --- */
 
 /* The phases, one row for each name. */
 void vt_words_add_phases(const struct vt_text *t, struct vt_doc *doc);

@@ -45,13 +45,61 @@ static bool was_there(const struct vt_site *site, const struct vt_device *d) {
            site->device == d->ordinal && site->count_at_peak;
 }
 
+/* --- what memory is for ---
+ *
+ * The parts are the device at its peak, while purposes are known from snapshots. So a site's memory at
+ * the peak is told apart only if nearly all that a snapshot saw of it is for one purpose, or the
+ * snapshot saw nearly as much of it as there was at the peak. */
+
+/* What a site's memory was for at the snapshot that saw most of it. */
+struct site_purposes {
+    uint64_t bytes[VT_PURPOSES], all;
+};
+
+/* One for each site of the process. Free it. */
+static struct site_purposes *purposes_of_sites(const struct vt_process *p) {
+    struct site_purposes *all = vt_alloc(p->site_count, sizeof *all);
+    VT_SCOPED struct site_purposes *now = vt_alloc(p->site_count, sizeof *now);
+    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+        const struct vt_snapshot *s = &p->snapshots[i];
+        memset(now, 0, p->site_count * sizeof *now);
+        for (uint32_t k = 0; k < s->owner_count; k++)
+            for (uint32_t j = 0; j < s->owners[k].site_count; j++) {
+                const struct vt_owned_site *of = &s->owners[k].sites[j];
+                now[of->site].bytes[s->owners[k].purpose] += of->bytes;
+                now[of->site].all += of->bytes;
+            }
+        for (uint32_t k = 0; k < p->site_count; k++)
+            if (now[k].all > all[k].all)
+                all[k] = now[k];
+    }
+    return all;
+}
+
+/* Adds `bytes` of what a site held at its device's peak, as far as their purposes are known. */
+static void add_purposes(const struct site_purposes *site, uint64_t at_peak, uint64_t bytes,
+                         uint64_t sums[VT_PURPOSES]) {
+    unsigned main = 0;
+    for (unsigned i = 1; i < VT_PURPOSES; i++)
+        main = site->bytes[i] > site->bytes[main] ? i : main;
+    if (!site->all)
+        return;
+    if (site->bytes[main] >= site->all / 20 * 19)
+        sums[main] += bytes;
+    else if (site->all >= at_peak / 20 * 19)
+        for (unsigned i = 0; i < VT_PURPOSES; i++)
+            sums[i] += (uint64_t)((double)bytes * (double)site->bytes[i] / (double)site->all);
+}
+
+/* --- its parts --- */
+
 /* Sums up what the device held at its peak, by part. In a cache's segments, memory in use belongs
  * to the sites of the blocks; the rest is idle. */
 static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct vt_doc_part *parts,
                       struct vt_string names[PARTS], uint64_t purposes[PARTS][VT_PURPOSES]) {
     uint64_t blocks = 0;
     const struct vt_leak **leaks = vt_process_leaks_by_site(t->process);
-    struct vt_site_purposes *known = vt_text_site_purposes(t->process);
+    VT_SCOPED struct site_purposes *known = purposes_of_sites(t->process);
     for (uint32_t i = 0; i < t->process->site_count; i++) {
         const struct vt_site *site = &t->process->sites[i];
         if (!was_there(site, d))
@@ -66,16 +114,15 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct
             bytes = bytes < leaked ? bytes : leaked;
             parts[IN_USE].bytes += site->bytes_at_peak - bytes;
             parts[IN_USE].sites += site->bytes_at_peak > bytes;
-            vt_text_add_purposes(&known[i], site->bytes_at_peak, site->bytes_at_peak - bytes,
-                                 purposes[IN_USE]);
+            add_purposes(&known[i], site->bytes_at_peak, site->bytes_at_peak - bytes,
+                         purposes[IN_USE]);
         }
-        vt_text_add_purposes(&known[i], site->bytes_at_peak, bytes, purposes[part]);
+        add_purposes(&known[i], site->bytes_at_peak, bytes, purposes[part]);
         parts[part].bytes += bytes;
         parts[part].sites += bytes > 0;
         add_name(&names[part], site->class_name);
     }
     free(leaks);
-    free(known);
     if (d->fragmentation.ratio >= 0)
         parts[CACHE].bytes -= blocks < parts[CACHE].bytes ? blocks : parts[CACHE].bytes;
     if (d->total_bytes != VT_UNKNOWN && d->untracked_bytes != VT_UNKNOWN)

@@ -13,10 +13,8 @@
 #include <time.h>
 
 char *vt_words_ended(const struct vt_process *p) {
-    char *ending = vt_words_ending(p->ending, VT_ENDING_PHRASE);
-    char *ended = vt_formatted("%s, %s", VT_DURATION(p->duration), ending);
-    free(ending);
-    return ended;
+    VT_SCOPED char *ending = vt_words_ending(p->ending, VT_ENDING_PHRASE);
+    return vt_formatted("%s, %s", VT_DURATION(p->duration), ending);
 }
 
 char *vt_words_date(uint64_t realtime) {
@@ -30,7 +28,7 @@ char *vt_words_date(uint64_t realtime) {
 
 static char *where(const struct vt_process *p, const char *job) {
     struct vt_string s = {0};
-    char *date = vt_words_date(p->started_at);
+    VT_SCOPED char *date = vt_words_date(p->started_at);
     vt_string_add(&s, p->host ? p->host : "");
     if (job)
         vt_string_format(&s, "  job %s", job);
@@ -41,11 +39,12 @@ static char *where(const struct vt_process *p, const char *job) {
     if (p->restart)
         vt_string_format(&s, ", restart %u", p->restart);
     vt_string_format(&s, "  pid %u  %s", p->pid, date);
-    free(date);
     return vt_printable(s.text);
 }
 
-char *vt_words_where(const struct vt_process *p, unsigned width) {
+/* "gpu17  job 991204  rank 0  pid 48213  2026-11-21 09:14". Where it is wider than `width` (0: any), the job's
+ * name is cut. Free it. */
+static char *where_within(const struct vt_process *p, unsigned width) {
     enum {
         TOLD_APART = 8 /* this much of a UUID tells jobs apart */
     };
@@ -54,10 +53,9 @@ char *vt_words_where(const struct vt_process *p, unsigned width) {
     if (!width || columns <= width || !p->job)
         return whole;
     unsigned job = vt_frame_text_columns(p->job), over = columns - width;
-    char *cut = vt_text_cut(p->job, job > over + TOLD_APART ? job - over : TOLD_APART);
+    VT_SCOPED char *cut = vt_text_cut(p->job, job > over + TOLD_APART ? job - over : TOLD_APART);
     free(whole);
     whole = where(p, cut);
-    free(cut);
     return whole;
 }
 
@@ -73,19 +71,14 @@ bool vt_words_usual(const struct vt_text *t) {
 static char *say_most(const struct vt_text *t, const struct vt_rows *rows, const char *when) {
     const struct vt_row *first = &rows->rows[0];
     const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
-    char *node = vt_stack_text_node(first->site->stack);
-    char *frame_text = vt_stack_text(t->process, first->site->stack, t->width - 2, false);
-    char *caller = outer ? vt_frame_text(t->process, outer, t->width - 2) : NULL;
-    char *line = vt_formatted("%s; %s of it allocated%s %s%s%s", when,
-                              first->bytes == rows->bytes       ? "all"
-                              : first->bytes >= rows->bytes / 2 ? "most"
-                                                                : VT_BYTES(first->bytes),
-                              node ? "" : " at", frame_text, caller ? ", called by " : "",
-                              caller ? caller : "");
-    free(node);
-    free(frame_text);
-    free(caller);
-    return line;
+    VT_SCOPED char *node = vt_stack_text_node(first->site->stack);
+    VT_SCOPED char *at = vt_stack_text(t->process, first->site->stack, t->width - 2, false);
+    VT_SCOPED char *caller = outer ? vt_frame_text(t->process, outer, t->width - 2) : NULL;
+    return vt_formatted("%s; %s of it allocated%s %s%s%s", when,
+                        first->bytes == rows->bytes       ? "all"
+                        : first->bytes >= rows->bytes / 2 ? "most"
+                                                          : VT_BYTES(first->bytes),
+                        node ? "" : " at", at, caller ? ", called by " : "", caller ? caller : "");
 }
 
 /* Says what else may be held if no call site holds device memory: caches and other memory. */
@@ -259,7 +252,7 @@ void vt_words_add_head(const struct vt_text *t, struct vt_doc *doc) {
     VT_SCOPED_STRING command = {0};
     VT_SCOPED char *ended = vt_words_ended(p);
     vt_text_command(p, text ? 2 * t->width : t->width, &command);
-    vt_doc_add(doc, VT_DOC_SIDES, vt_doc_keep(doc, vt_words_where(p, text ? t->width : 0)))->label =
+    vt_doc_add(doc, VT_DOC_SIDES, vt_doc_keep(doc, where_within(p, text ? t->width : 0)))->label =
         vt_doc_text(doc, "%s", command.text);
     vt_doc_add(doc, VT_DOC_SIDES,
                vt_doc_text(doc, "log %s, %s events, %s dropped",

@@ -33,9 +33,8 @@ static char *cut(const struct vt_html *h, const char *text) {
 }
 
 void vt_html_text(const struct vt_html *h, const char *name, const char *text) {
-    char *shown = text ? cut(h, text) : NULL;
+    VT_SCOPED char *shown = text ? cut(h, text) : NULL;
     vt_json_string(h->json, name, shown);
-    free(shown);
 }
 
 void vt_html_text_list(const struct vt_html *h, const char *name, const char *const *list,

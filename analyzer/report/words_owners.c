@@ -66,19 +66,18 @@ void vt_words_add_owners(const struct vt_text *t, struct vt_doc *doc) {
                        "unknown: nobody looked for them in this run (VRAMTRACE_SNAPSHOT)");
         return;
     }
-    struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
+    VT_SCOPED struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
     uint64_t bytes = s->unowned_bytes, blocks = s->unowned_count;
     for (uint32_t i = 0; i < count; i++) {
         bytes += groups[i].bytes;
         blocks += groups[i].count;
     }
-    char *moment = vt_snapshot_moment(s);
+    VT_SCOPED char *moment = vt_snapshot_moment(s);
     vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS", "of %s in %s block%s, %s%s%s", VT_BYTES(bytes),
                    VT_NUMBER(blocks), vt_plural(blocks),
                    s->why == VT_SNAPSHOT_END ? "as the program's code ended" : moment,
                    s == vt_process_snapshot(p) ? "" : freed_later(p, s),
                    s->complete ? "" : "; the search was cut short");
-    free(moment);
     vt_doc_table(doc, columns, 4);
     uint64_t left = 0, left_blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -102,7 +101,6 @@ void vt_words_add_owners(const struct vt_text *t, struct vt_doc *doc) {
     if (s->unowned_count > s->runtime_count)
         add_owner(t, s->unowned_bytes - s->runtime_bytes, s->unowned_count - s->runtime_count,
                   "no owner found", NULL, doc);
-    free(groups);
 }
 
 /* --- what keeps a site --- */
@@ -131,10 +129,9 @@ void vt_words_add_site_owners(const struct vt_text *t, const struct vt_site *sit
                    doc);
     if (site->owned.count && site->owned.owners[0].seen) {
         s = site->owned.owners[0].seen;
-        char *moment = vt_snapshot_moment(s);
+        VT_SCOPED char *moment = vt_snapshot_moment(s);
         vt_doc_line(doc, "%29sseen %s%s", "", moment,
                     site->owned.owners[0].still ? "" : "; freed later");
-        free(moment);
     }
     doc->column = 29;
     if (site->last_hop)

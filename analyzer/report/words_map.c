@@ -39,7 +39,7 @@ void vt_words_add_map(const struct vt_text *t, const struct vt_device *d, struct
     const struct vt_fragmentation *f = &d->fragmentation;
     if (!f->segment_count)
         return;
-    uint32_t *order = vt_alloc(f->segment_count, sizeof *order);
+    VT_SCOPED uint32_t *order = vt_alloc(f->segment_count, sizeof *order);
     uint32_t most = t->options->top ? t->options->top : SEGMENTS_SHOWN;
     for (uint32_t i = 0; i < f->segment_count; i++)
         order[i] = i;
@@ -56,5 +56,4 @@ void vt_words_add_map(const struct vt_text *t, const struct vt_device *d, struct
     if (f->segment_count > most)
         vt_doc_line(doc, "%17s%u more (--top %u shows them)", "", f->segment_count - most,
                     f->segment_count);
-    free(order);
 }

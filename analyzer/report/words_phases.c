@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases as reports list them (see text_parts.h): all of one name are one, and names that differ only
- * in a number, or in what PyTorch's profiler adds to them, are one name. A run under emit_nvtx() has
- * as many names as operators were called.
+ * Phases as a report lists them, such as data loading, training and evaluation: all of one name are one, and
+ * names that differ only in a number, or in what PyTorch's profiler adds to them, are one name. A run under
+ * emit_nvtx() has as many names as operators were called.
  */
-#include "text_parts.h"
+#include "fmt_text.h"
+#include "words.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Phases of one name, but for numbers in it. */
+struct group {
+    char *name;   /* "train"; "epoch *" for several: printable */
+    bool several; /* names */
+    const struct vt_phase *first, *last;
+    uint64_t count, peak_bytes;
+    int64_t left;  /* by how much memory changed, the sum of all */
+    uint64_t rise; /* the most above the begin of one */
+};
 
 /* What emit_nvtx() writes behind an operator's name. */
 static size_t operator_length(const char *name) {
@@ -44,7 +56,7 @@ static char *without_numbers(const char *name) {
     return s.text ? s.text : vt_strdup("");
 }
 
-static void add(struct vt_phase_group *g, const struct vt_phase *f) {
+static void add_phase(struct group *g, const struct vt_phase *f) {
     uint64_t rise = f->peak_bytes > f->live_at_start ? f->peak_bytes - f->live_at_start : 0;
     g->first = g->count ? g->first : f;
     g->last = f;
@@ -56,26 +68,26 @@ static void add(struct vt_phase_group *g, const struct vt_phase *f) {
 }
 
 /* The most that memory changed in one of them. */
-static uint64_t weight(const struct vt_phase_group *g) {
+static uint64_t weight(const struct group *g) {
     uint64_t left = (uint64_t)(g->left < 0 ? -g->left : g->left);
     return g->rise > left ? g->rise : left;
 }
 
 static int heavier_first(const void *a, const void *b) {
-    const struct vt_phase_group *x = a, *y = b;
+    const struct group *x = a, *y = b;
     return VT_ORDER({weight(y), weight(x)}, {x->first->start, y->first->start},
                     {(uint64_t)(uintptr_t)x->first, (uint64_t)(uintptr_t)y->first});
 }
 
 static int earlier_first(const void *a, const void *b) {
-    const struct vt_phase_group *x = a, *y = b;
+    const struct group *x = a, *y = b;
     return VT_ORDER({(uint64_t)(uintptr_t)x->first, (uint64_t)(uintptr_t)y->first});
 }
 
 /* Names the groups: by their only name, or by what its names have in common. */
-static void name_all(struct vt_phase_group *groups, uint32_t count) {
+static void name_all(struct group *groups, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        struct vt_phase_group *g = &groups[i];
+        struct group *g = &groups[i];
         size_t length = operator_length(g->first->name);
         if (!g->several) {
             free(g->name);
@@ -85,9 +97,11 @@ static void name_all(struct vt_phase_group *groups, uint32_t count) {
     }
 }
 
-struct vt_phase_group *vt_phase_groups_make(const struct vt_process *p, uint32_t most,
-                                            uint32_t *shown, uint32_t *moved, uint32_t *still) {
-    struct vt_phase_group *groups = NULL;
+/* The phases in which memory changed most, at most `most`, by their begin. Of the others: *moved
+ * groups in which it changed as well, *still ones in which it did not. */
+static struct group *make_groups(const struct vt_process *p, uint32_t most, uint32_t *shown,
+                                 uint32_t *moved, uint32_t *still) {
+    struct group *groups = NULL;
     VT_SCOPED_MAP by_pointer = {0}, by_name = {0};
     uint32_t count = 0, room = 0;
     for (uint32_t i = 0; i < p->phase_count; i++) {
@@ -103,18 +117,18 @@ struct vt_phase_group *vt_phase_groups_make(const struct vt_process *p, uint32_t
             if (index == VT_MAP_NONE) {
                 VT_GROW(groups, count, room);
                 index = count++;
-                groups[index] = (struct vt_phase_group){.name = name};
+                groups[index] = (struct group){.name = name};
                 vt_map_put(&by_name, key, index);
                 name = NULL;
             }
             vt_map_put(&by_pointer, pointer, index);
         }
-        struct vt_phase_group *g = &groups[index];
+        struct group *g = &groups[index];
         if (g->count && operator_length(g->first->name) == operator_length(f->name))
             g->several |= strncmp(g->first->name, f->name, operator_length(f->name)) != 0;
         else
             g->several |= g->count > 0;
-        add(g, f);
+        add_phase(g, f);
     }
     name_all(groups, count);
     vt_sort(groups, count, sizeof *groups, heavier_first);
@@ -128,8 +142,52 @@ struct vt_phase_group *vt_phase_groups_make(const struct vt_process *p, uint32_t
     return groups;
 }
 
-void vt_phase_groups_free(struct vt_phase_group *groups, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
+/* --- the list --- */
+
+enum {
+    SHOWN = 12,
+    OF_MARKDOWN = 5,
+    NUMBERS = 49,
+    LEAST_NAME = 24
+}; /* columns of a row's numbers, of its name */
+
+static void add_row_of_group(const struct vt_text *t, const struct group *g, struct vt_doc *doc) {
+    uint64_t left = (uint64_t)(g->left < 0 ? -g->left : g->left);
+    const char *sign = g->left < 0 ? "-" : left ? "+" : "";
+    unsigned width = doc->look == VT_DOC_TEXT ? t->width - 2 - NUMBERS : UINT_MAX;
+    vt_doc_cells(doc, vt_doc_keep(doc, vt_text_cut(g->name, width)), VT_NUMBER(g->count),
+                 VT_BYTES(g->first->live_at_start),
+                 g->last->live_at_end == VT_UNKNOWN ? "open" : VT_BYTES(g->last->live_at_end),
+                 VT_BYTES(g->peak_bytes), vt_doc_text(doc, "%s%s", sign, VT_BYTES(left)));
+}
+
+void vt_words_add_phases(const struct vt_text *t, struct vt_doc *doc) {
+    static const struct vt_doc_column columns[] = {
+        {"name", 2, LEAST_NAME, .code = true},
+        {"times", 1, 7, .right = true, .fixed = true},
+        {"before", 1, 9, .right = true, .fixed = true},
+        {"after", 1, 9, .right = true, .fixed = true},
+        {"peak", 1, 9, .right = true, .fixed = true},
+        {"left", 1, 10, .right = true, .fixed = true},
+    };
+    bool text = doc->look == VT_DOC_TEXT;
+    uint32_t usual = text ? SHOWN : OF_MARKDOWN, count, moved, still;
+    uint32_t most = t->options->top ? t->options->top : usual;
+    VT_SCOPED struct group *groups = make_groups(t->process, most, &count, &moved, &still);
+    if (count) {
+        vt_doc_heading(doc, VT_STYLE_HEAD, "PHASES", "device memory before and after, all GPUs");
+        vt_doc_table(doc, columns, text ? 6 : 5);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        add_row_of_group(t, &groups[i], doc);
         free(groups[i].name);
-    free(groups);
+    }
+    const char *how =
+        !still  ? ""
+        : moved ? vt_doc_text(doc, "; in %s of them memory did not change", VT_NUMBER(still))
+                : "; memory did not change in them";
+    if (moved + still && text)
+        vt_doc_line(doc, "  and %s more name%s (--top %u shows them)%s", VT_NUMBER(moved + still),
+                    vt_plural(moved + still), count + moved + still, how);
+    vt_doc_add(doc, VT_DOC_END, NULL);
 }
