@@ -75,6 +75,15 @@ struct vt_doc_item *vt_doc_line(struct vt_doc *doc, const char *format, ...) {
     return item;
 }
 
+struct vt_doc_item *vt_doc_holder(struct vt_doc *doc, const char *label, uint64_t bytes,
+                                  const struct vt_site *site, const char *text) {
+    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_HOLDER, text);
+    item->label = label;
+    item->bytes = bytes;
+    item->site = site;
+    return item;
+}
+
 void vt_doc_table(struct vt_doc *doc, const struct vt_doc_column *columns, unsigned count) {
     struct vt_doc_column *own = vt_doc_own(doc, vt_alloc(count, sizeof *own));
     memcpy(own, columns, count * sizeof *own);

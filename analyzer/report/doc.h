@@ -129,6 +129,10 @@ struct vt_doc_item *vt_doc_row(struct vt_doc *doc, const char *label, const char
 struct vt_doc_item *vt_doc_line(struct vt_doc *doc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A row of what a site or an owner (`site` NULL) holds. */
+struct vt_doc_item *vt_doc_holder(struct vt_doc *doc, const char *label, uint64_t bytes,
+                                  const struct vt_site *site, const char *text);
+
 /* Begins a table; adds a row to it, a text for each column, "" where there is none; and what it leaves out:
  * so many bytes "in 3 more lines". */
 void vt_doc_table(struct vt_doc *doc, const struct vt_doc_column *columns, unsigned count);

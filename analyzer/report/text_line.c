@@ -41,14 +41,14 @@ char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak,
     return trimmed(line.text);
 }
 
-static char *draw(const struct vt_levels *levels, unsigned columns, bool blocks) {
+static char *draw_line(const struct vt_levels *levels, unsigned columns, bool blocks) {
     VT_SCOPED uint64_t *parts = vt_alloc(columns, sizeof *parts);
     for (unsigned c = 0; c < columns; c++)
         parts[c] = level_of(levels, c, columns);
     return vt_text_line_draw(parts, columns, levels->bytes[levels->peak], blocks);
 }
 
-static void put(char *axis, size_t at, const char *text) {
+static void put_on_axis(char *axis, size_t at, const char *text) {
     memcpy(axis + at, text, strlen(text));
 }
 
@@ -68,10 +68,10 @@ static char *draw_axis(const struct vt_levels *levels, unsigned columns) {
     if (start + length > columns)
         start = columns - length;
     if (start >= strlen(from) + GAP)
-        put(axis, at, from);
+        put_on_axis(axis, at, from);
     if (start + length + GAP + strlen(to) <= columns)
-        put(axis, columns - strlen(to), to);
-    put(axis, start, leftward ? left : right);
+        put_on_axis(axis, columns - strlen(to), to);
+    put_on_axis(axis, start, leftward ? left : right);
     return trimmed(axis);
 }
 
@@ -81,7 +81,7 @@ bool vt_text_line_make(const struct vt_device *d, unsigned columns, bool blocks,
     *line = (struct vt_text_line){0};
     if (!d->levels.count || columns < LEAST || !d->levels.bytes[d->levels.peak])
         return false;
-    line->line = draw(&d->levels, columns, blocks);
+    line->line = draw_line(&d->levels, columns, blocks);
     line->axis = draw_axis(&d->levels, columns);
     return true;
 }

@@ -14,7 +14,7 @@ static bool is_empty(const struct vt_process *p) {
 }
 
 /* The biggest first; of equal ones, such as the ranks of one training, by rank. */
-static int compare(const void *a, const void *b) {
+static int biggest_first(const void *a, const void *b) {
     const struct vt_process *x = *(const struct vt_process *const *)a,
                             *y = *(const struct vt_process *const *)b;
     return VT_ORDER({is_empty(x), is_empty(y)},
@@ -32,7 +32,7 @@ static bool has_site(const struct vt_process *p, const char *site) {
 }
 
 /* The process's index in the fleet. */
-static uint32_t find(const struct vt_fleet *fleet, const struct vt_process *p) {
+static uint32_t find_in_fleet(const struct vt_fleet *fleet, const struct vt_process *p) {
     for (uint32_t i = 0; i < fleet->process_count; i++)
         if (fleet->processes[i].pid == p->pid &&
             fleet->processes[i].started_realtime == p->started_at &&
@@ -49,7 +49,7 @@ static void choose_shown(struct vt_processes *chosen, const struct vt_fleet *fle
     uint32_t count = 0;
     VT_SCOPED bool *taken = vt_alloc(chosen->count, sizeof *taken);
     for (uint32_t i = 0; i < chosen->count; i++)
-        at[i] = find(fleet, chosen->list[i]);
+        at[i] = find_in_fleet(fleet, chosen->list[i]);
     for (uint32_t s = 0; s <= fleet->shown_count; s++)
         for (uint32_t i = 0; i < chosen->count; i++)
             if (!taken[i] && (s < fleet->shown_count ? at[i] == fleet->shown[s] : alike)) {
@@ -79,7 +79,7 @@ void vt_processes_choose(struct vt_processes *chosen, const struct vt_model *mod
     for (uint32_t i = 0; i < model->process_count; i++)
         if (!options->site || has_site(&model->processes[i], options->site))
             chosen->list[chosen->count++] = &model->processes[i];
-    vt_sort(chosen->list, chosen->count, sizeof *chosen->list, compare);
+    vt_sort(chosen->list, chosen->count, sizeof *chosen->list, biggest_first);
     while (chosen->count > 1 && is_empty(chosen->list[chosen->count - 1])) {
         chosen->count--;
         chosen->empty++;

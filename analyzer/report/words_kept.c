@@ -16,18 +16,16 @@ void vt_words_add_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
     uint32_t count;
     if (!s || oom->layer == VT_LAYER_HOST)
         return;
-    struct vt_owner_group *groups = vt_owner_groups_seen(t->process, s, oom->device, &count);
+    VT_SCOPED struct vt_owner_group *groups =
+        vt_owner_groups_seen(t->process, s, oom->device, &count);
     for (uint32_t i = 0; i < count && i < SHOWN; i++) {
-        const char *text = vt_doc_keep(doc, vt_owner_text(t->process, &groups[i].owner, 0));
+        VT_SCOPED char *text = vt_owner_text(t->process, &groups[i].owner, 0);
         enum vt_purpose purpose = groups[i].owner.purpose;
-        struct vt_doc_item *item =
-            purpose == VT_PURPOSE_OTHER
-                ? vt_doc_row(doc, i ? "" : "kept by", "%s", text)
-                : vt_doc_row(doc, i ? "" : "kept by", "%s: %s", text, vt_purpose_names[purpose]);
-        item->kind = VT_DOC_HOLDER;
-        item->bytes = groups[i].bytes;
+        bool other = purpose == VT_PURPOSE_OTHER;
+        vt_doc_holder(doc, i ? "" : "kept by", groups[i].bytes, NULL,
+                      vt_doc_text(doc, "%s%s%s", text, other ? "" : ": ",
+                                  other ? "" : vt_purpose_names[purpose]));
     }
-    free(groups);
 }
 
 /* What a leak without an owner was last seen in. */

@@ -201,11 +201,8 @@ static void say_path(const struct vt_text *t, const struct vt_leak *leak, uint32
     unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2 - (caller ? CALLED_BY : 0);
     VT_SCOPED char *at =
         caller ? vt_frame_text(p, caller, width) : vt_stack_text(p, site->stack, width, false);
-    struct vt_doc_item *item =
-        vt_doc_row(doc, i ? "" : "sites", "%s%s", caller ? "called by " : "", at);
-    item->kind = VT_DOC_HOLDER;
-    item->bytes = vt_amount_of_site(site, leak).bytes;
-    item->site = site;
+    vt_doc_holder(doc, i ? "" : "sites", vt_amount_of_site(site, leak).bytes, site,
+                  vt_doc_text(doc, "%s%s", caller ? "called by " : "", at));
     /* name a caller outside the helper's file, unless the frame above is it or further out */
     const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
     if (outer && (!caller || caller < outer)) {
@@ -325,10 +322,7 @@ static void say_lines(const struct vt_text *t, const struct vt_leak *leak, struc
         if (vt_map_get(&lines, vt_site_line_key(site)) != i)
             continue;
         char *at = vt_doc_keep(doc, vt_stack_text(p, site->stack, width, false));
-        struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_HOLDER, at);
-        item->column = 2;
-        item->bytes = bytes[i];
-        item->site = site;
+        vt_doc_holder(doc, "", bytes[i], site, at)->column = 2;
     }
 }
 

@@ -19,8 +19,8 @@ static int most_idle_first(const void *a, const void *b) {
                     {x->address, y->address});
 }
 
-static void draw(const struct vt_fragmentation *f, const struct vt_segment_map *s,
-                 char line[MAP_COLUMNS + 1]) {
+static void draw_segment(const struct vt_fragmentation *f, const struct vt_segment_map *s,
+                         char line[MAP_COLUMNS + 1]) {
     bool used[MAP_COLUMNS] = {false}, idle[MAP_COLUMNS] = {false};
     for (uint32_t i = 0; i < s->count; i++) {
         const struct vt_piece *piece = &f->pieces[s->first + i];
@@ -49,7 +49,7 @@ void vt_words_add_map(const struct vt_text *t, const struct vt_device *d, struct
     for (uint32_t i = 0; i < f->segment_count && i < most; i++) {
         const struct vt_segment_map *s = &f->segments[order[i]];
         char line[MAP_COLUMNS + 1];
-        draw(f, s, line);
+        draw_segment(f, s, line);
         vt_doc_line(doc, "  0x%012llx %9s  [%s]", (unsigned long long)s->address,
                     VT_BYTES(s->bytes), line);
     }

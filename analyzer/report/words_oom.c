@@ -55,10 +55,7 @@ static void say_site(const struct vt_text *t, const char *label, uint64_t bytes,
                      const struct vt_site *site, struct vt_doc *doc) {
     unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2;
     char *text = vt_doc_keep(doc, vt_stack_text(t->process, site->stack, width, true));
-    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_HOLDER, text);
-    item->label = label;
-    item->bytes = bytes;
-    item->site = site;
+    vt_doc_holder(doc, label, bytes, site, text);
 }
 
 /* A sentence about the site above. */
