@@ -34,14 +34,19 @@ static bool needs_escape(const char *text, size_t at) {
     return text[at] && strchr("\\`*{}[]<>#|~$&!", text[at]);
 }
 
-static void add_code(struct vt_string *out, const char *text, size_t length, bool in_table) {
-    size_t longest = 0;
+/* More backticks than stand one after the other in the text, and more than `least`. Free it. */
+static char *fence_for(const char *text, size_t length, size_t least) {
     for (size_t i = 0, run = 0; i < length; i++) {
         run = text[i] == '`' ? run + 1 : 0;
-        longest = run > longest ? run : longest;
+        least = run > least ? run : least;
     }
-    VT_SCOPED char *fence = vt_alloc(longest + 2, 1);
-    memset(fence, '`', longest + 1);
+    char *fence = vt_alloc(least + 2, 1);
+    memset(fence, '`', least + 1);
+    return fence;
+}
+
+static void add_code(struct vt_string *out, const char *text, size_t length, bool in_table) {
+    VT_SCOPED char *fence = fence_for(text, length, 0);
     /* a blank at both ends is taken off again */
     const char *pad = length && (text[0] == '`' || text[length - 1] == '`' || text[0] == ' ' ||
                                  text[length - 1] == ' ')
@@ -115,12 +120,6 @@ void vt_markdown_code(struct vt_string *out, const char *text, bool in_table) {
 }
 
 void vt_markdown_block(struct vt_string *out, const char *lines) {
-    size_t longest = 2;
-    for (size_t i = 0, run = 0; lines[i]; i++) {
-        run = lines[i] == '`' ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    VT_SCOPED char *fence = vt_alloc(longest + 2, 1);
-    memset(fence, '`', longest + 1);
+    VT_SCOPED char *fence = fence_for(lines, strlen(lines), 2);
     vt_string_format(out, "%stext\n%s%s\n", fence, lines, fence);
 }
