@@ -109,7 +109,7 @@ static int compare_sites(const void *a, const void *b) {
 static uint32_t *take_sites(struct build *b) {
     struct vt_process *p = b->p;
     uint32_t *index = vt_alloc(b->replay.site_count, sizeof *index);
-    struct vt_map by_id = {0};
+    VT_SCOPED_MAP by_id = {0};
     p->sites = vt_alloc(b->replay.site_count, sizeof *p->sites);
     for (size_t i = 0; i < b->replay.site_count; i++)
         if (wanted(b, b->replay.sites[i].device))
@@ -119,7 +119,6 @@ static uint32_t *take_sites(struct build *b) {
         vt_map_put(&by_id, p->sites[i].id, i);
     for (size_t i = 0; i < b->replay.site_count; i++)
         index[i] = vt_map_get(&by_id, b->replay.sites[i].id);
-    vt_map_free(&by_id);
     p->task = vt_process_task(p);
     return index;
 }
@@ -394,7 +393,7 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
     b.from.stacks = built->stacks = vt_stacks_open(&b.log, names->symbols, options->user_code);
     take_variables(&b);
     take_stacks(&b);
-    uint32_t *index = take_sites(&b);
+    VT_SCOPED uint32_t *index = take_sites(&b);
     b.from.index = index;
     take_devices(&b);
     vt_oom_find(&b.from, b.p);
@@ -404,7 +403,6 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
     judge(&b);
     if (options->timeline)
         error = vt_observe_run(&b.from, options->timeline, b.p, message);
-    free(index);
     close_run(&b);
     return error;
 }

@@ -105,7 +105,7 @@ static void take_chosen(struct vt_model *model, uint32_t whole) {
     const struct vt_fleet *f = model->fleet;
     for (uint32_t i = 0; i < f->shown_count && i < whole; i++) {
         struct vt_built built;
-        struct vt_string why = {0};
+        VT_SCOPED_STRING why = {0};
         const char *log = model->apart->logs[f->shown[i]];
         if (!log)
             continue;
@@ -113,7 +113,6 @@ static void take_chosen(struct vt_model *model, uint32_t whole) {
             vt_build_process_free(&built); /* it is gone meanwhile: the fleet has it */
         else
             keep(model, &built);
-        vt_string_free(&why);
     }
 }
 
@@ -158,7 +157,7 @@ int vt_build_ranks(const char *const *logs, uint32_t log_count,
         return error;
     struct vt_fleet *fleet = model->fleet = vt_fleet_open();
     for (uint32_t i = 0; i < log_count; i++) {
-        struct vt_string why = {0};
+        VT_SCOPED_STRING why = {0};
         vt_progress_of(i + 1, log_count);
         error = add_ranks(&ranks, i, &why);
         if (error) {
@@ -168,7 +167,6 @@ int vt_build_ranks(const char *const *logs, uint32_t log_count,
                 vt_string_add(message, why.text);
             }
         }
-        vt_string_free(&why);
     }
     if (fleet->process_count) {
         vt_string_free(message);

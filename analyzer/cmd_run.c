@@ -235,7 +235,7 @@ static int run(struct vt_run_plan *plan, struct vt_string *message) {
 
 int vt_cmd_run(int argc, char **argv) {
     struct vt_run_plan plan = {0};
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     vt_run_child_take_signals();
     int status = make_plan(argc, argv, &plan, &message);
     if (!status && plan.options.help)
@@ -244,7 +244,6 @@ int vt_cmd_run(int argc, char **argv) {
         status = run(&plan, &message);
     if (message.length)
         vt_error("%s", message.text);
-    vt_string_free(&message);
     vt_run_preload_free(&plan.libraries);
     vt_run_options_free(&plan.options);
     free(plan.program);

@@ -23,13 +23,12 @@ static void say(const char *format, va_list args) __attribute__((format(printf, 
 static void say(const char *format, va_list args) {
     fflush(stdout);
     vt_progress_end();
-    char *line = NULL;
+    VT_SCOPED char *line = NULL;
     if (vasprintf(&line, format, args) < 0)
         line = NULL;
     /* names in logs and files may hold anything */
     fprintf(stderr, "%s%s\n", vt_wants_colour(2) ? "\033[1;31mvramtrace:\033[0m " : "vramtrace: ",
             line ? vt_printable(line) : "no memory");
-    free(line);
 }
 
 void vt_error(const char *format, ...) {

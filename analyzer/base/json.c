@@ -64,10 +64,9 @@ void vt_json_add_text(struct vt_string *to, const char *s) {
 }
 
 static void text(struct vt_json *j, const char *s, size_t length) {
-    struct vt_string quoted = {0};
+    VT_SCOPED_STRING quoted = {0};
     add_text(&quoted, s, length, j->inside_html);
     fwrite(quoted.text, 1, quoted.length, j->out);
-    vt_string_free(&quoted);
 }
 
 void vt_json_key(struct vt_json *j, const char *name) {

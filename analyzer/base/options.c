@@ -94,7 +94,7 @@ static int take_option(const struct vt_options *o, int found, void *to) {
 
 int vt_options_take(const struct vt_options *o, int argc, char **argv, void *to) {
     char letters[64];
-    struct option *table = rows_for_getopt(o, letters);
+    VT_SCOPED struct option *table = rows_for_getopt(o, letters);
     int found, status = 0;
     opterr = 0;
     optind = 0; /* from the start: another command may have been gone through */
@@ -106,7 +106,6 @@ int vt_options_take(const struct vt_options *o, int argc, char **argv, void *to)
         else
             status = take_option(o, found, to);
     }
-    free(table);
     return status;
 }
 
@@ -121,7 +120,7 @@ int vt_options_run(const struct vt_options *o, int argc, char **argv, void *to) 
 
 const char *vt_option_nearest(const char *word, const struct option *table) {
     word += strspn(word, "-");
-    char *name = vt_strndup(word, strcspn(word, "="));
+    VT_SCOPED char *name = vt_strndup(word, strcspn(word, "="));
     const char *nearest = NULL;
     unsigned least = VT_SLIPS_MANY;
     for (; table->name; table++) {
@@ -129,7 +128,6 @@ const char *vt_option_nearest(const char *word, const struct option *table) {
         nearest = slips < least ? table->name : nearest;
         least = slips < least ? slips : least;
     }
-    free(name);
     return nearest;
 }
 

@@ -43,14 +43,13 @@ void vt_progress_at(const char *what, const char *path, uint64_t done, uint64_t 
         next = now + delay;
     if (now < next)
         return;
-    char *name = short_name(path);
+    VT_SCOPED char *name = short_name(path);
     fprintf(stderr, "\r%s ", what);
     if (files_of > 1)
         fprintf(stderr, "%s of %s, ", VT_NUMBER(number_of), VT_NUMBER(files_of));
     fprintf(stderr, "%s  %u %%\033[K", name,
             (unsigned)((double)(done < whole ? done : whole) / (double)whole * 100));
     fflush(stderr);
-    free(name);
     shown = true;
     next = now + rest;
 }

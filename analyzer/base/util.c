@@ -226,10 +226,9 @@ void vt_string_add_utf8(struct vt_string *s, const char *text) {
 void vt_string_format(struct vt_string *s, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    char *made = vt_formatted_of(format, args);
+    VT_SCOPED char *made = vt_formatted_of(format, args);
     va_end(args);
     vt_string_add(s, made);
-    free(made);
 }
 
 void vt_string_free(struct vt_string *s) {

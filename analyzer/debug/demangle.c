@@ -35,9 +35,8 @@ char *vt_demangle_symbol(const char *name) {
     /* a compiler's copy of a variable: _ZL4kept.lto_priv.0, _ZL4kept.llvm.1 */
     const char *mark = strchr(name, '.');
     if (!plain && mark) {
-        char *cut = vt_strndup(name, (size_t)(mark - name));
+        VT_SCOPED char *cut = vt_strndup(name, (size_t)(mark - name));
         plain = vt_demangle_type(cut);
-        free(cut);
     }
     return plain;
 }

@@ -117,21 +117,19 @@ static bool same_build_id(Elf *elf, const char *expected) {
  * for a FIFO's writer there. */
 static bool is_odd_file(const char *folder, const char *module, const char *name) {
     struct stat st;
-    char *path =
+    VT_SCOPED char *path =
         vt_formatted("%s%.*s/%s", folder, (int)(vt_basename(module) - module), module, name);
     bool odd = !stat(path, &st) && !S_ISREG(st.st_mode);
-    free(path);
     return odd;
 }
 
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *module_name,
                           Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
                           char **found) {
-    char *hidden = vt_formatted(".debug/%s", link ? link : "");
+    VT_SCOPED char *hidden = vt_formatted(".debug/%s", link ? link : "");
     bool odd = file && link &&
                (is_odd_file("", file, link) || is_odd_file("", file, hidden) ||
                 is_odd_file("/usr/lib/debug", file, link));
-    free(hidden);
     return odd ? -1
                : dwfl_standard_find_debuginfo(module, data, module_name, base, file, link, crc,
                                               found);
@@ -203,14 +201,12 @@ enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *p
 static const char *demangled(struct vt_symbols *s, const char *name) {
     const char *version = strchr(name, '@');
     if (version && version > name) {
-        char *plain = vt_strndup(name, (size_t)(version - name));
+        VT_SCOPED char *plain = vt_strndup(name, (size_t)(version - name));
         const char *kept = demangled(s, plain);
-        free(plain);
         return kept;
     }
-    char *plain = vt_demangle_symbol(name);
+    VT_SCOPED char *plain = vt_demangle_symbol(name);
     const char *kept = keep(s, plain ? plain : name);
-    free(plain);
     return kept;
 }
 
@@ -279,11 +275,10 @@ static const char *die_name(struct vt_symbols *s, struct module *m, Dwarf_Die *d
     name = dwarf_diename(die);
     if (!name)
         return NULL;
-    struct vt_string whole = {0};
+    VT_SCOPED_STRING whole = {0};
     add_scopes(&m->scopes, &whole, die);
     vt_string_add(&whole, name);
     const char *kept = keep(s, whole.text);
-    vt_string_free(&whole);
     return kept;
 }
 
@@ -299,9 +294,8 @@ static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *
         return keep(s, file);
     while (!strncmp(file, "./", 2))
         file += 2;
-    char *path = vt_formatted("%s/%s", folder, file);
+    VT_SCOPED char *path = vt_formatted("%s/%s", folder, file);
     const char *kept = keep(s, path);
-    free(path);
     return kept;
 }
 
@@ -413,9 +407,8 @@ bool vt_symbols_frame(struct vt_symbols *s, const char *path, const char *build_
     *found = at[i];
     const char *clone = found->function ? strstr(found->function, " [clone ") : NULL;
     if (clone) { /* the compiler's word for its copy */
-        char *name = vt_strndup(found->function, (size_t)(clone - found->function));
+        VT_SCOPED char *name = vt_strndup(found->function, (size_t)(clone - found->function));
         found->function = keep(s, name);
-        free(name);
     }
     return true;
 }

@@ -274,7 +274,7 @@ static void add_owners(struct vt_fleet *f, const struct vt_process *p) {
             rest_count += groups[i].count;
             continue;
         }
-        char *text = vt_owner_text(p, o, 0);
+        VT_SCOPED char *text = vt_owner_text(p, o, 0);
         struct vt_fleet_owner owner = {.text = text,
                                        .name = o->holder ? o->holder : o->name,
                                        .root = vt_root_names[o->root.kind],
@@ -284,7 +284,6 @@ static void add_owners(struct vt_fleet *f, const struct vt_process *p) {
                                        .line = o->root.line,
                                        .purpose = vt_purpose_names[o->purpose]};
         add_owned(f, s, &owner, groups[i].bytes, groups[i].count);
-        free(text);
     }
     add_owned(f, s, &(struct vt_fleet_owner){.text = "other owners", .rest = true}, rest,
               rest_count);

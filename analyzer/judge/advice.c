@@ -79,7 +79,7 @@ static char *find_by_name(const struct vt_process *p, const struct vt_site *site
     const struct vt_frame *main = vt_stack_main_frame(site->stack);
     const struct vt_frame *handle = find_frame(site->stack, handle_makers), *batch = NULL;
     struct vt_string advice = {0};
-    char *frame_text = NULL;
+    VT_SCOPED char *frame_text = NULL;
     for (uint32_t i = 0; site->layer == VT_LAYER_HOST && i < site->stack->count && !batch; i++) {
         const struct vt_frame *f = vt_stack_frame(site->stack, i);
         if ((f->user_code || strstr(f->file ? f->file : "", "/torch/utils/data/")) &&
@@ -97,7 +97,6 @@ static char *find_by_name(const struct vt_process *p, const struct vt_site *site
                          "buffers",
                          frame_text);
     }
-    free(frame_text);
     return advice.text;
 }
 
@@ -227,8 +226,8 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
         return unreleased;
     struct vt_string advice = {0};
     const struct vt_frame *caller = freed ? find_caller(p, leak) : NULL;
-    char *frame_text = vt_frame_text(p, caller ? caller : frame,
-                                     freed && !caller ? FRAME_COLUMNS - 10 : FRAME_COLUMNS);
+    VT_SCOPED char *frame_text = vt_frame_text(
+        p, caller ? caller : frame, freed && !caller ? FRAME_COLUMNS - 10 : FRAME_COLUMNS);
     if (caller)
         vt_string_format(&advice,
                          "%s is called for what other callers of this line get, never for %s",
@@ -247,7 +246,6 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
         vt_string_format(&advice,
                          "%s of %s are freed: some path drops memory allocated at %s without %s",
                          VT_NUMBER(freed), VT_NUMBER(allocs), frame_text, frees[i].free);
-    free(frame_text);
     return advice.text;
 }
 

@@ -85,7 +85,7 @@ static int compare_spans(const void *a, const void *b) {
 static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     const uint64_t granule = DRIVER_PAGE;
     struct vt_map seen = {0}; /* granules where the single ones begin that are in `spans` */
-    struct span *spans = NULL;
+    VT_SCOPED struct span *spans = NULL;
     size_t count = 0, room = 0;
     uint64_t taken = 0, asked = 0, end = 0;
     const struct vt_address *entry;
@@ -108,7 +108,6 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
             end = spans[i].end;
         }
     }
-    free(spans);
     vt_map_free(&seen);
     return taken > asked ? taken - asked : 0;
 }

@@ -343,9 +343,10 @@ static uint64_t line_of(const struct vt_site *site) {
 
 static void judge_lines(const struct search *s, const uint32_t *index, struct vt_process *p) {
     uint32_t count = (uint32_t)s->replay->site_count;
-    struct vt_map first_of = {0};
-    uint32_t *next = vt_alloc(count, sizeof *next), *heads = vt_alloc(count, sizeof *heads);
-    uint32_t *sites = vt_alloc(count, sizeof *sites);
+    VT_SCOPED_MAP first_of = {0};
+    VT_SCOPED uint32_t *next = vt_alloc(count, sizeof *next),
+                       *heads = vt_alloc(count, sizeof *heads);
+    VT_SCOPED uint32_t *sites = vt_alloc(count, sizeof *sites);
     uint32_t head_count = 0;
     for (uint32_t i = count; i-- > 0;) {
         struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
@@ -367,10 +368,6 @@ static void judge_lines(const struct search *s, const uint32_t *index, struct vt
             sites[n++] = site;
         judge_line(s, sites, n, index, p);
     }
-    free(next);
-    free(heads);
-    free(sites);
-    vt_map_free(&first_of);
 }
 
 /* In a window, kept blocks may replace blocks from before it, whose sites are unknown. So this

@@ -253,7 +253,7 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
     for (uint32_t i = 0; i < count; i++)
         room += vt_growth_curve(s, sites[i]).count;
     struct vt_sample *all = vt_alloc(room, sizeof *all), *out = vt_alloc(room, sizeof *out);
-    uint64_t *level = vt_alloc(count, sizeof *level);
+    VT_SCOPED uint64_t *level = vt_alloc(count, sizeof *level);
     uint32_t n = 0, used = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct curve c = vt_growth_curve(s, sites[i]);
@@ -286,7 +286,6 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
         out[used++] = sample;
     }
     free(all);
-    free(level);
     sum.samples = out;
     sum.count = used;
     sum.first = used ? out[0].bucket : 0;

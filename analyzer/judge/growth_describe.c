@@ -110,7 +110,7 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_
         uint32_t site, sites;
     } tempos[TEMPOS];
     uint32_t count, n = 0, best = VT_NO_SITE, best_votes = 0;
-    struct beat *beats = find_even(s, first_bucket, thread, &count);
+    VT_SCOPED struct beat *beats = find_even(s, first_bucket, thread, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (n && is_times(beats[i].count, tempos[n - 1].count, 1)) {
             tempos[n - 1].count = beats[i].count;
@@ -133,7 +133,6 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_
             best = tempos[i].site;
         }
     }
-    free(beats);
     return best;
 }
 

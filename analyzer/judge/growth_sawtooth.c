@@ -186,17 +186,14 @@ static void note(struct vt_process *p, const struct vt_site *site, uint64_t byte
     const struct vt_stack *stack = site->stack;
     uint32_t at = vt_stack_caller(stack, stack->user_frame);
     const struct vt_frame *caller = at < stack->count ? vt_stack_frame(stack, at) : NULL;
-    char *where = vt_frame_text(p, vt_stack_main_frame(stack), UINT_MAX);
-    char *from = caller ? vt_frame_text(p, caller, UINT_MAX) : NULL;
-    char *says = say(site->sawtooth, bytes);
+    VT_SCOPED char *where = vt_frame_text(p, vt_stack_main_frame(stack), UINT_MAX);
+    VT_SCOPED char *from = caller ? vt_frame_text(p, caller, UINT_MAX) : NULL;
+    VT_SCOPED char *says = say(site->sawtooth, bytes);
     char others[64] = "";
     if (more)
         snprintf(others, sizeof others, "; %u more call site%s with it", more, vt_plural(more));
     vt_model_note(p, "%s%s%s %s%s.", where, from ? ", called by " : "", from ? from : "", says,
                   others);
-    free(where);
-    free(from);
-    free(says);
 }
 
 void vt_sawtooth_tell(struct vt_process *p) {

@@ -44,7 +44,7 @@ static const struct vt_frame *caller_at(const struct vt_stack *stack, unsigned l
  * largest has of the line. */
 static uint32_t count_callers(const struct vt_process *p, const uint64_t *lines, uint64_t line,
                               unsigned which, unsigned level, double *share) {
-    struct vt_map callers = {0};
+    VT_SCOPED_MAP callers = {0};
     uint64_t *bytes = NULL, all = 0, most = 0;
     uint32_t count = 0, room = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -60,7 +60,6 @@ static uint32_t count_callers(const struct vt_process *p, const uint64_t *lines,
         most = bytes[at] > most ? bytes[at] : most;
     }
     *share = all ? (double)most / (double)all : 1;
-    vt_map_free(&callers);
     free(bytes);
     return count;
 }
@@ -77,7 +76,7 @@ static void split(struct vt_process *p, const uint64_t *lines, uint64_t line, un
 }
 
 void vt_helpers_find(struct vt_process *p) {
-    uint64_t *lines = vt_alloc(p->site_count, sizeof *lines);
+    VT_SCOPED uint64_t *lines = vt_alloc(p->site_count, sizeof *lines);
     for (uint32_t i = 0; i < p->site_count; i++)
         lines[i] = is_listed(&p->sites[i]) ? vt_stack_line_key(p->sites[i].stack) : 0;
     for (unsigned which = 0; which < FIGURES; which++) {
@@ -98,5 +97,4 @@ void vt_helpers_find(struct vt_process *p) {
         if (line && has > all / 2)
             split(p, lines, line, which);
     }
-    free(lines);
 }

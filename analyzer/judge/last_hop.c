@@ -110,11 +110,10 @@ static char *one_text(const struct telling *t, const struct vt_log_step *step) {
 static char *many_text(const struct telling *t, const struct hop *hop) {
     char *text;
     if (hop->of->many || (hop->objects > 1 && is_object(hop->of))) {
-        char *name = class_of(hop->of);
+        VT_SCOPED char *name = class_of(hop->of);
         text = hop->of->many
                    ? vt_formatted("objects of class %s", name)
                    : vt_formatted("%s objects of class %s", VT_NUMBER(hop->objects), name);
-        free(name);
         return text;
     }
     if (hop->objects > 1 && is(hop->of, "block"))
@@ -157,9 +156,8 @@ static void add(struct telling *t, uint32_t site, const struct vt_log_step *of, 
     *hop = (struct hop){
         .site = site, .of = of, .bytes = bytes, .objects = 1, .least = of->line, .most = of->line};
     hop->behind = behind(t, hop);
-    char *name = is_object(of) ? class_of(of) : vt_strdup(of->name);
+    VT_SCOPED char *name = is_object(of) ? class_of(of) : vt_strdup(of->name);
     hop->kind = vt_formatted("%u %s %s", is_object(of), name, hop->behind);
-    free(name);
 }
 
 static void drop(struct hop *hop) {
@@ -215,13 +213,12 @@ void vt_last_hops_tell(const struct vt_sources *from, const struct vt_replay_sna
         const struct hop *hop = &t.hops[i];
         struct vt_site *site = &p->sites[hop->site];
         if (!site->last_hop && hop->bytes >= (site->unowned_bytes + 1) / 2) {
-            char *text = many_text(&t, hop);
+            VT_SCOPED char *text = many_text(&t, hop);
             site->last_hop = vt_printable(
                 hop->is_behind
                     ? vt_strdup(hop->behind)
                     : vt_formatted("%s%s%s", text, hop->behind[0] ? " behind " : "", hop->behind));
             site->hop = hop->certainty;
-            free(text);
         }
         drop(&t.hops[i]);
     }

@@ -208,7 +208,7 @@ static int compare_sites(const void *a, const void *b) {
 void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
     enum { MANY_RISES = 100 }; /* a cache that fills has fewer */
     struct gathering g = {.p = p, .courses = courses};
-    const struct vt_site **order = vt_alloc(p->site_count, sizeof *order);
+    VT_SCOPED const struct vt_site **order = vt_alloc(p->site_count, sizeof *order);
     uint32_t count = 0;
     g.next_in_leak = vt_alloc(p->site_count, sizeof *g.next_in_leak);
     g.last_of = vt_alloc(p->site_count, sizeof *g.last_of);
@@ -233,7 +233,6 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
         say_why(p, leak);
     }
     vt_sort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);
-    free(order);
     free(g.next_in_leak);
     free(g.last_of);
     free(g.first_of);

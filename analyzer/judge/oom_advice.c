@@ -25,10 +25,9 @@ static void separate(struct vt_string *text) {
 /* Whether a line of the user's allocates them: what a backward pass allocates, nobody can move. */
 static bool can_move(const struct vt_process *p, const struct vt_pin *pin) {
     const struct vt_stack *stack = pin->site == VT_NO_SITE ? NULL : p->sites[pin->site].stack;
-    char *node = stack ? vt_stack_text_node(stack) : NULL;
+    VT_SCOPED char *node = stack ? vt_stack_text_node(stack) : NULL;
     bool can = stack && stack->user_frame < stack->count && !node &&
                !vt_stack_frame(stack, stack->user_frame)->waiting;
-    free(node);
     return can;
 }
 
@@ -40,7 +39,7 @@ static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
     if (i == oom->pin_count)
         return;
     const struct vt_pin *pin = &oom->pins[i];
-    char *frame_text = site_text(p, pin->site);
+    VT_SCOPED char *frame_text = site_text(p, pin->site);
     separate(text);
     vt_string_format(
         text,
@@ -49,7 +48,6 @@ static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
         frame_text, VT_NUMBER(pin->blocks), vt_plural(pin->blocks), VT_BYTES(pin->block_bytes),
         pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments), vt_plural(pin->segments),
         VT_BYTES(pin->pinned_bytes));
-    free(frame_text);
 }
 
 /* PyTorch's settings with another one, in place of one of the same name. */
@@ -110,18 +108,16 @@ static bool is_leak(const struct vt_process *p, uint32_t site) {
 static void name_holder(const struct vt_process *p, const struct vt_oom *oom, uint32_t at,
                         struct vt_string *text) {
     uint32_t holder = oom->holders[at];
-    char *frame_text = site_text(p, holder), *node = vt_stack_text_node(p->sites[holder].stack);
+    VT_SCOPED char *frame_text = site_text(p, holder),
+                   *node = vt_stack_text_node(p->sites[holder].stack);
     separate(text);
     vt_string_format(text, "%s memory allocated %s%s: it held %s",
                      is_leak(p, holder) ? "stop the leak of" : "free, or shrink, the",
                      node ? "" : "at ", frame_text, VT_BYTES(oom->holder_bytes[at]));
     const struct vt_owned_list *owned = &p->sites[holder].owned;
-    char *views = owned->count ? vt_owners_advise_views(owned->owners->owner) : NULL;
+    VT_SCOPED char *views = owned->count ? vt_owners_advise_views(owned->owners->owner) : NULL;
     if (views)
         vt_string_format(text, "; %s", views);
-    free(views);
-    free(node);
-    free(frame_text);
 }
 
 /* What a handled exception's traceback holds, if the request had found room without, beside `free` bytes: it was

@@ -132,14 +132,13 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
  * Its own sites are known already. */
 static uint32_t without_own(const struct vt_memory_owner *owner, struct vt_owned_site *sites,
                             uint32_t count) {
-    struct vt_map own = {0};
+    VT_SCOPED_MAP own = {0};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < owner->site_count; i++)
         vt_map_put(&own, owner->sites[i].site, 0);
     for (uint32_t i = 0; i < count; i++)
         if (vt_map_get(&own, sites[i].site) == VT_MAP_NONE)
             sites[kept++] = sites[i];
-    vt_map_free(&own);
     return kept;
 }
 
@@ -248,7 +247,7 @@ static void let_speak(const struct vt_sources *from, uint32_t snapshot, struct s
  * then. And it is what nothing named leads to at the end, but did before. */
 static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struct seen *seen,
                               struct vt_process *p) {
-    bool *by_exception = vt_alloc(2 * (size_t)p->site_count, sizeof *by_exception);
+    VT_SCOPED bool *by_exception = vt_alloc(2 * (size_t)p->site_count, sizeof *by_exception);
     bool *by_nothing = by_exception + p->site_count;
     look_at(from, end, seen, p);
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -269,7 +268,6 @@ static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struc
                 p->sites[i].unowned_bytes = seen[i].unowned;
             }
     }
-    free(by_exception);
 }
 
 /* The snapshot of the end speaks for what it saw, then the later ones before the earlier ones. */
@@ -292,11 +290,11 @@ static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_pr
 
 static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
-    struct seen *seen = choose_snapshots(from, p);
+    VT_SCOPED struct seen *seen = choose_snapshots(from, p);
     for (uint32_t i = 0; i < p->site_count; i++) /* a process that was killed freed nothing */
         seen[i].still |= p->sites[i].live_count > 0;
-    uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
-    bool *speaks = vt_alloc(p->site_count, sizeof *speaks);
+    VT_SCOPED uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
+    VT_SCOPED bool *speaks = vt_alloc(p->site_count, sizeof *speaks);
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
         for (uint32_t k = 0; k < p->site_count; k++)
@@ -315,9 +313,6 @@ static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++)
         vt_sort(p->sites[i].owned.owners, p->sites[i].owned.count, sizeof *p->sites[i].owned.owners,
                 compare_owned);
-    free(speaks);
-    free(rooms);
-    free(seen);
 }
 
 /* --- what was not looked at --- */
@@ -368,20 +363,20 @@ uint32_t vt_owners_main_holder(const struct vt_site *site) {
     uint64_t all = 0;
     if (!owned->count)
         return VT_MAP_NONE;
-    struct vt_owner_group *groups = vt_owner_groups(owned->owners, owned->count, false, &count);
+    VT_SCOPED struct vt_owner_group *groups =
+        vt_owner_groups(owned->owners, owned->count, false, &count);
     for (uint32_t i = 0; i < count; i++)
         all += groups[i].bytes;
     /* what only the interpreter or a stack holds says nothing of what belongs together */
     if (groups->owner.root.kind <= VT_ROOT_THREAD_LOCAL && !groups->owner.more_variables &&
         groups->bytes >= all / 10 * 9)
         holder = groups->owner.holder_id;
-    free(groups);
     return holder;
 }
 
 /* The sum of the sites' owners. */
 static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
-    struct vt_map known = {0};
+    VT_SCOPED_MAP known = {0};
     uint32_t room = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_owned_list *of = &p->sites[leak->sites[i]].owned;
@@ -398,7 +393,6 @@ static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
             }
         }
     }
-    vt_map_free(&known);
     vt_sort(leak->owned.owners, leak->owned.count, sizeof *leak->owned.owners, compare_owned);
 }
 

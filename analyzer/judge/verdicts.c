@@ -197,13 +197,12 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
 /* What rose to the end and was freed is no leak, but a reader may want to know. */
 static void note_tidied(struct vt_process *p, const struct vt_site *largest, uint32_t count) {
     char more[48] = "";
-    char *text = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
+    VT_SCOPED char *text = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
     if (count > 1)
         snprintf(more, sizeof more, " (and %u more call site%s)", count - 1, count > 2 ? "s" : "");
     vt_model_note(p,
                   "%s%s: rose steadily to %s until the last allocation, then the program freed it.",
                   text, more, VT_BYTES(largest->held_bytes));
-    free(text);
 }
 
 /* Adds a note about memory that went with its context, unless it fails the gate, which names it. */
@@ -251,7 +250,7 @@ static void share_why(struct vt_process *p, struct vt_map *known, struct vt_site
 }
 
 void vt_verdicts_give(struct vt_process *p) {
-    struct vt_map whys = {0};
+    VT_SCOPED_MAP whys = {0};
     const struct vt_site *largest = NULL;
     uint32_t tidied = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -263,7 +262,6 @@ void vt_verdicts_give(struct vt_process *p) {
         if (grew && (!largest || site->held_bytes > largest->held_bytes))
             largest = site;
     }
-    vt_map_free(&whys);
     if (largest)
         note_tidied(p, largest, tidied);
     note_went(p);

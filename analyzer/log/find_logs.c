@@ -74,7 +74,7 @@ bool vt_logs_is_merged(const char *path) {
 static void look_at(struct folder *folder, const char *path) {
     struct vt_log_header header;
     struct stat st;
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     uint64_t bytes;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
@@ -105,7 +105,6 @@ static void look_at(struct folder *folder, const char *path) {
         add(folder->merged, path);
     }
     close(fd);
-    vt_string_free(&message);
 }
 
 /* "out.vtl" of "out.vtl.2": how much of the name stands before the number that keeps it apart. */
@@ -138,7 +137,7 @@ static int look_into(struct folder *folder, const char *path, const char *beside
         return -error;
     }
     for (struct dirent *entry; (entry = readdir(dir));) {
-        struct vt_string file = {0};
+        VT_SCOPED_STRING file = {0};
         if (entry->d_name[0] == '.' ||
             (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) ||
             !is_called_so(folder, entry->d_name, beside))
@@ -147,7 +146,6 @@ static int look_into(struct folder *folder, const char *path, const char *beside
             vt_string_format(&file, "%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/");
         vt_string_add(&file, entry->d_name);
         look_at(folder, file.text);
-        vt_string_free(&file);
     }
     closedir(dir);
     vt_sort(folder->found, folder->count, sizeof *folder->found, newest_first);
@@ -156,13 +154,12 @@ static int look_into(struct folder *folder, const char *path, const char *beside
 
 /* Chooses all logs of the runs of those that are chosen. */
 static void choose_runs(struct folder *folder) {
-    bool *chosen = vt_alloc(folder->count, sizeof *chosen);
+    VT_SCOPED bool *chosen = vt_alloc(folder->count, sizeof *chosen);
     vt_log_runs_find(folder->found, folder->count);
     for (uint32_t i = 0; i < folder->count; i++)
         chosen[folder->found[i].run_of] |= folder->found[i].chosen;
     for (uint32_t i = 0; i < folder->count; i++)
         folder->found[i].chosen = chosen[folder->found[i].run_of];
-    free(chosen);
 }
 
 /* `run`: see find_logs.h. */
@@ -245,8 +242,8 @@ static uint32_t folders_below(struct folder *above, const char *path) {
         if (entry->d_name[0] == '.')
             continue;
         struct folder below = {0};
-        struct vt_string message = {0};
-        char *folder = vt_formatted("%s/%s", path, entry->d_name);
+        VT_SCOPED_STRING message = {0};
+        VT_SCOPED char *folder = vt_formatted("%s/%s", path, entry->d_name);
         struct stat st;
         if (!stat(folder, &st) && S_ISDIR(st.st_mode) &&
             look_into(&below, folder, "", &message) == -EACCES)
@@ -255,8 +252,6 @@ static uint32_t folders_below(struct folder *above, const char *path) {
             deny(above, below.denied);
         count += below.count > 0;
         folder_free(&below);
-        vt_string_free(&message);
-        free(folder);
     }
     if (dir)
         closedir(dir);
@@ -316,9 +311,8 @@ static int choose(const char *path, bool here, const char *run, bool with_merged
     struct folder folder = {.merged = with_merged ? &merged : NULL};
     int error = look_into(&folder, path, here ? "" : NULL, message);
     if (!error) {
-        char *where = here ? vt_strdup("here") : vt_formatted("in %s", path);
+        VT_SCOPED char *where = here ? vt_strdup("here") : vt_formatted("in %s", path);
         error = take_chosen(&folder, path, where, run, taken, logs, message);
-        free(where);
     }
     folder_free(&folder);
     vt_logs_free(&merged);
@@ -402,13 +396,13 @@ static char *folder_of(const char *path) {
 
 void vt_logs_complete(struct vt_logs *logs) {
     uint32_t named = logs->count;
-    struct vt_map listed = {0};
+    VT_SCOPED_MAP listed = {0};
     char *last = NULL;
     const char *last_name = NULL;
     list_files(logs, &listed);
     for (uint32_t i = 0; i < named; i++) {
         const char *name = vt_basename(logs->paths[i]);
-        struct vt_string message = {0};
+        VT_SCOPED_STRING message = {0};
         struct folder folder = {0};
         char *path = folder_of(logs->paths[i]);
         /* most are in one folder, and are called what all logs are, or what the last one is */
@@ -417,13 +411,11 @@ void vt_logs_complete(struct vt_logs *logs) {
         if (!done && !look_into(&folder, path, name, &message))
             add_runs_of(&folder, logs, &listed);
         folder_free(&folder);
-        vt_string_free(&message);
         free(last);
         last = path;
         last_name = name;
     }
     free(last);
-    vt_map_free(&listed);
 }
 
 void vt_logs_free(struct vt_logs *logs) {

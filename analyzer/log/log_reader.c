@@ -87,7 +87,7 @@ bool vt_log_is_merged(int fd) {
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64_t *file_bytes,
                        struct vt_string *message) {
     struct stat st;
-    struct vt_string why = {0};
+    VT_SCOPED_STRING why = {0};
     if (fstat(fd, &st)) {
         int error = errno;
         vt_string_format(message, "%s: %s", path, strerror(error));
@@ -115,7 +115,6 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
                          path);
     else if (error)
         vt_string_add(message, why.text);
-    vt_string_free(&why);
     if (error)
         return error;
     if (got < sizeof *h)

@@ -114,7 +114,7 @@ static void take_parents(struct runs *r, struct heap *alive, uint32_t child) {
  * process in between. Many may have had one number, and many may name it: they are gone through
  * together, by their times of start. */
 static void take_families(struct runs *r, uint32_t count) {
-    struct claim *claims = vt_alloc(r->count + count, sizeof *claims);
+    VT_SCOPED struct claim *claims = vt_alloc(r->count + count, sizeof *claims);
     struct heap alive = {.all = vt_alloc(r->count, sizeof *alive.all)};
     size_t n = 0;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -136,7 +136,6 @@ static void take_families(struct runs *r, uint32_t count) {
             heap_add(&alive, r->processes[claims[i].index]);
     }
     free(alive.all);
-    free(claims);
 }
 
 /* --- ranks --- */
@@ -195,7 +194,7 @@ static void take_launched(struct runs *r, struct launch *launch, const struct la
 /* Joins the ranks that name one launch, or that have one parent: a launcher has no log itself. A job of
  * one rank is left out: its shell is a rank, too. */
 static void take_launches(struct runs *r, uint32_t count, bool by_parent) {
-    struct launched *all = vt_alloc(count, sizeof *all);
+    VT_SCOPED struct launched *all = vt_alloc(count, sizeof *all);
     struct launch launch = {0};
     size_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -209,7 +208,6 @@ static void take_launches(struct runs *r, uint32_t count, bool by_parent) {
     for (size_t i = 0; i < n; i++)
         take_launched(r, &launch, &all[i]);
     vt_map_free(&launch.ranks);
-    free(all);
 }
 
 void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {

@@ -205,9 +205,9 @@ static int compare_phases(const void *a, const void *b) {
 }
 
 void vt_log_pair_phases(struct vt_log *log) {
-    struct vt_map ends = {0};
+    VT_SCOPED_MAP ends = {0};
     size_t all = log->phase_count, kept = 0;
-    uint64_t *ended = vt_alloc(all, sizeof *ended);
+    VT_SCOPED uint64_t *ended = vt_alloc(all, sizeof *ended);
     for (size_t i = 0; i < all; i++) {
         const struct vt_log_phase *phase = &log->phases[i];
         ended[i] = phase->ended;
@@ -230,8 +230,6 @@ void vt_log_pair_phases(struct vt_log *log) {
     for (size_t i = 0; i < kept; i++)
         if (log->phases[i].range)
             vt_map_put(&log->phase_ranges, log->phases[i].range, (uint32_t)i);
-    free(ended);
-    vt_map_free(&ends);
 }
 
 /* records.def says which scans are conclusive. */

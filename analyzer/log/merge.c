@@ -104,7 +104,7 @@ static int compare_rows(const void *a, const void *b) {
 
 /* For a damaged chunk, whose times are in no order: insertion sort would take too long. */
 static void sort_anyhow(struct run *run) {
-    struct sort_row *rows = vt_alloc(run->count, sizeof *rows);
+    VT_SCOPED struct sort_row *rows = vt_alloc(run->count, sizeof *rows);
     for (uint32_t i = 0; i < run->count; i++)
         rows[i] = (struct sort_row){key_at(run, i), run->events[i], i, run->by[i]};
     qsort(rows, run->count, sizeof *rows, compare_rows);
@@ -112,7 +112,6 @@ static void sort_anyhow(struct run *run) {
         run->events[i] = rows[i].event;
         run->by[i] = rows[i].by;
     }
-    free(rows);
 }
 
 static void sort_run(struct run *run) {

@@ -59,7 +59,7 @@ static void cover(struct vt_module_index *index, const struct vt_log_module *m, 
 
 struct vt_module_index *vt_module_index_make(const struct vt_log_module *modules, size_t count) {
     struct vt_module_index *index = vt_alloc(1, sizeof *index);
-    const struct vt_log_module **order = vt_alloc(count, sizeof *order);
+    VT_SCOPED const struct vt_log_module **order = vt_alloc(count, sizeof *order);
     index->modules = modules;
     index->edges = vt_alloc(count, 2 * sizeof *index->edges);
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +84,6 @@ struct vt_module_index *vt_module_index_make(const struct vt_log_module *modules
     index->listed = vt_alloc(sum, sizeof *index->listed);
     for (size_t i = 0; i < count; i++)
         cover(index, order[i], true);
-    free(order);
     return index;
 }
 

@@ -67,10 +67,9 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     }
     /* 8 bytes more: see `end` below */
     uint8_t *bytes = vt_alloc(VT_NVML_MOST_BYTES + 8, 1);
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     uint32_t have;
     int error = vt_log_read_at(fd, file->path, bytes, VT_NVML_MOST_BYTES, 0, &have, &message);
-    vt_string_free(&message);
     close(fd);
     if (error) {
         refuse(file, strerror(-error));

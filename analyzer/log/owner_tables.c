@@ -130,7 +130,7 @@ static void link_arounds(struct vt_log *log, const struct vt_map *steps) {
 
 /* Makes indices of the parents' numbers. Of two steps with one number the first counts. */
 static void link_steps(struct vt_log *log) {
-    struct vt_map numbers = {0};
+    VT_SCOPED_MAP numbers = {0};
     vt_sort(log->steps, log->step_count, sizeof *log->steps, compare_steps);
     for (size_t i = 0; i < log->step_count; i++) {
         struct vt_log_step *step = &log->steps[i];
@@ -149,18 +149,16 @@ static void link_steps(struct vt_log *log) {
     for (size_t i = 0; i < log->owned_count; i++)
         log->owned[i].entry.step = vt_map_get(&numbers, log->owned[i].entry.step);
     link_arounds(log, &numbers);
-    vt_map_free(&numbers);
 }
 
 /* Leaves the last snapshots, and of two with one number the first. */
 static void choose_snapshots(struct vt_log *log) {
-    struct vt_map numbers = {0};
+    VT_SCOPED_MAP numbers = {0};
     size_t kept = 0, from;
     vt_sort(log->snapshots, log->snapshot_count, sizeof *log->snapshots, compare_snapshots);
     for (size_t i = 0; i < log->snapshot_count; i++)
         if (vt_map_add_key(&numbers, log->snapshots[i].number))
             log->snapshots[kept++] = log->snapshots[i];
-    vt_map_free(&numbers);
     from = kept > VT_LOG_SNAPSHOTS ? kept - VT_LOG_SNAPSHOTS : 0;
     log->snapshot_count = kept - from;
     if (from)
@@ -201,9 +199,8 @@ char *vt_log_script(const struct vt_log *log) {
         if (at && !strncmp(word, "-m", 2))
             return NULL;
         if (at && length > 3 && !memcmp(word + length - 3, ".py", 3)) {
-            char *file = vt_strndup(word, length);
+            VT_SCOPED char *file = vt_strndup(word, length);
             char *path = file[0] == '/' ? vt_strdup(file) : vt_formatted("%s/%s", h->cwd, file);
-            free(file);
             return path;
         }
         at += (uint32_t)length + 1;

@@ -194,7 +194,7 @@ static char *cut_scopes(char *function, unsigned width, bool python) {
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     if (!frame)
         return vt_strdup("unknown (no stack)");
-    char *file = file_of(p, frame), *function = vt_frame_text_function(frame);
+    VT_SCOPED char *file = file_of(p, frame), *function = vt_frame_text_function(frame);
     struct vt_string text = {0};
     if (file) {
         char line[16] = "";
@@ -226,8 +226,6 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
     } else {
         vt_string_add(&text, "generated code");
     }
-    free(file);
-    free(function);
     vt_printable(text.text);
     cut_end(text.text, width);
     return text.text;
@@ -236,12 +234,11 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
 /* `file` may be relative to the process's working directory. */
 FILE *vt_frame_text_open_source(const struct vt_process *p, const char *file) {
     struct stat st;
-    struct vt_string path = {0};
+    VT_SCOPED_STRING path = {0};
     if (file[0] != '/' && p->cwd)
         vt_string_format(&path, "%s/", p->cwd);
     vt_string_add(&path, file);
     FILE *in = p->hides_source ? NULL : vt_file_stream(path.text, NULL);
-    vt_string_free(&path);
     if (in && fstat(fileno(in), &st)) {
         fclose(in);
         return NULL;

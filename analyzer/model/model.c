@@ -270,7 +270,7 @@ unsigned vt_model_id_digits(const struct vt_model *model) {
     unsigned digits = 4;
     for (uint32_t i = 0; i < model->process_count; i++)
         count += model->processes[i].site_count;
-    uint64_t *ids = vt_alloc(count, sizeof *ids);
+    VT_SCOPED uint64_t *ids = vt_alloc(count, sizeof *ids);
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].site_count; j++)
             ids[n++] = model->processes[i].sites[j].id;
@@ -279,6 +279,5 @@ unsigned vt_model_id_digits(const struct vt_model *model) {
         while (digits < 16 && ids[i] != ids[i - 1] &&
                ids[i] >> (64 - 4 * digits) == ids[i - 1] >> (64 - 4 * digits))
             digits++;
-    free(ids);
     return digits;
 }

@@ -73,9 +73,8 @@ fullest(const struct vt_process *p, const struct vt_snapshot *first, const struc
 const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) {
     const struct vt_snapshot *last = vt_process_snapshot(p), *shown = NULL;
     if (p->leak_count) {
-        const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
         shown = fullest(p, last, leaks);
-        free(leaks);
     }
     shown = shown ? shown : fullest(p, last, NULL);
     return shown ? shown : last;
@@ -154,7 +153,7 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
     const struct vt_root *r = &o->root;
     struct vt_string s = {0};
     bool python = r->kind == VT_ROOT_MODULE || r->kind == VT_ROOT_FRAME;
-    char *file = r->file ? file_text(p, r->file, python) : NULL;
+    VT_SCOPED char *file = r->file ? file_text(p, r->file, python) : NULL;
     const char *separator = "";
     if (python && r->function) {
         vt_string_format(&s, "%s()", r->function);
@@ -172,7 +171,6 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
         vt_string_format(&s, ":%u", r->line);
     if (!file && !python && r->module)
         vt_string_format(&s, "%s%s", separator, vt_basename(r->module));
-    free(file);
     if (!s.length) {
         vt_string_free(&s); /* an empty name takes memory, too */
         return NULL;
@@ -262,7 +260,7 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
         add_ended(o, count, &s);
         return vt_printable(s.text);
     }
-    char *place = vt_owner_place(p, o);
+    VT_SCOPED char *place = vt_owner_place(p, o);
     switch (o->root.kind) {
     case VT_ROOT_EXCEPTION:
         add_exception(o, &s);
@@ -285,7 +283,6 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
         add_traceback(o, &s);
     if (place)
         vt_string_format(&s, " in %s", place);
-    free(place);
     return vt_printable(s.text);
 }
 

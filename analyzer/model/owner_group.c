@@ -162,9 +162,9 @@ static void tell_as_one(struct vt_owner_group *g, const struct bucket *b, uint32
 
 /* Makes one of those that have so many steps in common. */
 static void join(struct grouping *all, uint32_t steps, enum stage stage) {
-    struct bucket *buckets = vt_alloc(all->count, sizeof *buckets);
+    VT_SCOPED struct bucket *buckets = vt_alloc(all->count, sizeof *buckets);
     uint32_t *of = vt_alloc(all->count, sizeof *of), bucket_count = 0, kept = 0;
-    struct vt_map known = {0};
+    VT_SCOPED_MAP known = {0};
     for (uint32_t i = 0; i < all->count; i++) {
         of[i] = VT_MAP_NONE;
         if (!may_join(all, &all->groups[i], steps, stage))
@@ -185,9 +185,7 @@ static void join(struct grouping *all, uint32_t steps, enum stage stage) {
         if (all->groups[i].holders)
             all->groups[kept++] = all->groups[i];
     all->count = kept;
-    free(buckets);
     free(of);
-    vt_map_free(&known);
 }
 
 static int larger_first(const void *a, const void *b) {
@@ -198,11 +196,10 @@ static int larger_first(const void *a, const void *b) {
 struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t count,
                                        bool by_purpose, uint32_t *group_count) {
     struct grouping all = {.groups = vt_alloc(count, sizeof *all.groups), .by_purpose = by_purpose};
-    struct vt_map known = {0};
+    VT_SCOPED_MAP known = {0};
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < count; i++)
         take_owner(&all, &known, &owned[i]);
-    vt_map_free(&known);
     for (uint32_t i = 0; i < all.count; i++) {
         uint32_t steps = all.groups[i].owner.holder_count;
         deepest = steps > deepest ? steps : deepest;
@@ -221,7 +218,7 @@ struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t
 
 struct vt_owner_group *vt_owner_groups_seen(const struct vt_process *p, const struct vt_snapshot *s,
                                             uint64_t device, uint32_t *group_count) {
-    struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);
+    VT_SCOPED struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->owner_count; i++) {
         struct vt_owned_by *by = &owned[count];
@@ -230,7 +227,6 @@ struct vt_owner_group *vt_owner_groups_seen(const struct vt_process *p, const st
         count += by->count > 0;
     }
     struct vt_owner_group *groups = vt_owner_groups(owned, count, true, group_count);
-    free(owned);
     return groups;
 }
 

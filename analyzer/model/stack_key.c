@@ -52,18 +52,16 @@ static char *clean(char *text) {
 }
 
 static char *name_frame(const struct vt_frame *f) {
-    char *function = vt_frame_text_function(f);
+    VT_SCOPED char *function = vt_frame_text_function(f);
     if (function && !f->python)
         cut_clone(function);
-    char *where = f->python ? vt_python_file_cell_name(f->file, false) : NULL;
+    VT_SCOPED char *where = f->python ? vt_python_file_cell_name(f->file, false) : NULL;
     if (!where)
         where = vt_strdup(f->file ? vt_basename(f->file) : f->module ? vt_basename(f->module) : "");
     if (!f->file)
         cut_version(where);
     char *name =
         vt_formatted("%s (%s)", function && *function ? function : "?", *where ? where : "unknown");
-    free(function);
-    free(where);
     return clean(name);
 }
 

@@ -79,7 +79,7 @@ char *vt_stack_text(const struct vt_process *p, const struct vt_stack *stack, un
         free(node);
         return text.text;
     }
-    char *line = source ? vt_frame_text_source(p, main_frame, 60) : NULL;
+    VT_SCOPED char *line = source ? vt_frame_text_source(p, main_frame, 60) : NULL;
     char *where = place_text(p, main_frame, UINT_MAX);
     unsigned short_columns = (unsigned)sizeof between - 1 + vt_frame_text_columns(node);
     unsigned columns = short_columns + (unsigned)sizeof before - 1;
@@ -96,7 +96,6 @@ char *vt_stack_text(const struct vt_process *p, const struct vt_stack *stack, un
         if (where)
             vt_string_format(&text, "%s%s", between, where);
     }
-    free(line);
     free(where);
     free(node);
     return text.text;
@@ -107,11 +106,9 @@ char *vt_site_text(const struct vt_process *p, const struct vt_site *site, unsig
     if (!site->caller)
         return vt_stack_text(p, site->stack, width, false);
     unsigned half = width / 2, rest = width - half;
-    char *caller =
+    VT_SCOPED char *caller =
         vt_frame_text(p, site->caller, rest > sizeof between ? rest - (sizeof between - 1) : 1);
-    char *at = vt_stack_text(p, site->stack, half, false);
+    VT_SCOPED char *at = vt_stack_text(p, site->stack, half, false);
     char *text = vt_formatted("%s%s%s", at, between, caller);
-    free(caller);
-    free(at);
     return text;
 }

@@ -108,7 +108,7 @@ static char *trim(char *line) {
 
 static int add_line(struct vt_suppressions *list, const char *path, uint32_t number, char *text,
                     struct vt_string *message) {
-    struct vt_string fault = {0};
+    VT_SCOPED_STRING fault = {0};
     char *line = trim(text), *glob = NULL;
     if (!*line)
         return 0;
@@ -123,14 +123,13 @@ static int add_line(struct vt_suppressions *list, const char *path, uint32_t num
     }
     free(glob);
     vt_string_format(message, "%s:%u: %s", path, number, fault.text);
-    vt_string_free(&fault);
     return -EINVAL;
 }
 
 int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_string *message) {
     const char *why;
     FILE *file = vt_file_stream_given(path, &why);
-    char *line = NULL;
+    VT_SCOPED char *line = NULL;
     size_t room = 0;
     uint32_t number = 0;
     bool anything = false;
@@ -159,7 +158,6 @@ int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_s
         vt_string_format(message, "%s:1: expected leak:PATTERN lines, found an empty file", path);
         error = -EINVAL;
     }
-    free(line);
     fclose(file);
     return error;
 }

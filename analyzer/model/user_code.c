@@ -250,9 +250,8 @@ static bool matches(const char *text, const char *pattern) {
         return false;
     if (!strchr(pattern, '*'))
         return strstr(text, pattern) != NULL;
-    char *anywhere = vt_formatted("*%s*", pattern);
+    VT_SCOPED char *anywhere = vt_formatted("*%s*", pattern);
     bool match = !fnmatch(anywhere, text, 0);
-    free(anywhere);
     return match;
 }
 

@@ -94,7 +94,7 @@ static int take_line(struct vt_classes *c, const char *file, unsigned line, char
 
 int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_string *message) {
     struct vt_classes *c = *classes = vt_alloc(1, sizeof *c);
-    char *line = NULL;
+    VT_SCOPED char *line = NULL;
     size_t room = 0;
     int error = 0;
     if (!file)
@@ -114,7 +114,6 @@ int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_str
     }
     if (in)
         fclose(in);
-    free(line);
     if (error) {
         vt_classes_close(c);
         *classes = NULL;
@@ -162,9 +161,8 @@ static bool excepted(const struct row *row, const struct vt_process *p) {
     const char *equals = strchr(row->unless, '=');
     if (!equals)
         return false;
-    char *name = vt_strndup(row->unless, (size_t)(equals - row->unless));
+    VT_SCOPED char *name = vt_strndup(row->unless, (size_t)(equals - row->unless));
     const char *value = vt_process_variable(p, name);
-    free(name);
     return value && !fnmatch(equals + 1, value, 0);
 }
 
@@ -173,9 +171,8 @@ static bool function_matches(const char *pattern, const char *function) {
     const char *parameters = strchr(function, '(');
     if (!parameters || parameters == function)
         return !fnmatch(pattern, function, 0);
-    char *name = vt_strndup(function, (size_t)(parameters - function));
+    VT_SCOPED char *name = vt_strndup(function, (size_t)(parameters - function));
     bool match = !fnmatch(pattern, name, 0);
-    free(name);
     return match;
 }
 

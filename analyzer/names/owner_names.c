@@ -354,7 +354,7 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
     make_name(n, way->parent);
     const struct way *parent = &n->ways[way->parent];
     const char *of = parent->core[0] ? parent->core : "a frame";
-    char *text = step_text(way);
+    VT_SCOPED char *text = step_text(way);
     way->context = parent->context;
     way->inner = parent->inner || way->kind == VT_STEP_FRAME;
     if (way->hidden || way->inside) {
@@ -377,7 +377,6 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
                                  parent->repeats && parent->kind != VT_STEP_ATTRIBUTE ? "…" : "",
                                  parent->core[0] || text[0] != '.' ? text : text + 1));
     }
-    free(text);
 }
 
 static const char *whole_name(struct vt_owner_names *n, uint32_t index) {

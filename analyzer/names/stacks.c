@@ -249,7 +249,7 @@ static void take_modules(const struct vt_stacks *s, struct vt_process *process) 
 }
 
 void vt_stacks_take_modules(const struct vt_stacks *s, struct vt_process *process) {
-    struct vt_map said = {0};
+    VT_SCOPED_MAP said = {0};
     take_modules(s, process);
     for (size_t i = 0; i < s->module_count; i++) {
         bool changed = s->states[i] == VT_SYMBOLS_CHANGED;
@@ -263,5 +263,4 @@ void vt_stacks_take_modules(const struct vt_stacks *s, struct vt_process *proces
                       changed ? "changed since the run (its build ID differs)"
                               : "is gone or cannot be read");
     }
-    vt_map_free(&said);
 }

@@ -255,7 +255,7 @@ static uint64_t count_pieces(const struct vt_replay *r, const struct place *plac
 static void draw(struct vt_maps_maker *m, const struct vt_replay *r, const struct moment *moment,
                  struct vt_address_map *map) {
     uint32_t count;
-    struct place *places = find_places(m, r, moment->device, &count);
+    VT_SCOPED struct place *places = find_places(m, r, moment->device, &count);
     bool whole = m->whole_end && moment->why == VT_MAP_END;
     uint32_t most = whole ? VT_MAP_PIECES_END : VT_MAP_PIECES;
     struct drawing d = {.maker = m, .replay = r, .map = map};
@@ -269,7 +269,6 @@ static void draw(struct vt_maps_maker *m, const struct vt_replay *r, const struc
         d.least = least_piece(places, count, most);
     for (uint32_t i = 0; i < count; i++)
         draw_region(&d, &places[i]);
-    free(places);
 }
 
 static void draw_moment(struct vt_maps_maker *m, const struct moment *moment,

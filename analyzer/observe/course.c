@@ -74,7 +74,7 @@ static int largest_line_first(const void *a, const void *b) {
  * a helper that all of a program allocates through is not a leak as a whole. */
 static struct line *find_lines(const struct vt_process *p, unsigned device, const bool *leaks,
                                uint32_t *count) {
-    struct vt_map by_key = {0};
+    VT_SCOPED_MAP by_key = {0};
     struct line *lines = NULL;
     uint32_t room = 0;
     *count = 0;
@@ -92,7 +92,6 @@ static struct line *find_lines(const struct vt_process *p, unsigned device, cons
         line->peak_bytes += s->peak_bytes;
         line->leak = leaks[i];
     }
-    vt_map_free(&by_key);
     vt_sort(lines, *count, sizeof *lines, largest_line_first);
     return lines;
 }
@@ -238,7 +237,7 @@ struct vt_course_maker *vt_course_begin(const struct vt_sources *sources,
     if (m->end < m->begin)
         m->end = m->begin;
     bool *leaks = vt_alloc(p->site_count, sizeof *leaks), host = false;
-    uint32_t *number = vt_alloc(p->site_count, sizeof *number);
+    VT_SCOPED uint32_t *number = vt_alloc(p->site_count, sizeof *number);
     for (uint32_t i = 0; i < p->leak_count; i++)
         for (uint32_t k = 0; k < p->leaks[i].site_count; k++)
             leaks[p->leaks[i].sites[k]] = true;
@@ -252,7 +251,6 @@ struct vt_course_maker *vt_course_begin(const struct vt_sources *sources,
     if (host)
         open_course(m, VT_DEVICE_HOST, leaks, number);
     number_sites(m, number);
-    free(number);
     free(leaks);
     return m;
 }

@@ -161,7 +161,7 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     struct vt_replay_snapshot *s = VT_ADD(r->snapshots, r->snapshot_count, r->snapshot_room);
     *s = (struct vt_replay_snapshot){.record = record};
     struct vt_map segments = list_segments(r);
-    uint8_t *seen = vt_addresses_bits(&r->live);
+    VT_SCOPED uint8_t *seen = vt_addresses_bits(&r->live);
     struct sums sums = {0};
     size_t count;
     const struct vt_log_owned *owned = find_entries(w->log, record->number, &count);
@@ -199,7 +199,6 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     s->sum_count = merge_sums(sums.all, sums.count);
     vt_map_free(&sums.by_hash);
     vt_map_free(&segments);
-    free(seen);
 }
 
 void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
@@ -234,7 +233,7 @@ static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses
 void vt_owned_take_lost(struct vt_replay *r, const struct vt_log *log) {
     size_t count = log->scan.word ? log->lost_count : 0;
     uint64_t until = log->scan.at ? vt_scan_ticks(log->scan.at) : UINT64_MAX;
-    uint8_t *done = owned_at_end(log, &r->live);
+    VT_SCOPED uint8_t *done = owned_at_end(log, &r->live);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
             vt_addresses_fetch_line(&r->live, lost_key(log->lost[i + AHEAD]));
@@ -245,7 +244,6 @@ void vt_owned_take_lost(struct vt_replay *r, const struct vt_log *log) {
         if (entry->allocated_at * r->age_unit <= until)
             vt_replay_site_of(r, entry)->lost_count++;
     }
-    free(done);
 }
 
 void vt_owned_drop(struct vt_replay *replay) {

@@ -53,7 +53,7 @@ static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t r
 unsigned vt_packing_find(struct vt_segments *f, unsigned device, struct vt_cache_settings settings,
                          uint64_t request, uint64_t *work, struct vt_oom_cache *found) {
     struct vt_region region;
-    struct live *live = NULL;
+    VT_SCOPED struct live *live = NULL;
     size_t count = 0, room = 0, cursor = 0;
     request = (request + VT_CACHE_UNIT - 1) / VT_CACHE_UNIT * VT_CACHE_UNIT;
     unsigned stream = settings.max_split == UINT64_MAX ? choose_stream(f, device, request) : 0;
@@ -87,6 +87,5 @@ unsigned vt_packing_find(struct vt_segments *f, unsigned device, struct vt_cache
         found->known = true;
         vt_cache_close(fresh);
     }
-    free(live);
     return stream;
 }

@@ -71,11 +71,11 @@ static bool same_but_thread(const struct kind *a, const struct kind *b) {
 }
 
 void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
-    struct vt_map by_tid = {0}, by_kind = {0};
+    VT_SCOPED_MAP by_tid = {0}, by_kind = {0};
     struct thread *threads = NULL;
-    struct kind *kinds = NULL;
+    VT_SCOPED struct kind *kinds = NULL;
     uint32_t thread_count = 0, thread_room = 0, kind_count = 0, kind_room = 0;
-    uint32_t *kind_of = vt_alloc(log->phase_count, sizeof *kind_of);
+    VT_SCOPED uint32_t *kind_of = vt_alloc(log->phase_count, sizeof *kind_of);
     *out = (struct vt_iterations){0};
     for (size_t i = 0; i < log->chunk_count; i++)
         thread_of(&threads, &thread_count, &thread_room, &by_tid, log->chunks[i].tid)->events +=
@@ -124,10 +124,6 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
     for (uint32_t i = 0; i < thread_count; i++)
         free(threads[i].open);
     free(threads);
-    free(kinds);
-    free(kind_of);
-    vt_map_free(&by_tid);
-    vt_map_free(&by_kind);
 }
 
 void vt_phases_iterations_free(struct vt_iterations *iterations) {
@@ -139,7 +135,7 @@ void vt_phases_iterations_free(struct vt_iterations *iterations) {
 
 /* Lists the names that do exist, for a user who mistyped: each once, as many as fit a line. */
 static void say_names(const struct vt_log *log, struct vt_string *message) {
-    bool *said = vt_alloc(log->name_count, sizeof *said);
+    VT_SCOPED bool *said = vt_alloc(log->name_count, sizeof *said);
     unsigned count = 0;
     for (size_t i = 0; i < log->phase_count; i++) {
         uint32_t name = log->phases[i].name;
@@ -154,7 +150,6 @@ static void say_names(const struct vt_log *log, struct vt_string *message) {
         vt_string_format(message, " and %u more", count - 8);
     if (!count)
         vt_string_add(message, ", or of any");
-    free(said);
 }
 
 int vt_phases_find(const struct vt_log *log, const char *option, const char *text,

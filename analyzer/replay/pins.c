@@ -23,8 +23,8 @@ static int most_pinned_first(const void *a, const void *b) {
 }
 
 uint32_t vt_pins_find(const struct vt_replay *r, unsigned device, struct vt_pin pins[VT_PINS]) {
-    struct vt_map known = {0};
-    struct pin_row *rows = NULL;
+    VT_SCOPED_MAP known = {0};
+    VT_SCOPED struct pin_row *rows = NULL;
     size_t count = 0, room = 0, cursor = 0;
     struct vt_region region;
     for (uint64_t n = 1; vt_segments_region(r->segments, &cursor, &region); n++) {
@@ -56,7 +56,5 @@ uint32_t vt_pins_find(const struct vt_replay *r, unsigned device, struct vt_pin 
         count = VT_PINS;
     for (size_t i = 0; i < count; i++)
         pins[i] = rows[i].pin;
-    free(rows);
-    vt_map_free(&known);
     return (uint32_t)count;
 }

@@ -324,13 +324,13 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
 
 void vt_walk_count_mapped(struct vt_replay *r) {
     const struct vt_segment *s;
-    uint8_t *seen = r->segments ? vt_addresses_bits(&r->live) : NULL; /* some are mapped twice */
+    VT_SCOPED uint8_t *seen =
+        r->segments ? vt_addresses_bits(&r->live) : NULL; /* some are mapped twice */
     for (size_t at = 0; seen && (s = vt_segments_next(r->segments, &at));) {
         const uint32_t *slot = s->mapped ? vt_addresses_slot(&r->live, s->key) : NULL;
         if (slot && !vt_addresses_set(seen, vt_addresses_number(&r->live, slot)))
             vt_replay_site_of(r, vt_addresses_in(&r->live, slot))->mapped_count++;
     }
-    free(seen);
 }
 
 /* From the first end of a context on, each context's allocations are listed: a program may end
@@ -390,10 +390,10 @@ static bool is_listed(const struct vt_walk *w, const struct vt_address *entry,
  * memory around them. */
 void vt_walk_correct(struct vt_walk *w) {
     struct vt_replay *r = w->r;
-    struct vt_map listed = {0};
+    VT_SCOPED_MAP listed = {0};
     for (size_t i = 0; i < w->log->live_count; i++)
         vt_map_put(&listed, listed_key(&w->log->live[i]), (uint32_t)i);
-    struct vt_event *gone = vt_alloc(r->live.used, sizeof *gone);
+    VT_SCOPED struct vt_event *gone = vt_alloc(r->live.used, sizeof *gone);
     const struct vt_address *entry;
     size_t count = 0;
     for (int blocks = 1; blocks >= 0; blocks--)
@@ -432,8 +432,6 @@ void vt_walk_correct(struct vt_walk *w) {
         vt_history_corrected(w->history);
     r->corrected = true;
     w->correct_at = UINT64_MAX;
-    free(gone);
-    vt_map_free(&listed);
 }
 
 /* --- the window --- */

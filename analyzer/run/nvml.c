@@ -123,7 +123,7 @@ static void add_process(struct vt_nvml_gpu *gpu, pid_t pid, uint64_t bytes) {
 
 static bool read_list(processes_fn *list, device_t device, struct vt_nvml_gpu *gpu) {
     unsigned room = 64;
-    struct process_v2 *entries = NULL;
+    VT_SCOPED struct process_v2 *entries = NULL;
     int result = INSUFFICIENT_SIZE;
     /* the list can grow between two calls */
     for (int tries = 0; tries < 5 && result == INSUFFICIENT_SIZE; tries++) {
@@ -137,7 +137,6 @@ static bool read_list(processes_fn *list, device_t device, struct vt_nvml_gpu *g
     }
     for (unsigned i = 0; result == SUCCESS && i < room; i++)
         add_process(gpu, (pid_t)entries[i].pid, entries[i].bytes);
-    free(entries);
     return result == SUCCESS;
 }
 

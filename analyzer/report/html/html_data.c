@@ -37,10 +37,8 @@ static void write_head(struct vt_html *h) {
 static void write_devices(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
-    vt_json_open(j, "devices", '[');
-    for (uint32_t i = 0; i < p->device_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++) {
         const struct vt_device *d = &p->devices[i];
-        vt_json_open(j, NULL, '{');
         vt_html_device(j, "device", d->ordinal);
         vt_html_text(h, "name", d->name);
         vt_json_number(j, "total", d->total_bytes);
@@ -49,9 +47,7 @@ static void write_devices(struct vt_html *h) {
         vt_json_number(j, "peak_at", d->peak_at);
         vt_json_number(j, "allocs", d->alloc_count);
         vt_json_number(j, "untracked", d->untracked_bytes);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 static void write_apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
@@ -129,9 +125,7 @@ static void write_phases(struct vt_html *h) {
     if (count > most)
         vt_sort(list, count, sizeof *list, longer_first);
     vt_sort(list, shown, sizeof *list, earlier_first);
-    vt_json_open(j, "phases", '[');
-    for (uint32_t i = 0; i < shown; i++) {
-        vt_json_open(j, NULL, '{');
+    for (uint32_t i = 0; vt_json_objects(j, "phases", i, shown); i++) {
         vt_html_text(h, "name", list[i]->name);
         vt_json_number(j, "start", list[i]->start);
         vt_json_number(j, "end", list[i]->end);
@@ -139,9 +133,7 @@ static void write_phases(struct vt_html *h) {
         vt_json_number(j, "peak", list[i]->peak_bytes);
         if (list[i]->mark)
             vt_json_boolean(j, "mark", true);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     vt_json_number(j, "phases_left_out", p->phase_count - shown);
 }
 

@@ -38,8 +38,7 @@ static void write_owner(struct vt_html *h, const struct vt_memory_owner *o) {
 static void write_roles(struct vt_html *h, const struct vt_snapshot *s) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
-    vt_json_open(j, "roles", '[');
-    for (uint32_t d = 0; d < p->device_count; d++) {
+    for (uint32_t d = 0; vt_json_items(j, "roles", d, p->device_count); d++) {
         uint64_t sums[VT_PURPOSES] = {0}, ordinal = p->devices[d].ordinal, all = 0;
         for (uint32_t i = 0; i < s->owner_count; i++)
             sums[s->owners[i].purpose] +=
@@ -54,7 +53,6 @@ static void write_roles(struct vt_html *h, const struct vt_snapshot *s) {
             vt_json_number(j, vt_purpose_names[i], sums[i]);
         vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
 
 /* Of the room for owners: what was taken in passing has less of it. */
@@ -68,33 +66,27 @@ void vt_html_snapshots(struct vt_html *h) {
     uint32_t weights = 0;
     for (uint32_t i = 0; i < p->snapshot_count; i++)
         weights += weight_of_snapshot(&p->snapshots[i]);
-    vt_json_open(j, "snapshots", '[');
-    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "snapshots", i, p->snapshot_count); i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
         uint64_t left = 0;
         uint32_t most =
             h->bounds.owners ? h->bounds.owners * weight_of_snapshot(s) / weights + 1 : 0;
         VT_SCOPED char *moment = vt_snapshot_moment(s);
-        vt_json_open(j, NULL, '{');
         vt_json_number(j, "at", s->at);
         vt_json_string(j, "why", vt_snapshot_why_names[s->why]);
         vt_html_text(h, "phase", s->phase);
         vt_json_string(j, "moment", moment);
         vt_json_boolean(j, "complete", s->complete);
-        vt_json_open(j, "owners", '[');
-        for (uint32_t k = 0; k < s->owner_count; k++)
+        for (uint32_t k = 0; vt_json_items(j, "owners", k, s->owner_count); k++)
             if (k < most)
                 write_owner(h, &s->owners[k]);
             else
                 left += s->owners[k].bytes;
-        vt_json_close(j, ']');
         vt_json_number(j, "bytes_left_out", left);
         vt_json_number(j, "unowned", s->unowned_bytes);
         vt_json_number(j, "runtime", s->runtime_bytes);
         write_roles(h, s);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     const struct vt_snapshot *shown = vt_process_snapshot_shown(p);
     vt_json_number(j, "snapshot_shown", shown ? (uint64_t)(shown - p->snapshots) : VT_UNKNOWN);
 }

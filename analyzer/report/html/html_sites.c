@@ -28,11 +28,9 @@ void vt_html_site(const struct vt_html *h, const char *name, uint32_t site) {
 
 void vt_html_site_list(const struct vt_html *h, const char *name, const uint32_t *sites,
                        uint32_t count) {
-    vt_json_open(h->json, name, '[');
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; vt_json_items(h->json, name, i, count); i++)
         if (sites[i] != VT_NO_SITE && h->page_site[sites[i]] != VT_NO_SITE)
             vt_html_site(h, NULL, sites[i]);
-    vt_json_close(h->json, ']');
 }
 
 /* --- the choice --- */
@@ -189,13 +187,11 @@ static uint32_t number_of_stack(struct vt_html *h, struct tables *t, const struc
 
 /* Writes rows and frees them. */
 static void write_rows(struct vt_html *h, const char *name, struct rows *r) {
-    vt_json_open(h->json, name, '[');
-    for (uint32_t i = 0; i < r->count; i++) {
+    for (uint32_t i = 0; vt_json_items(h->json, name, i, r->count); i++) {
         vt_json_key(h->json, NULL);
         fputs(r->items[i], h->json->out);
         free(r->items[i]);
     }
-    vt_json_close(h->json, ']');
     free(r->items);
     vt_map_free(&r->by_hash);
 }
@@ -270,8 +266,7 @@ static void write_lines(struct vt_html *h) {
     VT_SCOPED uint64_t *keys = vt_alloc(h->site_count, sizeof *keys);
     for (uint32_t i = 0; i < h->site_count; i++)
         keys[i] = vt_rows_line_key(&h->process->sites[h->model_site[i]]);
-    vt_json_open(j, "lines", '[');
-    for (uint32_t i = 0; i < h->site_count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "lines", i, h->site_count); i++) {
         if (vt_map_get(&written, keys[i]) != VT_MAP_NONE)
             continue;
         vt_map_put(&written, keys[i], i);
@@ -281,7 +276,6 @@ static void write_lines(struct vt_html *h) {
                 vt_json_number(j, NULL, k);
         vt_json_close(j, ']');
     }
-    vt_json_close(j, ']');
 }
 
 /* What the page does not list, for each layer. */
@@ -315,10 +309,8 @@ static void write_left_out(struct vt_html *h, const uint64_t *leaked) {
 void vt_html_sites(struct vt_html *h) {
     struct tables tables = {0};
     VT_SCOPED uint64_t *of_leaks = leaked_of_sites(h->process);
-    vt_json_open(h->json, "sites", '[');
-    for (uint32_t i = 0; i < h->site_count; i++)
+    for (uint32_t i = 0; vt_json_items(h->json, "sites", i, h->site_count); i++)
         write_site(h, &tables, &h->process->sites[h->model_site[i]], of_leaks[h->model_site[i]]);
-    vt_json_close(h->json, ']');
     write_left_out(h, of_leaks);
     write_lines(h);
     write_rows(h, "stacks", &tables.stacks);

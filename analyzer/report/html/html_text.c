@@ -39,10 +39,8 @@ void vt_html_text(const struct vt_html *h, const char *name, const char *text) {
 
 void vt_html_text_list(const struct vt_html *h, const char *name, const char *const *list,
                        uint32_t count) {
-    vt_json_open(h->json, name, '[');
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; vt_json_items(h->json, name, i, count); i++)
         vt_html_text(h, NULL, list[i]);
-    vt_json_close(h->json, ']');
 }
 
 uint64_t vt_html_text_number(struct vt_html *h, const char *text) {
@@ -64,10 +62,8 @@ uint64_t vt_html_text_number(struct vt_html *h, const char *text) {
 }
 
 void vt_html_texts_write(const struct vt_html *h) {
-    vt_json_open(h->json, "texts", '[');
-    for (uint32_t i = 0; i < h->texts.count; i++)
+    for (uint32_t i = 0; vt_json_items(h->json, "texts", i, h->texts.count); i++)
         vt_json_string(h->json, NULL, h->texts.items[i]);
-    vt_json_close(h->json, ']');
 }
 
 void vt_html_texts_free(struct vt_html *h) {

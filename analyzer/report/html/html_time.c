@@ -120,28 +120,22 @@ static void write_course(struct vt_html *h, const struct vt_course *c, uint32_t 
     write_series(j, "live", c->live_bytes, chosen, count);
     write_samples(j, "used", c->used_bytes, c, group, count);
     write_samples(j, "own", c->own_bytes, c, group, count);
-    vt_json_open(j, "bands", '[');
-    for (uint32_t i = 0; i < c->band_count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "bands", i, c->band_count); i++) {
         const struct vt_band *b = &c->bands[i];
-        vt_json_open(j, NULL, '{');
         vt_json_string(j, "kind", band_kinds[b->kind]);
         vt_json_boolean(j, "leak", b->leak);
         vt_html_site_list(h, "sites", b->sites,
                           b->site_count < SITES_OF_BAND ? b->site_count : SITES_OF_BAND);
         write_series(j, "bytes", b->bytes, chosen, count);
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
     vt_json_close(j, '}');
 }
 
 void vt_html_courses(struct vt_html *h) {
     const struct vt_timeline *t = h->process->timeline;
     uint32_t count = t && h->bounds.numbers ? t->course_count : 0;
-    vt_json_open(h->json, "courses", '[');
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; vt_json_items(h->json, "courses", i, count); i++)
         write_course(h, &t->courses[i], h->bounds.numbers / count);
-    vt_json_close(h->json, ']');
 }
 
 /* --- maps --- */
@@ -230,8 +224,7 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
     uint64_t small = merge_below(m, shown, most);
     VT_SCOPED struct vt_map_piece *pieces = vt_alloc(m->piece_count, sizeof *pieces);
     uint64_t left_out = m->regions_left_out;
-    vt_json_open(j, "regions", '[');
-    for (uint32_t i = 0; i < m->region_count; i++) {
+    for (uint32_t i = 0; vt_json_items(j, "regions", i, m->region_count); i++) {
         const struct vt_map_region *r = &m->regions[i];
         char address[32];
         if (!shown[i]) {
@@ -247,7 +240,6 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
         write_pieces(h, pieces, pieces_of(m, r, small, pieces));
         vt_json_close(j, ']');
     }
-    vt_json_close(j, ']');
     vt_json_number(j, "regions_left_out", left_out);
 }
 
@@ -263,10 +255,8 @@ void vt_html_maps(struct vt_html *h) {
     uint32_t count = t && h->bounds.pieces ? t->map_count : 0, weights = 0;
     for (uint32_t i = 0; i < count; i++)
         weights += weight_of_map(&t->maps[i]);
-    vt_json_open(j, "maps", '[');
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; vt_json_objects(j, "maps", i, count); i++) {
         const struct vt_address_map *m = &t->maps[i];
-        vt_json_open(j, NULL, '{');
         vt_html_device(j, "device", m->device);
         vt_json_number(j, "at", m->at);
         vt_json_string(j, "why", whys[m->why]);
@@ -274,7 +264,5 @@ void vt_html_maps(struct vt_html *h) {
         vt_json_number(j, "in_use", m->in_use_bytes);
         vt_json_number(j, "largest_free", m->largest_free_bytes);
         write_regions(h, m, h->bounds.pieces / weights * weight_of_map(m));
-        vt_json_close(j, '}');
     }
-    vt_json_close(j, ']');
 }
