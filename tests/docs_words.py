@@ -17,6 +17,15 @@ FOREIGN = {"--vram-leaks": "the pytest plugin", "--vram-peak": "the pytest plugi
            "--vramtrace-fail-on": "the pytest plugin",
            "--vramtrace-report": "the pytest plugin", "--vramtrace-args": "the pytest plugin"}
 
+# Sentences that native readers stumbled over, and what we say: they do not come back, in documents or in what vramtrace prints.
+STUMBLES = {r"\bthe mend\b": "the fix", r"\bLEAK WENT\b(?!`\.)": "LEAK FIXED", r"no named way": "no named path",
+            r"\bwent with (its|their) contexts?\b": "was released with its context", r"took (it|them) with (its|their) context": "released ...",
+            r"The processes run on\b": "The traced processes keep running", r"\bare no chance\b": "are not chance",
+            r"\bneed not be carried together\b": "can stay on their nodes", r"\bOf memory of a\b": "For ... memory",
+            r"\bit is init's to bury\b": "init reaps it", r"\bwhat they found that are done\b": "results of finished searches",
+            r"\bthis log has none of that name\b": "no phase \"x\" in this log; it has ...", r"\bthen in a process that stays\b": "another process is growing",
+            r"\bA limit without a test goes\b": "Remove a limit that no test needs", r"\bis to have the \w+ of each\b": "store the ... of each"}
+
 _program = None
 
 
@@ -35,6 +44,12 @@ def ask(*words):
     done = subprocess.run([_program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=600, check=False)
     return done.returncode, done.stdout
+
+
+def stumbles(text):
+    """(what stands there, what to say instead) for each sentence of STUMBLES in a text; lines may break it."""
+    plain = re.sub(r"\s+", " ", text)
+    return [(found.group(), instead) for wrong, instead in STUMBLES.items() for found in re.finditer(wrong, plain, re.I)]
 
 
 @functools.lru_cache(maxsize=None)

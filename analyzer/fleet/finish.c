@@ -82,8 +82,11 @@ void vt_fleet_finish(struct vt_fleet *f) {
     sort_processes(f);
     /* the largest rows first in each process, whether they come from its log or from a merged file */
     for (uint32_t i = 0; i < f->process_count; i++) {
-        rank_cells(f, f->cells + f->processes[i].first_cell, f->processes[i].cell_count);
-        rank_owned(f, f->owned + f->processes[i].first_owned, f->processes[i].owned_count);
+        const struct vt_fleet_process *p = &f->processes[i];
+        if (p->cell_count)
+            rank_cells(f, f->cells + p->first_cell, p->cell_count);
+        if (p->owned_count)
+            rank_owned(f, f->owned + p->first_owned, p->owned_count);
     }
     vt_fleet_count_restarts(f);
     vt_fleet_find_outliers(f);

@@ -154,14 +154,14 @@ void vt_gate_lines_make(struct vt_gate *g) {
 
 /* --- why --- */
 
-/* "3 of 4 allocations were never freed, 2 went with their context (cuCtxDestroy)" */
+/* "3 of 4 allocations were never freed, 2 released with their context (cuCtxDestroy)" */
 static void say_counts(const struct vt_gate_line *line, const char *from, struct vt_string *why) {
     vt_string_format(why, "%s of %s allocation%s%s %s %s", VT_NUMBER(line->live_count),
                      VT_NUMBER(line->alloc_count), vt_plural(line->alloc_count), from,
                      line->live_count == 1 ? "was" : "were",
                      line->went_count ? "never freed" : "still live at the end");
     if (line->went_count)
-        vt_string_format(why, ", %s went with %s context (%s)", VT_NUMBER(line->went_count),
+        vt_string_format(why, ", %s released with %s context (%s)", VT_NUMBER(line->went_count),
                          line->went_count == 1 ? "its" : "their",
                          line->went_by ? line->went_by : "an unknown call");
 }

@@ -199,7 +199,7 @@ static void say_unjudged(const struct vt_process *p, const struct vt_gate_proces
                      largest->tested && largest->tested->test ? largest->tested->test : "");
 }
 
-/* About memory that went with its context and so was not judged, and what had too few rounds, with
+/* About memory that was released with its context and so was not judged, and what had too few rounds, with
  * the process's name if there are several. NULL: there is none. Free it. */
 static char *note_of(const struct vt_gate_page *page, uint32_t process) {
     const struct vt_process *p = &page->gate->model->processes[process];

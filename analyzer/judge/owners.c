@@ -69,7 +69,7 @@ static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
     return owner;
 }
 
-/* What no named way leads to. */
+/* What has no named path to it. */
 static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
     uint32_t index = m->from->index[sum->site];
     struct vt_site *site = index == VT_NO_SITE ? NULL : &m->p->sites[index];

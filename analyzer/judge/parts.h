@@ -18,8 +18,8 @@ void vt_lifetime_say(const struct vt_site *site, struct vt_string *why);
 /* verdicts.c: phrase for how the log ended, as in "live when the process ended". A constant. */
 const char *vt_verdicts_end(const struct vt_process *process);
 
-/* verdicts.c: adds who took `went` blocks of `live`, where a context's end did: "; cuCtxDestroy took
- * them with their context". `by`: NULL: not known. */
+/* verdicts.c: adds who released `went` blocks of `live`, where a context's end did: "; cuCtxDestroy
+ * released them with their context". `by`: NULL: not known. */
 void vt_verdicts_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why);
 
 /* --- in_step.c: which growing sites rise together; leaks.c asks --- */

@@ -31,7 +31,7 @@ const char *vt_verdicts_end(const struct vt_process *p) {
 void vt_verdicts_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why) {
     if (!went)
         return;
-    vt_string_format(why, "; %s took ", by ? by : "an unknown call");
+    vt_string_format(why, "; %s released ", by ? by : "an unknown call");
     if (live == 1)
         vt_string_add(why, "it with its context");
     else if (went == live)
@@ -205,7 +205,7 @@ static void note_tidied(struct vt_process *p, const struct vt_site *largest, uin
                   text, more, VT_BYTES(largest->held_bytes));
 }
 
-/* Adds a note about memory that went with its context, unless it fails the gate, which names it. */
+/* Adds a note about memory that was released with its context, unless it fails the gate, which names it. */
 static void note_went(struct vt_process *p) {
     const char *by = NULL;
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -217,8 +217,8 @@ static void note_went(struct vt_process *p) {
     }
     if (!p->went_bytes || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL))
         return;
-    vt_model_note(p, "%s was never freed: it went with its context (%s).", VT_BYTES(p->went_bytes),
-                  by ? by : "an unknown call");
+    vt_model_note(p, "%s was released only when its context was destroyed (%s).",
+                  VT_BYTES(p->went_bytes), by ? by : "an unknown call");
     p->went_note = p->notes[p->note_count - 1];
 }
 

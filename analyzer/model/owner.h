@@ -27,7 +27,7 @@ extern const char *const vt_root_names[VT_ROOTS];
 
 /* What is known of what memory without an owner was last seen in. */
 enum vt_hop {
-    VT_HOP_HOLDER,     /* it holds the memory; no named way leads to it */
+    VT_HOP_HOLDER,     /* it holds the memory, with no named path to it */
     VT_HOP_SEEN,       /* a word that points to it is there; likewise */
     VT_HOP_SEEN_NAMED, /* such a word, in something with a name */
 };

@@ -143,13 +143,13 @@ static void say_names(const struct vt_log *log, struct vt_string *message) {
             continue;
         said[name] = true;
         if (count < 8)
-            vt_string_format(message, "%s%s", count ? ", " : ", but ", log->names[name]);
+            vt_string_format(message, "%s%s", count ? ", " : "; it has: ", log->names[name]);
         count++;
     }
     if (count > 8)
         vt_string_format(message, " and %u more", count - 8);
     if (!count)
-        vt_string_add(message, ", or of any");
+        vt_string_add(message, "; it has none");
 }
 
 int vt_phases_find(const struct vt_log *log, const char *option, const char *text,
@@ -183,9 +183,10 @@ int vt_phases_find(const struct vt_log *log, const char *option, const char *tex
                          option, text, *count);
     else {
         vt_string_format(message,
-                         "%s %s: expected %sa phase that the program named; this log has none of "
-                         "that name",
-                         option, text, !strcmp(option, "--phase") ? "" : "90s, 250ms, 80% or ");
+                         "%s %s: expected %sa phase that the program named; no phase \"%.*s\" in "
+                         "this log",
+                         option, text, !strcmp(option, "--phase") ? "" : "90s, 250ms, 80% or ",
+                         (int)length, text);
         say_names(log, message);
     }
     return -EINVAL;

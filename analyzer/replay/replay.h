@@ -53,7 +53,7 @@ struct vt_replay_site {
     uint64_t id;    /* vt_sites_id */
     uint64_t bytes_at_peak, count_at_peak;
     uint64_t went_bytes,
-        went_count;            /* of these frees: it went with its context, no call freed it */
+        went_count;            /* of these frees: released with its context, no call freed it */
     uint32_t lost_count;       /* live at the end, without any pointer to them */
     uint32_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
     uint32_t mapped_count;     /* physical memory that is live at the end and mapped */

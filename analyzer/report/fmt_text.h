@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of the text format, for its files: fmt_text.c writes the whole report, text_rows.c
- * lists of call sites, text_ranks.c what it says of many processes, words_*.c and text_site.c what it says
+ * lists of call sites, text_ranks.c what it says of many processes, words_*.c what it says
  * of one.
  */
 #ifndef VRAMTRACE_ANALYZER_FMT_TEXT_H

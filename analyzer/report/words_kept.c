@@ -31,8 +31,8 @@ void vt_words_add_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
 /* What a leak without an owner was last seen in. */
 static void say_last_hop(const struct vt_leak *leak, struct vt_doc *doc) {
     static const char *const texts[] = {
-        [VT_HOP_HOLDER] = "unknown: held by %s that no named way leads to",
-        [VT_HOP_SEEN] = "unknown: a pointer to it is in %s that no named way leads to",
+        [VT_HOP_HOLDER] = "unknown: held by %s with no named path to it",
+        [VT_HOP_SEEN] = "unknown: a pointer to it is in %s with no named path to it",
         [VT_HOP_SEEN_NAMED] = "unknown: a pointer to it is in %s"};
     if (leak->verdict == VT_VERDICT_LOST)
         vt_doc_row(doc, "kept by", "nothing: the last pointer to it is in %s%s", leak->last_hop,

@@ -68,8 +68,9 @@ static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
     else if (growing)
         say_growing(p, leak, amount, &rest);
     else if (went)
-        vt_string_add(&rest, went == live ? " never freed: it went with its context."
-                                          : " never freed; part of it went with its context.");
+        vt_string_add(&rest, went == live
+                                 ? " released only when its context was destroyed."
+                                 : " never freed; part of it was released with its context.");
     else
         vt_string_format(&rest, " still allocated %s.",
                          p->window_until != VT_UNKNOWN ? "when the window ends"

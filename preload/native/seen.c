@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where memory without an owner was seen last: what no named way leads to. Asked for after all else.
+ * Where memory without an owner was seen last: what has no named path to it. Asked for after all else.
  *
  * Memory that the search for owners did not come to is read once more, for words that point to such
  * an allocation. What they lie in is all that can be said: a block of the heap, an object of a class

@@ -509,7 +509,7 @@ void vt_owners_give_up(void) {
     giving_up = true;
     finish_going(false);
     if (going.answer && going.why == VT_SNAPSHOT_GROWTH) {
-        VT_SYS2(SYS_kill, going.pid, SIGKILL); /* it is init's to bury, and its memory's end */
+        VT_SYS2(SYS_kill, going.pid, SIGKILL); /* init reaps it, and its memory goes */
         memset(&going, 0, sizeof going);
     }
     leave_to_others();

@@ -30,7 +30,7 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name);
  * (VT_SNAPSHOT_GROWTH), it may take the place of an earlier one. `most_ns` of the processor's time is the most that
  * it may take; 0: the usual bound. False also if memory cannot be copied here, or the ones before are not done. */
 bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns);
-/* Writes what they found that are done. With `wait`, waits for all. */
+/* Writes the results of finished searches. With `wait`, waits for all. */
 enum vt_owners_state {
     VT_OWNERS_GO_ON = 1, /* some go on, or another thread is here */
     VT_OWNERS_LOST = 2   /* a child died */

@@ -228,7 +228,7 @@ static void members_of_a_set(void **state) {
     }
 }
 
-/* What no named way leads to at the end, but did before. */
+/* What has no named path to it at the end, but did before. */
 static void lost_from_sight(void **state) {
     (void)state;
     start();
