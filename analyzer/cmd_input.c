@@ -167,8 +167,11 @@ int vt_input_check_output(const struct vt_input *input, const char *format) {
 FILE *vt_output_open(const char *path) {
     if (!path || !strcmp(path, "-"))
         return stdout;
-    FILE *out = fopen(path, "we");
-    if (!out)
+    bool log = vt_log_is_log(path);
+    FILE *out = log ? NULL : fopen(path, "we");
+    if (log)
+        vt_error("%s: is a log, so it is not replaced", path);
+    else if (!out)
         vt_error("%s: %s", path, strerror(errno));
     return out;
 }

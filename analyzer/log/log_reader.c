@@ -70,6 +70,17 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
                   hex);
 }
 
+bool vt_log_is_log(const char *path) {
+    static const char magic[8] = VT_LOG_MAGIC;
+    char found[sizeof magic];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is = fd >= 0 && pread(fd, found, sizeof found, 0) == sizeof found &&
+              !memcmp(found, magic, sizeof magic);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 /* Also one that another tool wrote anew, with other spaces, its columns in another order, or without its first row:
  * whoever reads it then says that it may not be rewritten. */
 bool vt_log_is_merged(int fd) {

@@ -249,6 +249,9 @@ bool vt_log_is_running(const struct vt_log_header *header);
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);
 
+/* Whether the file is a log, by its first bytes: what a command writes does not take its place. */
+bool vt_log_is_log(const char *path);
+
 /* Whether it is no log but a merged file (fleet/merged.h), by its first row. */
 bool vt_log_is_merged(int fd);
 

@@ -5,6 +5,7 @@
  */
 #include "writers.h"
 
+#include "log/log.h"
 #include "watch_words.h"
 
 #include <errno.h>
@@ -238,6 +239,8 @@ static int replace_file(const struct vt_watch_frame *frame, uint32_t top, const 
 char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
     struct stat at;
     bool is_file = stat(path, &at) || S_ISREG(at.st_mode); /* or will be one */
+    if (is_file && vt_log_is_log(path))
+        return vt_formatted("%s: is a log, so it is not replaced", path);
     /* A device or a pipe is written to: /dev/null must not become a file. */
     int error = is_file ? replace_file(frame, top, path) : write_metrics(frame, top, path);
     return error ? vt_formatted("%s: %s", path, strerror(-error)) : NULL;
