@@ -260,23 +260,38 @@ static bool comes_column(struct reader *r, const char *name) {
     return false;
 }
 
-/* Reads over a column that comes next if it is one of a later version. */
-static int skip_unknown(struct reader *r) {
+/* Whether a column that rows of this kind have comes next. */
+static bool comes_known(struct reader *r, unsigned kind) {
     char *start = r->at;
+    bool known = false;
+    for (size_t i = 0; i < vt_merged_column_count && !known; i++)
+        known = (vt_merged_columns[i].rows & kind) && comes_column(r, vt_merged_columns[i].name);
+    r->at = start;
+    return known;
+}
+
+/* Reads over the columns that come next as long as they are of a later version. */
+static int skip_unknown(struct reader *r, unsigned kind) {
     const char *unused;
-    for (size_t i = 0; i < vt_merged_column_count; i++)
-        if (comes_column(r, vt_merged_columns[i].name)) {
-            r->at = start;
-            return 0;
+    int error = 0;
+    while (!error && *r->at == ',' && !comes_known(r, kind)) {
+        r->at++;
+        error = read_text(r, NULL, &unused);
+        if (!error && !comes(r, ":"))
+            error = unexpected(r, "a colon", NULL);
+        if (error)
+            return error;
+        if (*r->at == '"') {
+            error = read_text(r, NULL, &unused);
+        } else if (*r->at == '[') {
+            r->at += strcspn(r->at, "]");
+            error = comes(r, "]") ? 0 : unexpected(r, "the list's end", NULL);
+        } else {
+            size_t length = strcspn(r->at, ",}");
+            error = length ? 0 : unexpected(r, "a value", NULL);
+            r->at += length;
         }
-    if (!comes(r, ","))
-        return 0;
-    int error = read_text(r, NULL, &unused);
-    if (!error && !comes(r, ":"))
-        error = unexpected(r, "a colon", NULL);
-    if (!error && *r->at == '"')
-        return read_text(r, NULL, &unused);
-    r->at += *r->at == '[' ? strcspn(r->at, "]") + 1 : strcspn(r->at, ",}");
+    }
     return error;
 }
 
@@ -291,7 +306,7 @@ static int read_columns(struct reader *r, unsigned kind) {
             continue;
         bool there = comes_column(r, c->name);
         if (!there) {
-            error = skip_unknown(r);
+            error = skip_unknown(r, kind);
             there = !error && comes_column(r, c->name);
         }
         if (error)
@@ -302,7 +317,7 @@ static int read_columns(struct reader *r, unsigned kind) {
             error = there ? read_value(r, c, field) : unexpected(r, c->name, NULL);
     }
     if (!error)
-        error = skip_unknown(r);
+        error = skip_unknown(r, kind);
     if (!error && (!comes(r, "}") || *r->at))
         error = unexpected(r, "the next column or the row's end", NULL);
     return error;

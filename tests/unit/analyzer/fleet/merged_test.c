@@ -305,10 +305,11 @@ static void cut_files_are_refused(void **state) {
 
 static void what_later_versions_add_is_read_over(void **state) {
     (void)state;
-    static const char text[] =
-        HEAD PROCESS ROW("device", "\"new\":[1,2],\"layer\":\"driver\",\"later\":\"}\\\"\","
-                                   "\"live_bytes\":1,\"peak_bytes\":2,\"n\":12,\"f\":false")
-            ROW("later", "\"x\":1");
+    static const char text[] = HEAD PROCESS ROW(
+        "device",
+        "\"new\":[1,2],\"newer\":null,\"layer\":\"driver\",\"later\":\"}\\\"\",\"function\":\"f\","
+        "\"live_bytes\":1,\"peak_bytes\":2,\"n\":12,\"f\":false,\"last\":1.5")
+        ROW("later", "\"x\":1");
     struct vt_fleet *f = vt_fleet_open();
     write_file("other", text, strlen(text));
     read_file(f, "other");
