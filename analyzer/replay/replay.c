@@ -335,7 +335,8 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
         w.tid = batch.tid;
         on_batch(&w, &batch);
     }
-    vt_operations_close(&w.operations);
+    if (history && !history->thread_count) /* a list of live blocks may follow, without any event */
+        vt_history_thread(history, w.tid);
     int error = vt_merge_close(merge, message);
     take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
     if (w.window_waits)
@@ -356,6 +357,7 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
     for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
         free(w.contexts[i].keys);
     free(w.contexts);
+    vt_operations_close(&w.operations);
     vt_walk_close_sites(&w);
     vt_sites_close(w.ids);
     vt_map_free(&w.objects);
