@@ -96,7 +96,8 @@ def of_page(output):
     yield ("log", "dropped_events"), p["dropped"]
     for d in p["devices"]:
         for name, short in DEVICE.items():
-            yield (gpu(d["device"]), name), d[short]
+            if short in d:  # the page has the figures that it shows
+                yield (gpu(d["device"]), name), d[short]
     for apart, short in (("pinned_host", "pinned"), ("managed", "managed")):
         yield (apart, "live_bytes"), p[short]["live"]
         yield (apart, "peak_bytes"), p[short]["peak"]

@@ -88,7 +88,7 @@ static int next_row(struct reader *r) {
     enum { TOLD = 1024 };
     int error;
     r->number++;
-    if (r->number % TOLD == 0)
+    if (r->number % TOLD == 1)
         vt_progress_at("reading", r->path, (uint64_t)gzoffset(r->in), r->bytes);
     r->at = r->row;
     bool found = gzgets(r->in, r->row, ROW_MOST) != NULL;

@@ -157,8 +157,9 @@ struct vt_site {
     const char *why; /* one sentence, of vt_process.whys */
     const char *api; /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
     uint64_t live_bytes, live_count;
-    uint64_t went_bytes, went_count; /* of these, what was released with its context before the end */
-    const char *went_by;             /* the call that took it; NULL: nothing went, or unknown */
+    uint64_t went_bytes,
+        went_count;      /* of these, what was released with its context before the end */
+    const char *went_by; /* the call that took it; NULL: nothing went, or unknown */
     uint64_t held_bytes, held_count; /* at the process's last allocation */
     struct vt_growth *growth;        /* NULL: does not grow */
     struct vt_sawtooth *sawtooth;    /* NULL: does not rise and fall */
@@ -415,8 +416,9 @@ struct vt_process {
     bool bare_end;             /* it exited unseen by the tracer; its parent knew the status */
     bool gaps; /* the log is cut off or damaged, so it is not known how many events are missing */
     uint64_t damaged_events; /* at most so many are missing where it is damaged */
-    uint64_t went_bytes;     /* of its own memory, that was released with its context: no call freed it */
-    const char *went_note;   /* the note about it if it does not fail, one of `notes`; NULL: none */
+    uint64_t
+        went_bytes; /* of its own memory, that was released with its context: no call freed it */
+    const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
 
