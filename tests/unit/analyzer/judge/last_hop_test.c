@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of memory without an owner: an object that holds it and with no named path to it, or
+ * What is said of memory without an owner: an object that holds it, with no named path to it, or
  * memory that has a word which points to it.
  */
 #include "owners_log.h"

@@ -116,8 +116,8 @@ static void unknown(void **state) {
                                  : "  kept by       unknown: a pointer to it is left, in memory");
         free(shown);
         static const char *const sentences[] = {
-            "  kept by       unknown: held by a list (12 items) that no named",
-            "  kept by       unknown: a pointer to it is in a list (12 items) that",
+            "  kept by       unknown: held by a list (12 items) with no named path",
+            "  kept by       unknown: a pointer to it is in a list (12 items) with no",
             "  kept by       unknown: a pointer to it is in a list (12 items)\n",
             "  kept by       nothing: the last pointer to it is in a list (12 items) that"};
         for (int i = 0; i < 4; i++) {
