@@ -42,26 +42,22 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .layer = from->layer,
         .device = from->device,
         .before = from->before,
-        .live_bytes = from->live_bytes + from->went_bytes,
-        .live_count = from->live_count + from->went_count,
-        .went_bytes = from->went_bytes,
-        .went_count = from->went_count,
+#define COUNTED(member, json, csv) .member = from->member,
+#define DERIVED(member, json, csv)
+#include "model/site_figures.def"
         .went_by = from->went_count ? vt_hook_name(from->went_hook) : NULL,
         .lost_count = from->lost_count,
         .unrecorded_count = from->unrecorded_count,
         .mapped_count = from->mapped_count,
-        .peak_bytes = from->peak_bytes,
-        .bytes_at_peak = from->bytes_at_peak,
-        .count_at_peak = from->count_at_peak,
-        .allocated_bytes = from->allocated_bytes,
-        .alloc_count = from->alloc_count,
-        .free_count = from->free_count - from->went_count,
         .first_at = from->alloc_count ? vt_clock_ns(b->from.clock, from->first_ticks) : VT_UNKNOWN,
         .last_at = from->alloc_count ? vt_clock_ns(b->from.clock, from->last_ticks) : VT_UNKNOWN,
         .stack = vt_stacks_get(b->from.stacks, from->stack, vt_hook_is_runtime(from->hook)),
         .segments = from->segments,
         .graph_memory = from->graph && !from->other,
     };
+    site->live_bytes += site->went_bytes;
+    site->live_count += site->went_count;
+    site->free_count -= site->went_count;
     vt_classes_judge(b->from.classes, b->p, from->pooled, from->segments_hook, site);
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
 }

@@ -25,20 +25,24 @@ struct table {
     FILE *out;
     const struct vt_export_options *options;
     struct vt_sample_stack stack;
+    bool names; /* the row of the columns' names is being written */
     bool first; /* in its row */
 };
 
-static void comma(struct table *t) {
+/* Returns whether a value is to follow: in the row of names, the name stands for it. */
+static bool begin_column(struct table *t, const char *name) {
     if (!t->first)
         fputc(',', t->out);
     t->first = false;
+    if (t->names)
+        fputs(name, t->out);
+    return !t->names;
 }
 
 /* NULL: unknown. */
-static void text(struct table *t, const char *value) {
+static void put_text(struct table *t, const char *name, const char *value) {
     VT_SCOPED_STRING escaped = {0};
-    comma(t);
-    if (!value || !*value)
+    if (!begin_column(t, name) || !value || !*value)
         return;
     if (strchr("=+-@", *value))
         vt_string_add(&escaped, "'");
@@ -50,15 +54,9 @@ static void text(struct table *t, const char *value) {
 }
 
 /* VT_UNKNOWN: unknown. */
-static void number(struct table *t, uint64_t value) {
-    comma(t);
-    if (value != VT_UNKNOWN)
+static void put_number(struct table *t, const char *name, uint64_t value) {
+    if (begin_column(t, name) && value != VT_UNKNOWN)
         fprintf(t->out, "%" PRIu64, value);
-}
-
-static void end_row(struct table *t) {
-    fputs("\r\n", t->out);
-    t->first = true;
 }
 
 /* --- the columns --- */
@@ -72,46 +70,12 @@ struct figures {
     const struct vt_owned_by *owned; /* what has most of it; NULL: unknown */
 };
 
-/* A column writes one field. */
-#define COLUMNS(TEXT, NUMBER, WRITE)                                                               \
-    TEXT(log, f->process->log)                                                                     \
-    NUMBER(pid, f->process->pid)                                                                   \
-    NUMBER(rank, vt_rank_number(f->process->rank))                                                 \
-    TEXT(host, f->process->host)                                                                   \
-    TEXT(site, f->site->name)                                                                      \
-    TEXT(verdict, vt_verdict_names[f->site->verdict])                                              \
-    NUMBER(device, vt_device_number(f->site->device))                                              \
-    TEXT(layer, vt_layer_name(f->site->layer))                                                     \
-    TEXT(api, f->site->api)                                                                        \
-    TEXT(class, vt_class_names[f->site->class])                                                    \
-    TEXT(class_name, f->site->class_name)                                                          \
-    NUMBER(live_bytes, f->site->live_bytes)                                                        \
-    NUMBER(live_count, f->site->live_count)                                                        \
-    NUMBER(peak_bytes, f->site->peak_bytes)                                                        \
-    NUMBER(bytes_at_peak, f->site->bytes_at_peak)                                                  \
-    NUMBER(count_at_peak, f->site->count_at_peak)                                                  \
-    NUMBER(allocated_bytes, f->site->allocated_bytes)                                              \
-    NUMBER(alloc_count, f->site->alloc_count)                                                      \
-    NUMBER(free_count, f->site->free_count)                                                        \
-    NUMBER(leaked_bytes, f->row->bytes[VT_EXPORT_LEAKED])                                          \
-    NUMBER(leaked_count, f->row->counts[VT_EXPORT_LEAKED])                                         \
-    NUMBER(first_at_ns, f->site->first_at)                                                         \
-    NUMBER(last_at_ns, f->site->last_at)                                                           \
-    WRITE(allocated_at, where)                                                                     \
-    TEXT(own_function, f->own ? f->own->function : NULL)                                           \
-    TEXT(own_file, f->own ? f->own->file : NULL)                                                   \
-    NUMBER(own_line, f->own && f->own->line ? f->own->line : VT_UNKNOWN)                           \
-    TEXT(owner, f->owned ? f->owned->owner->name : NULL)                                           \
-    NUMBER(owner_bytes, f->owned ? f->owned->bytes : VT_UNKNOWN)                                   \
-    WRITE(stack, stack)                                                                            \
-    TEXT(why, f->site->why)
-
-static void where(struct table *t, const struct figures *f) {
+static void put_place(struct table *t, const struct figures *f) {
     VT_SCOPED char *at = vt_stack_text(f->process, f->site->stack, 1000, false);
-    text(t, f->site->before ? "live before" : at);
+    put_text(t, "allocated_at", f->site->before ? "live before" : at);
 }
 
-static void stack(struct table *t, const struct figures *f) {
+static void put_stack(struct table *t, const struct figures *f) {
     struct vt_sample sample = {
         .process = f->process, .site = f->site, .layer = f->site->layer, .device = f->site->device};
     VT_SCOPED_STRING frames = {0};
@@ -120,35 +84,71 @@ static void stack(struct table *t, const struct figures *f) {
         VT_SCOPED char *line = vt_samples_line(&t->stack.frames[i], true);
         vt_string_format(&frames, "%s%s", i ? ";" : "", line);
     }
-    text(t, frames.text);
+    put_text(t, "stack", frames.text);
 }
 
-static void names(struct table *t) {
-#define COLUMN(name, value) comma(t), fputs(#name, t->out);
-    COLUMNS(COLUMN, COLUMN, COLUMN)
-#undef COLUMN
-    end_row(t);
+static void put_row(struct table *t, const struct figures *f) {
+    const struct vt_process *p = f->process;
+    const struct vt_site *s = f->site;
+    put_text(t, "log", p->log);
+    put_number(t, "pid", p->pid);
+    put_number(t, "rank", vt_rank_number(p->rank));
+    put_text(t, "host", p->host);
+    put_text(t, "site", s->name);
+    put_text(t, "verdict", vt_verdict_names[s->verdict]);
+    put_number(t, "device", vt_device_number(s->device));
+    put_text(t, "layer", vt_layer_name(s->layer));
+    put_text(t, "api", s->api);
+    put_text(t, "class", vt_class_names[s->class]);
+    put_text(t, "class_name", s->class_name);
+#define CSV_COLUMN(member) put_number(t, #member, s->member);
+#define CSV_LAST(member)
+#define CSV_NONE(member)
+#define COUNTED(member, json, csv) CSV_##csv(member)
+#define DERIVED(member, json, csv) CSV_##csv(member)
+#include "model/site_figures.def"
+    put_number(t, "leaked_bytes", f->row->bytes[VT_EXPORT_LEAKED]);
+    put_number(t, "leaked_count", f->row->counts[VT_EXPORT_LEAKED]);
+    put_number(t, "first_at_ns", s->first_at);
+    put_number(t, "last_at_ns", s->last_at);
+    put_place(t, f);
+    put_text(t, "own_function", f->own ? f->own->function : NULL);
+    put_text(t, "own_file", f->own ? f->own->file : NULL);
+    put_number(t, "own_line", f->own && f->own->line ? f->own->line : VT_UNKNOWN);
+    put_text(t, "owner", f->owned ? f->owned->owner->name : NULL);
+    put_number(t, "owner_bytes", f->owned ? f->owned->bytes : VT_UNKNOWN);
+    put_stack(t, f);
+    put_text(t, "why", s->why);
+#undef CSV_COLUMN
+#undef CSV_LAST
+#define CSV_COLUMN(member)
+#define CSV_LAST(member)           put_number(t, #member, s->member);
+#define COUNTED(member, json, csv) CSV_##csv(member)
+#define DERIVED(member, json, csv) CSV_##csv(member)
+#include "model/site_figures.def"
+    fputs("\r\n", t->out);
+    t->first = true;
 }
 
-static void row(struct table *t, const struct row *r) {
+/* The row of names: written as a row of nothing. */
+static void put_names(struct table *t) {
+    static const struct vt_process process;
+    static const struct vt_site site;
+    static const struct row row = {.process = &process, .site = &site};
+    t->names = true;
+    put_row(t, &(struct figures){.row = &row, .process = &process, .site = &site});
+    t->names = false;
+}
+
+static void put_site(struct table *t, const struct row *r) {
     const struct vt_stack *s = r->site->stack;
     const struct vt_owned_list *owned = &r->site->owned;
-    const struct figures figures = {.row = r,
-                                    .process = r->process,
-                                    .site = r->site,
-                                    .own = s && s->user_frame < s->count
-                                               ? vt_stack_frame(s, s->user_frame)
-                                               : NULL,
-                                    .owned = owned->count ? &owned->owners[0] : NULL},
-                         *f = &figures;
-#define TEXT(name, value)     text(t, value);
-#define NUMBER(name, value)   number(t, value);
-#define WRITE(name, function) function(t, f);
-    COLUMNS(TEXT, NUMBER, WRITE)
-#undef TEXT
-#undef NUMBER
-#undef WRITE
-    end_row(t);
+    struct figures figures = {.row = r, .process = r->process, .site = r->site};
+    if (s && s->user_frame < s->count)
+        figures.own = vt_stack_frame(s, s->user_frame);
+    if (owned->count)
+        figures.owned = &owned->owners[0];
+    put_row(t, &figures);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -181,9 +181,9 @@ int vt_export_csv_write(const struct vt_model *model, const struct vt_export_opt
     struct table t = {.out = out, .options = options, .first = true};
     uint32_t count;
     VT_SCOPED struct row *rows = make_rows(model, options->value, &count);
-    names(&t);
+    put_names(&t);
     for (uint32_t i = 0; i < count; i++)
-        row(&t, &rows[i]);
+        put_site(&t, &rows[i]);
     vt_samples_stack_free(&t.stack);
     return 0;
 }

@@ -156,24 +156,17 @@ struct vt_site {
     uint8_t device;  /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     const char *why; /* one sentence, of vt_process.whys */
     const char *api; /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
-    uint64_t live_bytes, live_count;
-    uint64_t went_bytes,
-        went_count;      /* of these, what was released with its context before the end */
-    const char *went_by; /* the call that took it; NULL: nothing went, or unknown */
-    uint64_t held_bytes, held_count; /* at the process's last allocation */
-    struct vt_growth *growth;        /* NULL: does not grow */
-    struct vt_sawtooth *sawtooth;    /* NULL: does not rise and fall */
-    struct vt_tested *tested;        /* NULL: the pytest plugin said nothing of it */
-    uint64_t lost_count;             /* live blocks without any pointer to them */
-    uint64_t unrecorded_count;       /* live blocks whose records the log had to drop */
-    uint64_t mapped_count;  /* live physical memory (cuMemCreate) that is mapped at the end */
-    uint64_t peak_bytes;    /* the site's own peak */
-    uint64_t bytes_at_peak; /* at its device's peak (host, managed: at that layer's) */
-    uint64_t count_at_peak;
-    uint64_t bytes_at_oom; /* when memory ran out (vt_process_oom); VT_UNKNOWN: it did not, or not
-                              on its device, or unknown */
-    uint64_t allocated_bytes, alloc_count, free_count;
-    uint64_t first_at, last_at; /* of its allocations; VT_UNKNOWN: none */
+#define COUNTED(member, json, csv) uint64_t member;
+#define DERIVED(member, json, csv) uint64_t member;
+#include "site_figures.def"
+    const char *went_by;      /* the call that took went_bytes; NULL: nothing went, or unknown */
+    struct vt_growth *growth; /* NULL: does not grow */
+    struct vt_sawtooth *sawtooth; /* NULL: does not rise and fall */
+    struct vt_tested *tested;     /* NULL: the pytest plugin said nothing of it */
+    uint64_t lost_count;          /* live blocks without any pointer to them */
+    uint64_t unrecorded_count;    /* live blocks whose records the log had to drop */
+    uint64_t mapped_count;        /* live physical memory (cuMemCreate) that is mapped at the end */
+    uint64_t first_at, last_at;   /* of its allocations; VT_UNKNOWN: none */
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
     uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
     const struct vt_stack *stack;

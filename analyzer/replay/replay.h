@@ -32,12 +32,12 @@
 /* The books of one site; all figures are exact. `at_peak`: what it held at the peak of the device's
  * driver layer (for host sites: of pinned memory). */
 struct vt_replay_site {
-    /* what every event changes */
-    uint64_t live_bytes, live_count;
-    uint64_t peak_bytes;
-    uint64_t allocated_bytes, alloc_count;
-    uint64_t last_ticks; /* of its allocations */
-    uint64_t seen;       /* vt_replay_book.peaks at its last change */
+/* free_count counts what went with a context as well */
+#define COUNTED(member, json, csv) uint64_t member;
+#define DERIVED(member, json, csv)
+#include "model/site_figures.def"
+    uint64_t seen;                    /* vt_replay_book.peaks at its last change */
+    uint64_t first_ticks, last_ticks; /* of its allocations */
     uint8_t layer, device;
     bool before; /* no call site: what was live when the window began */
     bool pooled; /* some of it is from a stream-ordered pool */
@@ -45,19 +45,14 @@ struct vt_replay_site {
     bool other;
     bool segments; /* a caching allocator used it: blocks lay in it */
     uint16_t hook;
-    uint64_t free_count;
     uint32_t
         lives; /* how long freed blocks lived: bit n stands for 2^(n-1) age units to below 2^n */
 
-    uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
-    uint64_t id;    /* vt_sites_id */
-    uint64_t bytes_at_peak, count_at_peak;
-    uint64_t went_bytes,
-        went_count;            /* of these frees: released with its context, no call freed it */
+    uint32_t stack;            /* index in vt_log.stacks, VT_NO_STACK */
+    uint64_t id;               /* vt_sites_id */
     uint32_t lost_count;       /* live at the end, without any pointer to them */
     uint32_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
     uint32_t mapped_count;     /* physical memory that is live at the end and mapped */
-    uint64_t first_ticks;      /* of its allocations */
     uint16_t went_hook;        /* the last call that ended such a context */
     uint16_t segments_hook;    /* the hook of the first block */
 };

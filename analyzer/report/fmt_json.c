@@ -294,17 +294,11 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "backward_of", node); /* the node of PyTorch's autograd graph that ran */
     vt_json_string(j, "layer", vt_layer_name(s->layer));
     vt_json_part_ordinal(j, "device", s->device);
-    vt_json_number(j, "live_bytes", s->live_bytes);
-    vt_json_number(j, "live_count", s->live_count);
-    vt_json_number(j, "went_bytes", s->went_bytes); /* of live_bytes, taken by a context's end */
-    vt_json_number(j, "held_bytes", s->held_bytes);
-    vt_json_number(j, "held_count", s->held_count);
-    vt_json_number(j, "peak_bytes", s->peak_bytes);
-    vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
-    vt_json_number(j, "bytes_at_oom", s->bytes_at_oom);
-    vt_json_number(j, "allocated_bytes", s->allocated_bytes);
-    vt_json_number(j, "alloc_count", s->alloc_count);
-    vt_json_number(j, "free_count", s->free_count);
+#define JSON_KEY(member) vt_json_number(j, #member, s->member);
+#define JSON_NONE(member)
+#define COUNTED(member, json, csv) JSON_##json(member)
+#define DERIVED(member, json, csv) JSON_##json(member)
+#include "model/site_figures.def"
     vt_json_number(j, "first_at_ns", s->first_at);
     vt_json_number(j, "last_at_ns", s->last_at);
     sawtooth(j, s->sawtooth);
