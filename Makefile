@@ -252,7 +252,8 @@ rooms-picture: lib analyzer ## draw doc/rooms.svg anew, from the object files, a
 	@tools/draw-rooms doc/INTERNALS.md <$(BUILD)/rooms >doc/rooms.svg
 
 check-man:
-	@tools/check-man.sh $(wildcard doc/man/*.[1-8])
+	@tools/json-man doc/schema/*.json >$(BUILD)/vramtrace-json.5
+	@tools/check-man.sh $(wildcard doc/man/*.[1-8]) $(BUILD)/vramtrace-json.5
 
 compile_commands.json: ## what editors and clangd read: how each source is compiled
 	@$(MAKE) --no-print-directory -nB all test-build | tools/compile-commands >$@

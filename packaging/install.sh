@@ -22,9 +22,10 @@ rows() {
     row 644 "$scratch/vramtrace.pc" "$PKGCONFIGDIR/vramtrace.pc"
     row 644 "$BUILD/completions/vramtrace.bash" "$BASHDIR/vramtrace"
     row 644 "$BUILD/completions/vramtrace.zsh" "$ZSHDIR/_vramtrace"
-    for page in doc/man/*.[1-8]; do
-        sed "s/^\.Os\$/.Os vramtrace $version/" "$page" >"$scratch/${page##*/}"
-        row 644 "$scratch/${page##*/}" "$MANDIR/man${page##*.}/${page##*/}"
+    tools/json-man doc/schema/*.json >"$scratch/vramtrace-json.5"
+    for page in doc/man/*.[1-8] "$scratch/vramtrace-json.5"; do
+        sed "s/^\.Os\$/.Os vramtrace $version/" "$page" >"$scratch/man.${page##*/}"
+        row 644 "$scratch/man.${page##*/}" "$MANDIR/man${page##*.}/${page##*/}"
     done
     for text in LICENSE NEWS.md README.md SECURITY.md doc/*.md doc/*.png doc/*.svg doc/guides/*.* doc/schema/*.json; do
         row 644 "$text" "$DOCDIR/$text"
