@@ -237,6 +237,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     site->live_bytes += size;
     site->live_count++;
     site->allocated_bytes += size;
+    if (size > site->largest_bytes)
+        site->largest_bytes = size;
     if (site->live_bytes > site->peak_bytes)
         site->peak_bytes = site->live_bytes;
     if (!site->alloc_count++)
@@ -462,6 +464,8 @@ void vt_walk_begin_window(struct vt_walk *w) {
         uint64_t size = entry->size;
         site->peak_bytes = site->live_bytes += size;
         site->live_count++;
+        if (size > site->largest_bytes)
+            site->largest_bytes = size;
         book->peak_bytes = book->live_bytes += size;
     }
     /* what is live now is the first peak of the window */
