@@ -59,8 +59,28 @@ enum {
     VT_PYDEQUE_BLOCK = 64, /* objects per block, between the links to the left and to the right */
     /* Modules/_functoolsmodule.c */
     VT_PYLRU_LINK_RESULT = 48,
+    VT_PYLRU_CACHE = 72,
+    VT_PYLRU_WRAPPED = 88,
     /* Modules/_asynciomodule.c */
+    VT_PYFUTURE_CALLBACK = 24,
+    VT_PYFUTURE_CALLBACKS = 40,
     VT_PYFUTURE_EXCEPTION = 48,
+    VT_PYTASK_WAITER = -8, /* behind its coroutine */
+    VT_PYTASK_CONTEXT = 16,
+    /* Modules/itertoolsmodule.c */
+    VT_PYTEE_SOURCE = 16,
+    VT_PYTEE_COUNT = 24,
+    VT_PYTEE_NEXT = 32,
+    VT_PYTEE_VALUES = 40,
+    /* Python/context.c, Python/hamt.c */
+    VT_PYVARIABLE_NAME = 16,
+    VT_PYVARIABLE_DEFAULT = 24,
+    VT_PYTREE_FIRST = 16,
+    VT_PYTREE_COUNT = 32,
+    VT_PYTREE_NODES = 16,
+    VT_PYTREE_PAIRS = 32,
+    VT_PYTREE_MOST = 32, /* nodes, or pairs */
+    VT_PYTREE_DEEP = 8,
     /* Modules/_queuemodule.c; from 3.13 on with words of a ring */
     VT_PYQUEUE_LIST = 32,
     VT_PYQUEUE_RING = 24,

@@ -30,32 +30,29 @@ static const struct known {
     {"collections.deque", VT_PYREAD_DEQUE, 72},
     {"cell", VT_PYREAD_CELL, 24},
     {"function", VT_PYREAD_FUNCTION, 104},
-    {"method", VT_PYREAD_METHOD, 32},
-    {"builtin_function_or_method", VT_PYREAD_BUILTIN, 32},
     {"generator", VT_PYREAD_GENERATOR, 80},
     {"coroutine", VT_PYREAD_GENERATOR, 80},
     {"async_generator", VT_PYREAD_GENERATOR, 80},
     {"frame", VT_PYREAD_FRAME, 32},
     {"traceback", VT_PYREAD_TRACEBACK, 32},
-    {"dict_keys", VT_PYREAD_VIEW, 24},
-    {"dict_values", VT_PYREAD_VIEW, 24},
-    {"dict_items", VT_PYREAD_VIEW, 24},
-    {"mappingproxy", VT_PYREAD_VIEW, 24},
-    {"list_iterator", VT_PYREAD_ITERATOR, 32},
-    {"list_reverseiterator", VT_PYREAD_ITERATOR, 32},
-    {"tuple_iterator", VT_PYREAD_ITERATOR, 32},
     {"functools._lru_cache_wrapper", VT_PYREAD_LRU, 96},
     {"functools._lru_list_elem", VT_PYREAD_LRU_LINK, 56},
     {"_thread._local", VT_PYREAD_LOCAL, 56},
     {"_ctypes._CData", VT_PYREAD_CTYPES, 72},
     {"numpy.ndarray", VT_PYREAD_NUMPY, 72},
     {"array.array", VT_PYREAD_ARRAY, 48},
-    /* These hold nothing of their own, or are barriers. */
-    {"staticmethod", VT_PYREAD_WRAPPER, 24},
-    {"classmethod", VT_PYREAD_WRAPPER, 24},
     {"_asyncio.Future", VT_PYREAD_FUTURE, 72},
     {"_asyncio.Task", VT_PYREAD_TASK, 128},
     {"_queue.SimpleQueue", VT_PYREAD_QUEUE, 48},
+    {"itertools._tee_dataobject", VT_PYREAD_TEE, 48},
+    /* Contexts and their variables; the first of two names is that of 3.8 and 3.9. */
+    {"ContextVar", VT_PYREAD_VARIABLE, 32},
+    {"_contextvars.ContextVar", VT_PYREAD_VARIABLE, 32},
+    {"hamt", VT_PYREAD_TREE, 24},
+    {"hamt_array_node", VT_PYREAD_TREE_NODE, 24},
+    {"hamt_bitmap_node", VT_PYREAD_TREE_NODE, 32},
+    {"hamt_collision_node", VT_PYREAD_TREE_NODE, 32},
+    /* These hold nothing of their own, or are barriers. */
     {"module", VT_PYREAD_MODULE, 24},
     {"weakref", VT_PYREAD_NOTHING, 16},
     {"weakref.ReferenceType", VT_PYREAD_NOTHING, 16},
@@ -70,6 +67,67 @@ static const struct known {
     {"method_descriptor", VT_PYREAD_NOTHING, 16},
     {"classmethod_descriptor", VT_PYREAD_NOTHING, 16},
     {"wrapper_descriptor", VT_PYREAD_NOTHING, 16},
+};
+
+/* Types whose objects only refer to others, at places that have not moved: as attributes, or as parts without
+ * a name. `each`: the items of a tuple are parts. */
+static const struct {
+    const char *name;
+    uint8_t bytes;
+    struct content {
+        uint8_t at;
+        bool each;
+        const char *name;
+    } contents[3];
+} holders[] = {
+    {"method", 32, {{24, false, "__self__"}, {16, false, "__func__"}}},
+    {"builtin_function_or_method", 32, {{24, false, "__self__"}}},
+    {"staticmethod", 24, {{16, false, NULL}}},
+    {"classmethod", 24, {{16, false, NULL}}},
+    {"dict_keys", 24, {{16, false, "mapping"}}},
+    {"dict_values", 24, {{16, false, "mapping"}}},
+    {"dict_items", 24, {{16, false, "mapping"}}},
+    {"mappingproxy", 24, {{16, false, "mapping"}}},
+    /* Iterators: what they read, and what they gave last. */
+    {"list_iterator", 32, {{24, false, NULL}}},
+    {"list_reverseiterator", 32, {{24, false, NULL}}},
+    {"tuple_iterator", 32, {{24, false, NULL}}},
+    {"reversed", 32, {{24, false, NULL}}},
+    {"iterator", 32, {{24, false, NULL}}},
+    {"callable_iterator", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"dict_keyiterator", 56, {{16, false, NULL}}},
+    {"dict_valueiterator", 56, {{16, false, NULL}}},
+    {"dict_itemiterator", 56, {{16, false, NULL}, {48, false, NULL}}},
+    {"set_iterator", 48, {{16, false, NULL}}},
+    {"_collections._deque_iterator", 56, {{32, false, NULL}}},
+    {"collections._deque_iterator", 56, {{32, false, NULL}}}, /* from 3.12 on */
+    {"enumerate", 40, {{24, false, NULL}, {32, false, NULL}}},
+    {"zip", 40, {{24, true, NULL}, {32, false, NULL}}},
+    {"map", 32, {{16, true, NULL}, {24, false, NULL}}},
+    {"filter", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"itertools._tee", 40, {{16, false, NULL}}},
+    {"itertools.accumulate", 48, {{16, false, NULL}, {24, false, NULL}, {32, false, NULL}}},
+    {"itertools.chain", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"itertools.cycle", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"itertools.islice", 32, {{16, false, NULL}}},
+    {"itertools.repeat", 32, {{16, false, NULL}}},
+    {"itertools.pairwise", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"itertools.product", 40, {{16, true, NULL}, {32, false, NULL}}},
+    {"itertools.starmap", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"itertools.takewhile", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"itertools.zip_longest", 56, {{32, true, NULL}, {40, false, NULL}, {48, false, NULL}}},
+    /* What a coroutine waits for, and what an event loop calls. */
+    {"coroutine_wrapper", 24, {{16, false, NULL}}},
+    {"async_generator_asend", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"async_generator_athrow", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"_asyncio.FutureIter", 24, {{16, false, NULL}}},
+    {"TaskWakeupMethWrapper", 24, {{16, false, NULL}}},
+    {"TaskStepMethWrapper", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"_asyncio.TaskStepMethWrapper", 32, {{16, false, NULL}, {24, false, NULL}}},
+    {"Context", 32, {{24, false, NULL}}},
+    {"_contextvars.Context", 32, {{24, false, NULL}}},
+    {"Token", 40, {{32, false, "old_value"}}},
+    {"_contextvars.Token", 40, {{32, false, "old_value"}}},
 };
 
 /* A type's fields, as far as they are needed. */
@@ -93,13 +151,20 @@ static bool read_fields(struct vt_owners *w, uintptr_t type, struct fields *f) {
     return f->basic_size >= 16 && f->basic_size < 1 << 20 && f->name[0];
 }
 
-static bool is_known(const struct fields *f, uint8_t *reader) {
+static bool is_known(const struct fields *f, struct vt_owners_type *type) {
     /* A class statement makes no name with a dot, and no type that cannot be changed. */
     if (f->flags & VT_PYFLAG_HEAP && !(f->flags & IMMUTABLE) && !strchr(f->name, '.'))
         return false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(f->name, known[i].name) == 0 && f->basic_size >= known[i].bytes) {
-            *reader = known[i].reader;
+            type->reader = known[i].reader;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
+        if (strcmp(f->name, holders[i].name) == 0 && f->basic_size >= holders[i].bytes) {
+            type->reader = VT_PYREAD_HOLDER;
+            type->spare[VT_PYSPARE_HOLDER] = i;
             return true;
         }
     }
@@ -150,7 +215,7 @@ void vt_py_type(struct vt_owners *w, struct vt_owners_type *type) {
     bool attributes = f.dict_offset || f.flags & VT_PYFLAG_MANAGED;
     type->spare[VT_PYSPARE_MEMBERS] = vt_py_has_members(w, type->address);
     struct fields base = f;
-    for (unsigned i = 0; i < MOST_BASES && !is_known(&base, &type->reader); i++)
+    for (unsigned i = 0; i < MOST_BASES && !is_known(&base, type); i++)
         if (!read_fields(w, base.base, &base))
             break;
     type->leaf =
@@ -181,6 +246,15 @@ static void name_items(struct vt_owners *w, uintptr_t at, uint64_t count) {
         for (uint64_t k = 0; k < n; k++)
             vt_py_edge_at(w, VT_STEP_INDEX, (int64_t)(i + k), words[k]);
     }
+}
+
+static void name_list(struct vt_owners *w, uintptr_t object) {
+    name_items(w, vt_owners_word(w, object + VT_PYLIST_ITEMS),
+               vt_owners_word(w, object + VT_PY_SIZE));
+}
+
+static void name_tuple(struct vt_owners *w, uintptr_t object) {
+    name_items(w, object + vt_py->tuple_items, vt_owners_word(w, object + VT_PY_SIZE));
 }
 
 static void name_set(struct vt_owners *w, uintptr_t object) {
@@ -244,6 +318,10 @@ static void local_of_thread(struct vt_owners *w, uintptr_t key, uintptr_t value,
         vt_py_names(w, value, VT_STEP_ATTRIBUTE);
 }
 
+static void name_local(struct vt_owners *w, uintptr_t object) {
+    vt_py_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread, NULL);
+}
+
 /* An enumeration has its members under their own names too. */
 static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
@@ -292,115 +370,138 @@ static void made_module(struct vt_owners *w, uintptr_t object) {
         vt_py_names(w, dict, VT_STEP_ATTRIBUTE);
 }
 
-/* Objects that contain one or two others, at places that have not moved: as attributes, or as parts without a
- * name. */
-static const struct {
-    const char *name;
-    uint8_t at;
-} contents[][2] = {
-    [VT_PYREAD_CELL] = {{"cell_contents", VT_PYCELL_CONTENTS}},
-    [VT_PYREAD_METHOD] = {{"__self__", 24}, {"__func__", 16}},
-    [VT_PYREAD_BUILTIN] = {{"__self__", 24}},
-    [VT_PYREAD_VIEW] = {{"mapping", 16}},
-    [VT_PYREAD_ITERATOR] = {{NULL, 24}},
-    [VT_PYREAD_WRAPPER] = {{NULL, 16}},
-    [VT_PYREAD_LRU] = {{"cache", 72}, {"__wrapped__", 88}},
-};
-
-static void name_contents(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader) {
-    for (unsigned i = 0; i < 2 && contents[reader][i].at; i++)
-        if (contents[reader][i].name)
-            name_attribute(w, contents[reader][i].name, object + contents[reader][i].at);
-        else
-            vt_py_part(w, vt_owners_word(w, object + contents[reader][i].at));
+static void name_contents(struct vt_owners *w, uintptr_t object, const struct content *contents) {
+    for (unsigned i = 0; i < 3 && contents[i].at; i++) {
+        uintptr_t to = vt_owners_word(w, object + contents[i].at);
+        uint64_t count = contents[i].each && !vt_py_raw ? vt_owners_word(w, to + VT_PY_SIZE) : 0;
+        if (contents[i].name)
+            vt_py_edge(w, VT_STEP_ATTRIBUTE, vt_owners_text_of(contents[i].name), to);
+        else if (!count)
+            vt_py_part(w, to);
+        for (uint64_t k = 0; k < count && k < MOST_ITEMS && vt_owners_goes_on(w); k++)
+            vt_py_part(w, vt_owners_word(w, to + vt_py->tuple_items + k * 8));
+    }
 }
 
-static void name_future(struct vt_owners *w, uintptr_t object, bool is_task) {
-    if (is_task && vt_py->task_coroutine)
-        name_attribute(w, "_coro", object + vt_py->task_coroutine);
+static void name_cell(struct vt_owners *w, uintptr_t object) {
+    name_attribute(w, "cell_contents", object + VT_PYCELL_CONTENTS);
+}
+
+static void name_lru(struct vt_owners *w, uintptr_t object) {
+    name_attribute(w, "cache", object + VT_PYLRU_CACHE);
+    name_attribute(w, "__wrapped__", object + VT_PYLRU_WRAPPED);
+}
+
+/* A block of itertools.tee: its source, and the block after it. */
+static void name_tee(struct vt_owners *w, uintptr_t object) {
+    vt_py_part(w, vt_owners_word(w, object + VT_PYTEE_SOURCE));
+    name_items(w, object + VT_PYTEE_VALUES,
+               vt_owners_word(w, object + VT_PYTEE_COUNT) & UINT32_MAX);
+    vt_py_part(w, vt_owners_word(w, object + VT_PYTEE_NEXT));
+}
+
+/* Nodes of the tree in which a context has its variables: of up to 32 others, or of pairs. A pair without
+ * a key has a node. */
+static void name_tree(struct vt_owners *w, uintptr_t node, unsigned depth) {
+    uint64_t words[2 * VT_PYTREE_MOST];
+    const struct vt_owners_type *type = vt_owners_type_of(w, node), *key;
+    bool pairs = type && type->item_size;
+    uint64_t count = pairs ? vt_owners_word(w, node + VT_PY_SIZE) : VT_PYTREE_MOST;
+    if (!type || type->reader != VT_PYREAD_TREE_NODE || count > 2 * VT_PYTREE_MOST ||
+        depth == VT_PYTREE_DEEP ||
+        !vt_owners_read(w, words, node + (pairs ? VT_PYTREE_PAIRS : VT_PYTREE_NODES), count * 8))
+        return;
+    for (uint64_t i = 0; i + pairs < count; i += pairs ? 2 : 1) {
+        uintptr_t to = words[i + pairs];
+        if (pairs && words[i] && (key = vt_owners_type_of(w, words[i])) &&
+            key->reader == VT_PYREAD_VARIABLE) {
+            vt_py_item(w, words[i], true);
+            vt_py_edge_key(w, vt_owners_word(w, words[i] + VT_PYVARIABLE_NAME), to);
+        } else if (vt_py_raw) {
+            vt_py_part(w, to);
+        } else if (to) {
+            name_tree(w, to, depth + 1);
+        }
+    }
+}
+
+static void name_variables(struct vt_owners *w, uintptr_t tree) {
+    uintptr_t first = vt_owners_word(w, tree + VT_PYTREE_FIRST);
+    vt_owners_keys(w, vt_owners_word(w, tree + VT_PYTREE_COUNT));
+    if (vt_py_raw)
+        vt_py_part(w, first);
+    else
+        name_tree(w, first, 0);
+}
+
+static void name_node(struct vt_owners *w, uintptr_t object) {
+    name_tree(w, object, 0);
+}
+
+static void name_variable(struct vt_owners *w, uintptr_t object) {
+    name_attribute(w, "default", object + VT_PYVARIABLE_DEFAULT);
+}
+
+static void name_future(struct vt_owners *w, uintptr_t object) {
     vt_py_part(w, vt_owners_word(w, object + vt_py->future_result));
     name_attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
+    /* The first one, and a list of the others, each with a context. */
+    name_attribute(w, "_callbacks", object + VT_PYFUTURE_CALLBACK);
+    name_attribute(w, "_callbacks", object + VT_PYFUTURE_CALLBACKS);
 }
 
+static void name_task(struct vt_owners *w, uintptr_t object) {
+    uintptr_t coroutine = object + vt_py->task_coroutine;
+    name_attribute(w, "_coro", coroutine);
+    name_attribute(w, "_fut_waiter", coroutine + VT_PYTASK_WAITER);
+    name_attribute(w, "_context", coroutine + VT_PYTASK_CONTEXT);
+    name_future(w, object);
+}
+
+/* Readers of one type each; `attributes`: its objects may have attributes beside. */
+static const struct {
+    void (*read)(struct vt_owners *w, uintptr_t object);
+    bool attributes;
+} readers[] = {
+    [VT_PYREAD_NUMBER] = {name_number, true},
+    [VT_PYREAD_MODULE] = {made_module, false},
+    [VT_PYREAD_DICT] = {vt_py_keys, true},
+    [VT_PYREAD_LIST] = {name_list, true},
+    [VT_PYREAD_TUPLE] = {name_tuple, true},
+    [VT_PYREAD_SET] = {name_set, true},
+    [VT_PYREAD_DEQUE] = {name_deque, true},
+    [VT_PYREAD_CELL] = {name_cell, false},
+    [VT_PYREAD_FUNCTION] = {vt_py_function, false},
+    [VT_PYREAD_GENERATOR] = {vt_py_generator, false},
+    [VT_PYREAD_FRAME] = {name_frame, false},
+    [VT_PYREAD_TRACEBACK] = {vt_py_traceback, false},
+    [VT_PYREAD_EXCEPTION] = {name_exception, true},
+    [VT_PYREAD_TYPE] = {type_object, false},
+    [VT_PYREAD_TEE] = {name_tee, false},
+    [VT_PYREAD_VARIABLE] = {name_variable, false},
+    [VT_PYREAD_TREE] = {name_variables, false},
+    [VT_PYREAD_TREE_NODE] = {name_node, false},
+    [VT_PYREAD_LRU] = {name_lru, true},
+    [VT_PYREAD_FUTURE] = {name_future, true},
+    [VT_PYREAD_TASK] = {name_task, true},
+    [VT_PYREAD_QUEUE] = {name_queue, false},
+    [VT_PYREAD_LOCAL] = {name_local, true},
+    [VT_PYREAD_NUMPY] = {vt_py_numpy, true},
+    [VT_PYREAD_ARRAY] = {vt_py_array, true},
+};
+
 static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
-    switch ((enum vt_pyreader)type->reader) {
-    case VT_PYREAD_NOTHING:
-    case VT_PYREAD_LRU_LINK: /* read by what leads to it */
-        return;
-    case VT_PYREAD_MODULE:
-        made_module(w, object);
-        return;
-    case VT_PYREAD_DICT:
-        vt_py_keys(w, object);
-        break;
-    case VT_PYREAD_LIST:
-        name_items(w, vt_owners_word(w, object + VT_PYLIST_ITEMS),
-                   vt_owners_word(w, object + VT_PY_SIZE));
-        break;
-    case VT_PYREAD_TUPLE:
-        name_items(w, object + vt_py->tuple_items, vt_owners_word(w, object + VT_PY_SIZE));
-        break;
-    case VT_PYREAD_SET:
-        name_set(w, object);
-        break;
-    case VT_PYREAD_DEQUE:
-        name_deque(w, object);
-        break;
-    case VT_PYREAD_FUNCTION:
-        vt_py_function(w, object);
-        return;
-    case VT_PYREAD_GENERATOR:
-        vt_py_generator(w, object);
-        return;
-    case VT_PYREAD_FRAME:
-        name_frame(w, object);
-        return;
-    case VT_PYREAD_TYPE:
-        type_object(w, object);
-        return;
-    case VT_PYREAD_EXCEPTION:
-        name_exception(w, object);
-        break;
-    case VT_PYREAD_LOCAL:
-        vt_py_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread, NULL);
-        break;
-    case VT_PYREAD_CTYPES:
+    bool attributes = type->reader == VT_PYREAD_PLAIN || type->reader == VT_PYREAD_CTYPES;
+    if (type->reader == VT_PYREAD_CTYPES) {
         vt_py_ctypes(w, object, type);
-        break;
-    case VT_PYREAD_NUMPY:
-        vt_py_numpy(w, object);
-        break;
-    case VT_PYREAD_ARRAY:
-        vt_py_array(w, object);
-        break;
-    case VT_PYREAD_NUMBER:
-        name_number(w, object);
-        break;
-    case VT_PYREAD_PLAIN:
-        break;
-    case VT_PYREAD_METHOD:
-    case VT_PYREAD_CELL:
-    case VT_PYREAD_BUILTIN:
-    case VT_PYREAD_VIEW:
-    case VT_PYREAD_ITERATOR:
-    case VT_PYREAD_WRAPPER:
-        name_contents(w, object, type->reader);
-        return;
-    case VT_PYREAD_LRU:
-        name_contents(w, object, type->reader);
-        break;
-    case VT_PYREAD_FUTURE:
-    case VT_PYREAD_TASK:
-        name_future(w, object, type->reader == VT_PYREAD_TASK);
-        break;
-    case VT_PYREAD_QUEUE:
-        name_queue(w, object);
-        return;
-    case VT_PYREAD_TRACEBACK:
-        vt_py_traceback(w, object);
-        return;
+    } else if (type->reader == VT_PYREAD_HOLDER) {
+        name_contents(w, object, holders[type->spare[VT_PYSPARE_HOLDER]].contents);
+    } else if (type->reader < sizeof readers / sizeof *readers && readers[type->reader].read) {
+        readers[type->reader].read(w, object);
+        attributes = readers[type->reader].attributes;
     }
-    vt_py_attributes(w, object, type);
+    if (attributes)
+        vt_py_attributes(w, object, type);
 }
 
 void vt_py_read(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {

@@ -34,18 +34,18 @@ enum vt_pyreader {
     VT_PYREAD_DEQUE,
     VT_PYREAD_CELL,
     VT_PYREAD_FUNCTION,
-    VT_PYREAD_METHOD,
-    VT_PYREAD_BUILTIN,
     VT_PYREAD_GENERATOR,
     VT_PYREAD_FRAME,
     VT_PYREAD_TRACEBACK,
     VT_PYREAD_EXCEPTION,
     VT_PYREAD_TYPE,
-    VT_PYREAD_VIEW, /* of a dict; a proxy for one, too */
-    VT_PYREAD_ITERATOR,
+    VT_PYREAD_HOLDER, /* only of others, at places that have not moved */
+    VT_PYREAD_TEE,
+    VT_PYREAD_VARIABLE, /* of contexts, and the trees in which these have their values */
+    VT_PYREAD_TREE,
+    VT_PYREAD_TREE_NODE,
     VT_PYREAD_LRU,
     VT_PYREAD_LRU_LINK,
-    VT_PYREAD_WRAPPER, /* staticmethod, classmethod */
     VT_PYREAD_FUTURE,
     VT_PYREAD_TASK,
     VT_PYREAD_QUEUE,
@@ -58,7 +58,8 @@ enum vt_pyreader {
 /* vt_owners_type.spare */
 enum {
     VT_PYSPARE_MEMBERS, /* 1: it or a base has members that refer to objects */
-    VT_PYSPARE_BOOKS    /* 1: an allocator's books: dicts of what is live are no owners */
+    VT_PYSPARE_BOOKS,   /* 1: an allocator's books: dicts of what is live are no owners */
+    VT_PYSPARE_HOLDER   /* VT_PYREAD_HOLDER: its row */
 };
 
 /* --- for the walk --- */

@@ -144,7 +144,7 @@ static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
         name_exception(w, vt_py_look_up(w, sys, "last_traceback"));
 }
 
-/* Dicts that a thread has: what C extensions keep for it. */
+/* What C extensions keep for a thread, in its dict. */
 static void thread_dict(struct vt_owners *w, uintptr_t thread) {
     struct vt_root root = {
         .level = VT_LEVEL_INTERPRETER,
@@ -154,6 +154,20 @@ static void thread_dict(struct vt_owners *w, uintptr_t thread) {
     uintptr_t dict = vt_owners_word(w, thread + vt_py->state_dict);
     if (dict && vt_owners_root(w, &root))
         vt_py_keys(w, dict);
+}
+
+/* What a thread has set context variables to. */
+static void thread_context(struct vt_owners *w, uintptr_t thread) {
+    struct vt_root root = {
+        .level = VT_LEVEL_OWN,
+        .kind = VT_STEP_INTERPRETER,
+        .name = VT_OWNERS_LITERAL("context variables"),
+    };
+    uintptr_t context = vt_owners_word(w, thread + vt_py->state_context);
+    uintptr_t type = context ? vt_owners_word(w, context + VT_PY_TYPE) : 0;
+    if ((vt_py_type_is(w, type, "Context") || vt_py_type_is(w, type, "_contextvars.Context")) &&
+        vt_owners_root(w, &root))
+        vt_py_part(w, context);
 }
 
 static void name_interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level level) {
@@ -172,6 +186,8 @@ static void name_interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_l
             exceptions_of_thread(w, thread);
         if (level == VT_LEVEL_INTERPRETER)
             thread_dict(w, thread);
+        if (level == VT_LEVEL_OWN)
+            thread_context(w, thread);
         if (level == VT_LEVEL_USER || level == VT_LEVEL_LIBRARY || level == VT_LEVEL_INTERPRETER)
             name_frames(w, thread);
         thread = vt_owners_word(w, thread + vt_py->state_next);

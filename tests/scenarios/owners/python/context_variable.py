@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# MAYBE scratch in module __main__: 64 KiB
-# LAST an object of class simgpu.Buffer
+# OWNER context variables['scratch'] in interpreter: 64 KiB
 """The value of a context variable."""
 
 import contextvars

@@ -7,12 +7,14 @@ instances, functions and frames hold must be named, and by the right name."""
 import array
 import asyncio
 import collections
+import contextvars
 import ctypes
 import dataclasses
 import decimal
 import enum
 import functools
 import gc
+import itertools
 import logging
 import queue
 import sys
@@ -170,6 +172,69 @@ def check_containers():
 
 
 containers_kept = [a]
+
+
+def expect_parts(thing, *wanted):
+    """What an object leads to, by whatever name."""
+    if {e.to for e in edges(thing)} != {id(part) for part in wanted}:
+        fault(f"{say(thing)}: {edges(thing)}, expected {[say(part) for part in wanted]}")
+
+
+def referents(thing):
+    """What an object refers to beside its type."""
+    return [one for one in gc.get_referents(thing) if one is not type(thing) and one is not None]
+
+
+def check_iterators():
+    first, other = iter([a]), iter([b])
+    read = lambda x: x
+    line, backwards, pools = collections.deque([a]), (a, b), (c,)
+    pair, numbered = zip([c], [d]), enumerate([c])
+    given = [next(pair), next(numbered)] and [one for one in gc.get_referents(pair, numbered) if one in ((c, d), (0, c))]
+    if len(given) != 2 or not {id(one) for one in given} <= {e.to for one in (pair, numbered) for e in edges(one)}:
+        fault("what zip and enumerate gave last")
+    expect_parts(map(read, first, other), read, first, other)
+    expect_parts(filter(read, first), read, first)
+    expect_parts(reversed(backwards), backwards)
+    expect_parts(iter(read, a), read, a)
+    for view in (containers_dict, containers_dict.values()):
+        expect_parts(iter(view), containers_dict)
+    expect_parts(iter(line), line)
+    expect_parts(itertools.starmap(read, first), read, first)
+    expect_parts(itertools.takewhile(read, first), read, first)
+    expect_parts(itertools.islice(first, 1), first)
+    expect_parts(itertools.repeat(a), a)
+    expect_parts(itertools.product(backwards, pools), backwards, pools)
+    summed = itertools.accumulate([a, b], read)
+    next(summed)
+    expect_parts(summed, *referents(summed))
+    source = iter([Thing() for _ in range(60)])
+    ahead, behind = itertools.tee(source)
+    values = [next(ahead) for _ in range(59)]
+    block = referents(behind)[0]
+    following = referents(ahead)[0]
+    expect_parts(ahead, following)
+    expect_parts(block, source, following, *values[:57])
+    expect_parts(following, source, *values[57:])
+
+
+def check_contexts():
+    variables = [contextvars.ContextVar(f"v{i}", default=d) for i in range(500)]
+    for count in (1, 2, 17, 40, 500):
+        context, kept = contextvars.Context(), {}
+        for variable in variables[:count]:
+            kept[variable] = Thing()
+            context.run(variable.set, kept[variable])
+        expect_parts(context, *referents(context))
+        tree = edges(referents(context)[0])
+        said = [(e.name, e.to) for e in tree if e.kind == KEY]
+        if sorted(said) != sorted((f"'{variable.name}'", id(value)) for variable, value in kept.items()):
+            fault(f"context of {count}: {len(said)}")
+        if {e.to for e in tree if e.kind == ITEM} != {id(variable) for variable in kept}:
+            fault(f"variables of a context of {count}")
+    expect("ContextVar", variables[0], {(ATTRIBUTE, "default"): d})
+    token = contextvars.Context().run(lambda: (variables[0].set(a), variables[0].set(b))[1])
+    expect("Token", token, {(ATTRIBUTE, "old_value"): a})
 
 
 def check_dicts():
@@ -379,6 +444,21 @@ def check_asyncio():
     if (ATTRIBUTE, "_coro", id(task.get_coro())) not in [(e.kind, e.name, e.to) for e in edges(task)] and \
             sys.version_info < (3, 14):
         fault(f"task: {edges(task)}")
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    waits_for = referents(task.get_coro().cr_await)[0]
+    found = {(e.name, e.to) for e in edges(task)}
+    if ("_fut_waiter", id(waits_for)) not in found or not any(name == "_context" for name, _ in found):
+        fault(f"task that waits: {edges(task)}")
+    called = [functools.partial(wait, thing) for thing in (a, b, c)]
+    for callback in called:
+        waits_for.add_done_callback(callback)
+    found = [e.to for e in edges(waits_for) if e.name == "_callbacks"]
+    others = [callback for callback, _ in next(inner for inner in gc.get_referents(waits_for) if isinstance(inner, list))]
+    if len(found) != 2 or others != called or found[0] not in map(id, gc.get_referents(waits_for)):
+        fault(f"callbacks: {edges(waits_for)}, {others}")
+    for callback in called:
+        waits_for.remove_done_callback(callback)
     failed.exception()
     task.cancel()
     loop.run_until_complete(asyncio.wait([task]))
@@ -460,8 +540,8 @@ def check_names():
 
 def main():
     logging.getLogger("x")
-    run((check_names, check_containers, check_dicts, check_instances, check_functions, check_frames, check_asyncio,
-         check_locals, check_numbers))
+    run((check_names, check_containers, check_iterators, check_contexts, check_dicts, check_instances,
+         check_functions, check_frames, check_asyncio, check_locals, check_numbers))
     objects, total = check_all()
     print(f"Python {sys.version.split()[0]}: {objects} objects, {total} edges, {len(faults)} faults")
     return 1 if faults or total < objects else 0
