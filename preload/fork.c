@@ -25,7 +25,7 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 /* A child of fork, forkpty or daemon continues where its parent was, which may be in the middle of a record. */
 static void child_begins(void) {
     vt_log_child();
-    vt_seal_load();
+    vt_seccomp_load();
 }
 
 void vt_fork_load(void) {

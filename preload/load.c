@@ -31,14 +31,14 @@ __attribute__((constructor)) static void load(int argc, char **argv) {
     vt_log_start_folder();
     vt_nvtx_load();
     vt_libc_find_ends();
-    vt_seal_load();
+    vt_seccomp_load();
     vt_fork_load();
     vt_libc_on_exit(vt_exit_handler, NULL);
     __cxa_at_quick_exit(vt_exit_quick_handler, NULL);
 }
 
 static void armed(void) {
-    vt_seal_arm();
+    vt_seccomp_arm();
     vt_limit_arm();
 }
 

@@ -9,7 +9,7 @@
  *   - The record path (event.c and what it calls) takes no lock, calls no malloc, no stdio and no
  *     CUDA, and may be entered from any thread at any time: the caller may hold a framework's
  *     allocator mutex or Python's GIL. It waits for nobody. (What VRAMTRACE_ASK asks the driver is
- *     asked after the record is closed: wrap/ask.c.) Two exceptions, explained where they
+ *     asked after the record is closed: wrap/ask_driver.c.) Two exceptions, explained where they
  *     occur: a stack never seen before (libunwind's cache and the loader's lock, stack.c), and the
  *     first look-ups and the opening of the log (real.c, log.c).
  *   - Nothing happens before the program first uses CUDA: no file, no output, no library opened.

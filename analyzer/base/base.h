@@ -15,7 +15,7 @@
  *     files.h     opens regular files
  *     gzip.h      compressed output; how a compressed file begins
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
- *     errors.h    exit statuses, error messages
+ *     exit_status.h   exit statuses, error messages
  *     options.h   the options of a command
  *     progress.h  a line on stderr for what takes long
  *     terminal.h  the width of the reader's terminal, and whether it shows UTF-8
@@ -23,7 +23,7 @@
 #ifndef VRAMTRACE_ANALYZER_BASE_H
 #define VRAMTRACE_ANALYZER_BASE_H
 
-#include "errors.h"
+#include "exit_status.h"
 #include "files.h"
 #include "gzip.h"
 #include "json.h"

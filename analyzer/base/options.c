@@ -4,7 +4,7 @@
  */
 #include "options.h"
 
-#include "errors.h"
+#include "exit_status.h"
 #include "util.h"
 #include "vramtrace/text.h"
 

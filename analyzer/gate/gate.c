@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The leak gate (see gate.h).
+ * The leak gate (see gate.h): what fails, and with which exit status.
  */
 #include "gate.h"
 #include "gate_lines.h"

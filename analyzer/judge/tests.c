@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pytest plugin told (replay/told.h): which sites a test left memory of, and what a fixture
+ * What the pytest plugin told (replay/pytest_marks.h): which sites a test left memory of, and what a fixture
  * of a wider scope holds. A site that a test failed for grows: its rounds are the test's. One that a
  * test left too little of is `unjudged`. build.c calls, between growth and verdicts.
  */
@@ -20,8 +20,8 @@ static void take_blocks(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
     struct vt_map models = {0}; /* site and model, once each */
     for (uint32_t i = 0; i < r->told.block_count; i++) {
-        const struct vt_told_block *b = &r->told.blocks[i];
-        const struct vt_told_holder *holder = &r->told.holders[b->holder];
+        const struct vt_pytest_block *b = &r->told.blocks[i];
+        const struct vt_pytest_holder *holder = &r->told.holders[b->holder];
         const struct vt_address *entry = vt_addresses_find(&r->live, b->key);
         if (vt_map_get(&r->told.by_key, b->key) != i || !entry ||
             vt_replay_site_index(r, entry) != b->site || entry->allocated_at != b->allocated_at ||
@@ -48,18 +48,18 @@ static void take_blocks(const struct vt_sources *from, struct vt_process *p) {
     vt_map_free(&models);
 }
 
-static bool is_worse(const struct vt_told_left *left, const struct vt_tested *than) {
+static bool is_worse(const struct vt_pytest_left *left, const struct vt_tested *than) {
     if (!than->test || left->fails != than->fails)
         return !than->test || left->fails;
     return left->bytes > than->left_bytes;
 }
 
-static void take_left(const struct vt_told *told, struct vt_process *p) {
+static void take_left(const struct vt_pytest_marks *told, struct vt_process *p) {
     struct vt_map by_id = {0};
     for (uint32_t i = 0; i < p->site_count && told->left_count; i++)
         vt_map_put(&by_id, p->sites[i].id, i);
     for (uint32_t i = 0; i < told->left_count; i++) {
-        const struct vt_told_left *left = &told->left[i];
+        const struct vt_pytest_left *left = &told->left[i];
         uint32_t at = vt_map_get(&by_id, left->site);
         if (at == VT_MAP_NONE)
             continue;

@@ -8,7 +8,7 @@
  * base.
  *
  *     model.h         the data, and small functions that read it (below)
- *     kinds.h         what is one of a few, and the word for each: verdicts, layers, endings, causes
+ *     vocabulary.h    what is one of a few, and the word for each: verdicts, layers, endings, causes
  *     frame_text.h    a frame as text, and its source line
  *     stack_text.h    a call site as text, with the autograd node that runs
  *     owner.h         what holds the memory
@@ -26,7 +26,7 @@
 
 #define VT_UNKNOWN UINT64_MAX /* in a 64-bit field */
 
-#include "kinds.h"
+#include "vocabulary.h"
 
 /* A rank (negative: unknown) and a device's ordinal as figures: VT_UNKNOWN where there is no such number, of
  * a device also for host memory. */

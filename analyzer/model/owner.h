@@ -10,7 +10,7 @@
 #define VRAMTRACE_ANALYZER_OWNER_H
 
 #include "base/base.h"
-#include "kinds.h"
+#include "vocabulary.h"
 
 enum vt_root_kind {
     VT_ROOT_MODULE,

@@ -3,7 +3,7 @@
  * What lay where at chosen moments (struct vt_address_map): the peak, refusals, the worst
  * fragmentation, the end, and moments between them that divide the run equally.
  */
-#include "makers.h"
+#include "parts.h"
 
 #include <stdlib.h>
 

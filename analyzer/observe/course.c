@@ -7,7 +7,7 @@
  * and a band remembers the count at its last change: if it differs when the band changes again, the
  * band held the same at the latest highest moment, and that is written down first.
  */
-#include "makers.h"
+#include "parts.h"
 
 #include "vramtrace/text.h"
 

@@ -2,7 +2,7 @@
 /*
  * The walk that timelines are made in (see observe.h), and the ring of the last changes.
  */
-#include "makers.h"
+#include "parts.h"
 
 #include <stdlib.h>
 

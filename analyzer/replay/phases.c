@@ -4,7 +4,7 @@
  * iterations, and after it for the list.
  */
 #include "phases.h"
-#include "told.h"
+#include "pytest_marks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
     uint64_t best_events = 0;
     for (uint32_t i = 0; i < kind_count; i++) {
         if (kinds[i].count < FEW || kinds[i].name == VT_MAP_NONE ||
-            vt_told_is(log->names[kinds[i].name]))
+            vt_pytest_is(log->names[kinds[i].name]))
             continue;
         uint64_t events = threads[vt_map_get(&by_tid, kinds[i].tid)].events;
         if (best == VT_MAP_NONE || better(&kinds[i], events, &kinds[best], best_events)) {
@@ -139,7 +139,7 @@ static void say_names(const struct vt_log *log, struct vt_string *message) {
     unsigned count = 0;
     for (size_t i = 0; i < log->phase_count; i++) {
         uint32_t name = log->phases[i].name;
-        if (name == VT_MAP_NONE || said[name] || vt_told_is(log->names[name]))
+        if (name == VT_MAP_NONE || said[name] || vt_pytest_is(log->names[name]))
             continue;
         said[name] = true;
         if (count < 8)
@@ -205,7 +205,7 @@ void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, st
         const struct vt_log_phase *from = &log->phases[i];
         const struct vt_replay_phase *books = &replay->phases[i];
         if (from->began > window.until || from->ended < window.since ||
-            (from->name != VT_MAP_NONE && vt_told_is(log->names[from->name])))
+            (from->name != VT_MAP_NONE && vt_pytest_is(log->names[from->name])))
             continue;
         bool mark = !from->range, open = from->ended == VT_TICKS_MASK || from->ended > window.until;
         p->phases[p->phase_count++] = (struct vt_phase){

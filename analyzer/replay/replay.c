@@ -90,8 +90,8 @@ static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
     unsigned what = vt_word_kind(p->word);
     if (what == VT_PHASE_MARK) {
         uint32_t name = vt_map_get(&w->log->name_numbers, p->name);
-        if (name != VT_MAP_NONE && vt_told_is(w->log->names[name]))
-            vt_told_take(w, w->log->names[name]);
+        if (name != VT_MAP_NONE && vt_pytest_is(w->log->names[name]))
+            vt_pytest_take(w, w->log->names[name]);
         return;
     }
     uint32_t index = p->range ? vt_map_get(&w->log->phase_ranges, p->range) : VT_MAP_NONE;
@@ -382,7 +382,7 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->objects);
     free(replay->phases);
     vt_segments_close(replay->segments);
-    vt_told_free(&replay->told);
+    vt_pytest_free(&replay->told);
     free(replay->snapshots);
     *replay = (struct vt_replay){0};
 }

@@ -14,7 +14,7 @@
  *     cache_model.h  a model of PyTorch's allocator: whether a failed request had found room without
  *                    holes, or under other settings
  *     owned.h        what held what was live, at the moments of the snapshots
- *     told.h         what the pytest plugin tells of its tests and fixtures
+ *     pytest_marks.h what the pytest plugin tells of its tests and fixtures
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
@@ -23,7 +23,7 @@
 #include "history.h"
 #include "addresses.h"
 #include "owned.h"
-#include "told.h"
+#include "pytest_marks.h"
 #include "log/log.h"
 
 #define VT_REPLAY_AGES 25 /* vt_address.allocated_at has 24 bits */
@@ -198,7 +198,7 @@ struct vt_replay {
     uint64_t sure_until;            /* ticks; no event before was lost */
     struct vt_addresses live;       /* at the end */
     struct vt_segments *segments;   /* at the end; NULL: no blocks */
-    struct vt_told told;
+    struct vt_pytest_marks told;
     struct vt_replay_snapshot *snapshots; /* by time */
     size_t snapshot_count, snapshot_room;
     uint64_t events;

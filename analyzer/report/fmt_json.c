@@ -2,6 +2,7 @@
 /*
  * The report as JSON, schema vramtrace-report/1. Every key is always present, null if unknown;
  * bytes and nanoseconds are integers. Keys may be added, but never renamed.
+ * The figures of a call site are rows of model/site_figures.def; doc/schema has all keys.
  */
 #include "fmt_json.h"
 

@@ -34,7 +34,7 @@ static inline long vt_sys_anyway(long n, long a, long b, long c, long d, long e,
     return result;
 }
 
-/* Once vt_sys_sealed is set (listen/seal.c), a system call might end the process: each fails at once, but for the
+/* Once vt_sys_sealed is set (listen/seccomp.c), a system call might end the process: each fails at once, but for the
  * end itself. */
 static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f) {
     if (__builtin_expect(__atomic_load_n(&vt_sys_sealed, __ATOMIC_RELAXED), 0) &&

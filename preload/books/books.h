@@ -53,7 +53,7 @@ uint64_t vt_live_on_device(int device); /* bytes; -1: all devices */
 void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
 void vt_live_forked(void);
 
-/* peak.c: what is worth asking the driver about a device after an allocation; wrap/ask.c asks. */
+/* peak.c: what is worth asking the driver about a device after an allocation; wrap/ask_driver.c asks. */
 enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
 #define VT_PEAK_DEVICES 256u               /* one per value of a record's device byte */
 #define VT_PEAK_STEP    (int64_t)(1 << 20) /* bytes that a thread may keep in its part */

@@ -2,7 +2,7 @@
 /*
  * When it is worth asking the driver about a device: at its first allocation, and whenever this
  * process's memory on it has risen 5 % since the last question. event.c reports each allocation and
- * free; wrap/ask.c asks.
+ * free; wrap/ask_driver.c asks.
  *
  * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a
  * mebibyte, so that threads do not write to the same cache line at each event. A sum is therefore

@@ -14,9 +14,9 @@
 void vt_nvtx_load(void);
 
 /* In the constructor, and in a child of fork: finds the C library's syscall, which is then jumped to. */
-void vt_seal_load(void);
+void vt_seccomp_load(void);
 /* At the first use of CUDA: notices a seccomp filter that the program may have set unseen. */
-void vt_seal_arm(void);
+void vt_seccomp_arm(void);
 
 /* In a forked child: forget the totals, and who waits in backward(). */
 void vt_torch_forked(void);

@@ -69,7 +69,7 @@ struct vt_tls {
     struct vt_caller label_caller;
     uint16_t contexts[14];
     uint32_t context_depth;
-    uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask.c is to ask, and for which device */
+    uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask_driver.c is to ask, and for which device */
     uint8_t due;             /* VT_DUE_*: what is to be done at the end of the event */
     uint32_t peak_device;    /* whose bytes these are */
     uint32_t refused_stack;  /* VT_DUE_REFUSED: whose request was refused */

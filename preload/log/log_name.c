@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a process's log goes: the template in VRAMTRACE_OUTPUT, its folders, and the first free
- * name. Called once, by log.c, at the first record. No allocation.
+ * Where a process's log goes: the template in VRAMTRACE_OUTPUT or the default name, its folders, and the
+ * first free name. Called once, by log.c, at the first record. No allocation.
  *
  * A relative name is meant from the folder in which the process started, which load.c has us note: many
  * programs go elsewhere before they use CUDA.

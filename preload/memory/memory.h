@@ -27,7 +27,7 @@ struct vt_target {
     uint8_t kind;
     bool held; /* host or managed memory: its contents count once it is reached */
     bool
-        kept; /* a caching allocator's or a CUDA library's, which is never lost (stack/keepers.c) */
+        kept; /* a caching allocator's or a CUDA library's, which is never lost (stack/caching_modules.c) */
     bool reached;
 };
 

@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "modules.h"
-#include "keepers.h"
+#include "caching_modules.h"
 #include "base/base.h"
 
 #include <elf.h>

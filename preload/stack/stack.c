@@ -16,7 +16,7 @@
 #define _GNU_SOURCE
 #include "stack.h"
 #include "base/base.h"
-#include "keepers.h"
+#include "caching_modules.h"
 #include "modules.h"
 #include "unwind_guard.h"
 #include "unwind_recall.h"

@@ -37,7 +37,7 @@
     if (VT_UNLIKELY(vt_limit_on) && !vt_event_may_alloc(&call, (kind), (bytes), (device)))         \
     return CUDA_ERROR_OUT_OF_MEMORY
 
-/* ask.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver
+/* ask_driver.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver
  * about the device if that is worth it. They return `result`. */
 CUresult vt_ask_allocated(const struct vt_call *call, CUresult result, struct vt_live what);
 void vt_ask_(const struct vt_call *call);

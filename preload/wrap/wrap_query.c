@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program asks the driver about devices; what we ask ourselves is in ask.c. The log gets
+ * What the program asks the driver about devices; what we ask ourselves is in ask_driver.c. The log gets
  * the driver's answer; the program gets it reduced to VRAMTRACE_LIMIT.
  */
 #include "wrap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose call a stack is, by the names of the modules that its innermost frames are in. */
-#include "stack/keepers.c"
+#include "stack/caching_modules.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /*
  * What the files of observe/ share: the run that they observe.
  */
-#ifndef VRAMTRACE_ANALYZER_MAKERS_H
-#define VRAMTRACE_ANALYZER_MAKERS_H
+#ifndef VRAMTRACE_ANALYZER_OBSERVE_PARTS_H
+#define VRAMTRACE_ANALYZER_OBSERVE_PARTS_H
 
 #include "observe.h"
 

@@ -30,7 +30,7 @@ static int start(void **state) {
 
 static int stop(void **state) {
     (void)state;
-    vt_told_free(&replay.told);
+    vt_pytest_free(&replay.told);
     vt_addresses_free(&replay.live);
     return 0;
 }
@@ -46,15 +46,15 @@ static void allocate(uint64_t address, uint32_t at) {
 
 /* The name of a block's holder; NULL: it has none. */
 static const char *holder(uint64_t address) {
-    const struct vt_told *t = &replay.told;
+    const struct vt_pytest_marks *t = &replay.told;
     uint32_t at = vt_map_get(&t->by_key, vt_address_key(address, VT_SPACE_BLOCK));
     return at == VT_MAP_NONE ? NULL : t->holders[t->blocks[at].holder].name;
 }
 
 static void tell(uint64_t now, const char *name) {
     walk.now = now;
-    assert_true(vt_told_is(name));
-    vt_told_take(&walk, name);
+    assert_true(vt_pytest_is(name));
+    vt_pytest_take(&walk, name);
 }
 
 /* A set-up within a set-up has its own; what was there before is nobody's. */
@@ -94,7 +94,7 @@ static void test_left(void **state) {
     (void)state;
     tell(1, "vramtrace:left fails 20 5242880 20 00ff test_a.py::test_b[a b]");
     assert_int_equal(replay.told.left_count, 1);
-    const struct vt_told_left *left = replay.told.left;
+    const struct vt_pytest_left *left = replay.told.left;
     assert_true(left->fails && left->rounds == 20 && left->bytes == 5242880 && left->blocks == 20);
     assert_int_equal(left->site, 0xff);
     assert_string_equal(left->test, "test_a.py::test_b[a b]");
@@ -130,7 +130,7 @@ static void test_nonsense(void **state) {
         tell(2, "vramtrace:made class a");
     assert_int_equal(replay.told.left_count, 0);
     assert_int_equal(replay.told.block_count, 0);
-    assert_false(vt_told_is("vramtrac"));
+    assert_false(vt_pytest_is("vramtrac"));
 }
 
 int main(void) {

@@ -2,8 +2,8 @@
 /*
  * How a command ends: the exit statuses that scripts rely on, and error messages on stderr.
  */
-#ifndef VRAMTRACE_ANALYZER_ERRORS_H
-#define VRAMTRACE_ANALYZER_ERRORS_H
+#ifndef VRAMTRACE_ANALYZER_EXIT_STATUS_H
+#define VRAMTRACE_ANALYZER_EXIT_STATUS_H
 
 #include <stdbool.h>
 

@@ -10,7 +10,7 @@
  * privileges before (PR_SET_NO_NEW_PRIVS), and a program that does so while it uses CUDA means a filter: so that is
  * taken for it. If it did so before, we look at its first use of CUDA whether there is a filter. Not covered are a filter
  * set before the program was started, or later than that look, and root's, who need not give up anything.
- * syscall is entered in seal_entry.S: a call that makes a child or a thread must not return through a frame of ours.
+ * syscall is entered in seccomp_entry.S: a call that makes a child or a thread must not return through a frame of ours.
  */
 #define _GNU_SOURCE
 #include "base/base.h"
@@ -91,7 +91,7 @@ static void expect_filter(void) {
 
 /* If there is no filter by now, the privileges were given up for something else. These three system calls the driver
  * makes as well when it starts. */
-void vt_seal_arm(void) {
+void vt_seccomp_arm(void) {
     if (!vt_see(&expects_filter))
         return;
     struct filters now = ask_filters();
@@ -101,15 +101,16 @@ void vt_seal_arm(void) {
 
 typedef long syscall_function(long n, long a, long b, long c, long d, long e, long f);
 
-syscall_function *vt_seal_real_syscall __attribute__((visibility("hidden"))); /* atomic */
+syscall_function *vt_seccomp_real_syscall __attribute__((visibility("hidden"))); /* atomic */
 
 static syscall_function *real_syscall(void) {
-    if (VT_UNLIKELY(!vt_see(&vt_seal_real_syscall)))
-        vt_publish(&vt_seal_real_syscall, __extension__(syscall_function *) vt_libc_own("syscall"));
-    return vt_see(&vt_seal_real_syscall);
+    if (VT_UNLIKELY(!vt_see(&vt_seccomp_real_syscall)))
+        vt_publish(&vt_seccomp_real_syscall,
+                   __extension__(syscall_function *) vt_libc_own("syscall"));
+    return vt_see(&vt_seccomp_real_syscall);
 }
 
-void vt_seal_load(void) {
+void vt_seccomp_load(void) {
     real_syscall();
     pid = (uint32_t)VT_SYS0(SYS_getpid);
 }
@@ -128,9 +129,9 @@ static long sealed_if(bool filters, bool strict, long n, long a, long b, long c,
     return result;
 }
 
-/* Jumped to from seal_entry.S: seccomp, prctl, or the first call of all. */
-syscall_function vt_seal_syscall;
-long vt_seal_syscall(long n, long a, long b, long c, long d, long e, long f) {
+/* Jumped to from seccomp_entry.S: seccomp, prctl, or the first call of all. */
+syscall_function vt_seccomp_syscall;
+long vt_seccomp_syscall(long n, long a, long b, long c, long d, long e, long f) {
     bool strict = (n == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT) ||
                   (n == SYS_prctl && a == PR_SET_SECCOMP && b == SECCOMP_MODE_STRICT);
     if (n == SYS_prctl && a == PR_SET_TSC && b == PR_TSC_SIGSEGV)
@@ -154,5 +155,5 @@ VT_EXPORT int prctl(int option, ...) {
     prctl_function *real = __extension__(prctl_function *) vt_libc_end(VT_LIBC_PRCTL);
     if (real && option != PR_SET_SECCOMP && option != PR_SET_TSC && option != PR_SET_NO_NEW_PRIVS)
         return real(option, a, b, c, d);
-    return (int)vt_seal_syscall(SYS_prctl, option, a, b, c, d, 0);
+    return (int)vt_seccomp_syscall(SYS_prctl, option, a, b, c, d, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * syscall as the program calls it. All but seccomp and prctl is passed on by a jump, with the stack as it was: the call
- * may return twice, or on another stack. seal.c does the rest.
+ * may return twice, or on another stack. seccomp.c does the rest.
  */
     .text
     .globl syscall
@@ -10,12 +10,12 @@ syscall:
     .cfi_startproc
     endbr64
     cmp $317, %rdi
-    je vt_seal_syscall
+    je vt_seccomp_syscall
     cmp $157, %rdi
-    je vt_seal_syscall
-    mov vt_seal_real_syscall(%rip), %rax
+    je vt_seccomp_syscall
+    mov vt_seccomp_real_syscall(%rip), %rax
     test %rax, %rax
-    je vt_seal_syscall
+    je vt_seccomp_syscall
     jmp *%rax
     .cfi_endproc
     .size syscall, .-syscall

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside stack/: who keeps memory by design (keepers.c). */
-#ifndef VT_PRELOAD_KEEPERS_H
-#define VT_PRELOAD_KEEPERS_H
+/* Inside stack/: who keeps memory by design (caching_modules.c). */
+#ifndef VT_PRELOAD_CACHING_MODULES_H
+#define VT_PRELOAD_CACHING_MODULES_H
 
 #include "stack.h"
 

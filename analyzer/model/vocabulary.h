@@ -4,8 +4,8 @@
  * why a snapshot was taken. Each kind has one table of the words that files and JSON have for it; reports,
  * merged files and their reader take the words from there. model.h includes it.
  */
-#ifndef VRAMTRACE_ANALYZER_KINDS_H
-#define VRAMTRACE_ANALYZER_KINDS_H
+#ifndef VRAMTRACE_ANALYZER_VOCABULARY_H
+#define VRAMTRACE_ANALYZER_VOCABULARY_H
 
 #include "vramtrace/log_format.h"
 

@@ -8,7 +8,7 @@
  * modules.c shows each module, and stack.c asks once for each new stack. What only the names of
  * functions could tell is not known here, and is looked for.
  */
-#include "keepers.h"
+#include "caching_modules.h"
 #include "base/base.h"
 
 #include <string.h>

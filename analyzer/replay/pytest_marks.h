@@ -12,25 +12,25 @@
  *     vramtrace:left fails|short ROUNDS BYTES BLOCKS SITE TEST
  *                                          a test is over, and left this of a site behind
  */
-#ifndef VRAMTRACE_ANALYZER_TOLD_H
-#define VRAMTRACE_ANALYZER_TOLD_H
+#ifndef VRAMTRACE_ANALYZER_PYTEST_MARKS_H
+#define VRAMTRACE_ANALYZER_PYTEST_MARKS_H
 
 #include "base/base.h"
 
-struct vt_told_holder {
+struct vt_pytest_holder {
     char *scope, *name;
     bool model;
 };
 
 /* A block that was live when it was named. The address may have been reused since: it is still the
  * same block if the live table has its site and time. */
-struct vt_told_block {
+struct vt_pytest_block {
     uint64_t key; /* vt_address_key */
     uint32_t site, allocated_at;
     uint32_t holder; /* index in holders */
 };
 
-struct vt_told_left {
+struct vt_pytest_left {
     uint64_t site; /* its id */
     uint64_t bytes, blocks;
     uint32_t rounds;
@@ -41,10 +41,10 @@ struct vt_told_left {
 #define VT_TOLD_DEPTH 16    /* set-ups within set-ups */
 #define VT_TOLD_MADE  10000 /* set-ups whose blocks are looked for: each walks the live table */
 
-struct vt_told {
-    struct vt_told_block *blocks;
-    struct vt_told_holder *holders;
-    struct vt_told_left *left;
+struct vt_pytest_marks {
+    struct vt_pytest_block *blocks;
+    struct vt_pytest_holder *holders;
+    struct vt_pytest_left *left;
     uint32_t block_count, block_room, holder_count, holder_room, left_count, left_room;
     bool any;                      /* the plugin judged the tests */
     struct vt_map by_key;          /* of blocks; the newest of an address */
@@ -56,11 +56,11 @@ struct vt_told {
 struct vt_walk;
 
 /* Whether a mark of this name is the plugin's: reports do not list it. */
-bool vt_told_is(const char *name);
+bool vt_pytest_is(const char *name);
 
 /* Takes such a mark, in the order of the events. Ignores what it does not understand. */
-void vt_told_take(struct vt_walk *walk, const char *name);
+void vt_pytest_take(struct vt_walk *walk, const char *name);
 
-void vt_told_free(struct vt_told *told);
+void vt_pytest_free(struct vt_pytest_marks *told);
 
 #endif

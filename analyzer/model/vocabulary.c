@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of kinds.h.
+ * The words of vocabulary.h, as files, JSON and reports have them: verdicts, layers, endings, causes.
  */
-#include "kinds.h"
+#include "vocabulary.h"
 
 #include "base/base.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pytest plugin tells (see told.h). replay.c calls, for each mark.
+ * What the pytest plugin tells (see pytest_marks.h). replay.c calls, for each mark.
  */
-#include "told.h"
+#include "pytest_marks.h"
 
 #include "replay.h"
 #include "walk.h"
@@ -12,21 +12,21 @@
 
 #define PREFIX "vramtrace:"
 
-bool vt_told_is(const char *name) {
+bool vt_pytest_is(const char *name) {
     return !strncmp(name, PREFIX, strlen(PREFIX));
 }
 
 /* The holder of this scope and name, which may be new. */
-static uint32_t holder_of(struct vt_told *t, const char *scope, const char *name) {
+static uint32_t holder_of(struct vt_pytest_marks *t, const char *scope, const char *name) {
     uint64_t key = vt_hash_bytes(vt_hash_bytes(0, scope, strlen(scope)), name, strlen(name));
     uint32_t holder = vt_map_add(&t->by_name, key, t->holder_count);
     if (holder == t->holder_count)
-        *VT_ADD(t->holders, t->holder_count, t->holder_room) = (struct vt_told_holder){
+        *VT_ADD(t->holders, t->holder_count, t->holder_room) = (struct vt_pytest_holder){
             .scope = vt_strdup(scope), .name = vt_strdup(name), .model = !strcmp(scope, "model")};
     return holder;
 }
 
-static bool is_same(const struct vt_replay *r, const struct vt_told_block *block,
+static bool is_same(const struct vt_replay *r, const struct vt_pytest_block *block,
                     const struct vt_address *entry) {
     return vt_replay_site_index(r, entry) == block->site &&
            entry->allocated_at == block->allocated_at;
@@ -34,7 +34,7 @@ static bool is_same(const struct vt_replay *r, const struct vt_told_block *block
 
 /* A fixture's block stays the fixture's, also where a model is said to hold it. */
 static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t holder) {
-    struct vt_told *t = &r->told;
+    struct vt_pytest_marks *t = &r->told;
     uint32_t known = vt_map_get(&t->by_key, entry->key);
     if (known != VT_MAP_NONE && is_same(r, &t->blocks[known], entry)) {
         if (t->holders[t->blocks[known].holder].model)
@@ -42,12 +42,12 @@ static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t ho
         return;
     }
     vt_map_put(&t->by_key, entry->key, t->block_count);
-    *VT_ADD(t->blocks, t->block_count, t->block_room) = (struct vt_told_block){
+    *VT_ADD(t->blocks, t->block_count, t->block_room) = (struct vt_pytest_block){
         entry->key, vt_replay_site_index(r, entry), entry->allocated_at, holder};
 }
 
 static void on_made(struct vt_walk *w, const char *scope, const char *name) {
-    struct vt_told *t = &w->r->told;
+    struct vt_pytest_marks *t = &w->r->told;
     /* A set-up that made the first CUDA call began before there was a log. */
     uint64_t began = t->depth ? t->began[--t->depth] : 0;
     uint32_t holder = holder_of(t, scope, name), since = (uint32_t)(began >> w->age_shift);
@@ -80,8 +80,8 @@ static void on_held(struct vt_walk *w, const char *scope, const char *name, cons
     }
 }
 
-static void on_left(struct vt_told *t, const char *text) {
-    struct vt_told_left left = {0};
+static void on_left(struct vt_pytest_marks *t, const char *text) {
+    struct vt_pytest_left left = {0};
     char verdict[8];
     unsigned long long bytes, blocks, site;
     int at = 0;
@@ -97,8 +97,8 @@ static void on_left(struct vt_told *t, const char *text) {
     *VT_ADD(t->left, t->left_count, t->left_room) = left;
 }
 
-void vt_told_take(struct vt_walk *w, const char *name) {
-    struct vt_told *t = &w->r->told;
+void vt_pytest_take(struct vt_walk *w, const char *name) {
+    struct vt_pytest_marks *t = &w->r->told;
     const char *text = name + strlen(PREFIX);
     char scope[32], holder[VT_NAME_MAX_BYTES + 1];
     int at = 0;
@@ -117,7 +117,7 @@ void vt_told_take(struct vt_walk *w, const char *name) {
     }
 }
 
-void vt_told_free(struct vt_told *t) {
+void vt_pytest_free(struct vt_pytest_marks *t) {
     for (uint32_t i = 0; i < t->holder_count; i++) {
         free(t->holders[i].scope);
         free(t->holders[i].name);
@@ -129,5 +129,5 @@ void vt_told_free(struct vt_told *t) {
     free(t->left);
     vt_map_free(&t->by_key);
     vt_map_free(&t->by_name);
-    *t = (struct vt_told){0};
+    *t = (struct vt_pytest_marks){0};
 }

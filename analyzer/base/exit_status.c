@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Error messages (see errors.h). Every command uses them.
+ * Error messages (see exit_status.h). Every command uses them.
  */
 #define _GNU_SOURCE
-#include "errors.h"
+#include "exit_status.h"
 
 #include "progress.h"
 #include "util.h"
