@@ -6,6 +6,10 @@
  * destructor and after Python's finalization. A plain destructor of ours would run before those,
  * and late frees would look like leaks. _exit, _Exit and quick_exit run no handler, so they are
  * wrapped here; exec.c wraps exec*.
+ *
+ * Owners are looked for before the first destructor, because a vector that is destroyed holds nothing: a
+ * handler of ours follows each that the program registers (__cxa_atexit, which atexit and compilers call),
+ * so exit runs one of ours first. The order of the program's own stays.
  */
 #define _GNU_SOURCE
 #include "books/books.h"
@@ -15,6 +19,7 @@
 #include "scan/scan.h"
 #include "snapshot/snapshot.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -75,10 +80,37 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
         say_exit_line();
 }
 
-void vt_exit_begins(int status, void *unused) {
+static uint32_t watched; /* atomic: from arming on */
+static uint32_t begun;   /* atomic: one look per process; the handlers behind it return at once */
+
+static void exit_begins(int status, void *unused) {
+    (void)status, (void)unused;
+    if (log_is_mine() && vt_claim(&begun, 0, 1))
+        vt_moments_end();
+}
+
+/* Runs before the destructors of what the program made until arming, and after all others. */
+static void early_ones_begin(int status, void *unused) {
     (void)status, (void)unused;
     if (log_is_mine())
-        vt_moments_end();
+        vt_moments_exit_goes_on();
+}
+
+void vt_exit_watch(void) {
+    if (vt_claim(&watched, 0, 1))
+        vt_libc_on_exit(early_ones_begin, NULL);
+}
+
+/* The C library takes memory for every 32nd handler, as it does for the program's. */
+extern int __cxa_atexit(void (*function)(void *), void *data, void *dso);
+VT_EXPORT int __cxa_atexit(void (*function)(void *), void *data, void *dso) {
+    int (*real)(void (*)(void *), void *, void *) =
+        __extension__(int (*)(void (*)(void *), void *, void *)) vt_libc_end(VT_LIBC_CXA_ATEXIT);
+    int result = real ? real(function, data, dso) : -1, error = errno;
+    if (vt_get(&watched) && !vt_get(&begun))
+        vt_libc_on_exit(exit_begins, NULL);
+    errno = error;
+    return result;
 }
 
 void vt_exit_handler(int status, void *unused) {
@@ -127,4 +159,5 @@ void vt_exit_exec_failed(void) {
 
 void vt_exit_forked(void) {
     vt_put(&said, 0);
+    vt_put(&begun, 0);
 }

@@ -5,8 +5,8 @@
 
 /* exit.c: the handlers that load.c registers for exit and quick_exit. */
 void vt_exit_handler(int status, void *unused);
-/* ... and at arming: runs before the destructors of what the program made until then. */
-void vt_exit_begins(int status, void *unused);
+/* ... and at arming: from then on, the first handler that exit runs is ours. */
+void vt_exit_watch(void);
 void vt_exit_quick_handler(void *unused);
 void vt_exit_exec_begins(void); /* writes END */
 void vt_exit_exec_failed(void); /* removes it */

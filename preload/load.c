@@ -44,12 +44,10 @@ static void armed(void) {
 
 /* By each thread that arms. */
 static void open(void) {
-    static uint32_t registered; /* atomic */
     if (vt_get(&vt_sys_sealed)) /* opening the unwinder takes system calls */
         return;
     vt_stack_arm();
-    if (vt_claim(&registered, 0, 1))
-        vt_libc_on_exit(vt_exit_begins, NULL);
+    vt_exit_watch();
 }
 
 VT_PROCESS_STEPS static const struct vt_process_steps steps = {

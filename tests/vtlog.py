@@ -44,7 +44,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 10) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version not in range(1, 11) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))

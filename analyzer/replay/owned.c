@@ -203,8 +203,10 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
 
 void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
     const struct vt_log *log = w->log;
-    while (w->snapshot < log->snapshot_count && log->snapshots[w->snapshot].ticks < ticks)
-        take(w, &log->snapshots[w->snapshot++]);
+    for (; w->snapshot < log->snapshot_count && log->snapshots[w->snapshot].ticks < ticks;
+         w->snapshot++)
+        if (log->snapshots[w->snapshot].why != VT_SNAPSHOT_EXITED) /* has no names of its own */
+            take(w, &log->snapshots[w->snapshot]);
     w->snapshot_ticks =
         w->snapshot < log->snapshot_count ? log->snapshots[w->snapshot].ticks : UINT64_MAX;
 }
@@ -214,7 +216,7 @@ static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses
     uint8_t *bits = vt_addresses_bits(live);
     for (size_t i = log->snapshot_count; i-- > 0;) {
         size_t count;
-        if (log->snapshots[i].why != VT_SNAPSHOT_END)
+        if (log->snapshots[i].why != VT_SNAPSHOT_END && log->snapshots[i].why != VT_SNAPSHOT_EXITED)
             continue;
         const struct vt_log_owned *owned = find_entries(log, log->snapshots[i].number, &count);
         for (size_t k = 0; k < count; k++) {

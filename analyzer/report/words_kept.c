@@ -131,9 +131,23 @@ static void say_others(const struct vt_text *t, const struct vt_leak *leak, stru
                    count == 1 ? "s" : "", (int)t->digits, t->process->sites[leak->sites[0]].name);
 }
 
+/* Whether what held a lost leak as exit began has dropped it since. */
+static bool was_dropped_by_exit(const struct vt_process *p, const struct vt_leak *leak) {
+    uint64_t searched = 0, known = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &p->sites[leak->sites[i]];
+        searched += site->live_count - site->went_count;
+        known += site->lost_count;
+    }
+    for (uint32_t i = 0; i < leak->kept_count; i++)
+        known += leak->kept[i].count;
+    return leak->verdict == VT_VERDICT_LOST && leak->kept_count && known > searched;
+}
+
 void vt_words_add_kept(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_snapshot *seen = NULL;
-    bool still = false, lost = leak->verdict == VT_VERDICT_LOST;
+    bool still = false, dropped = was_dropped_by_exit(t->process, leak),
+         lost = leak->verdict == VT_VERDICT_LOST && !dropped;
     if (!leak->kept_count || lost)
         say_unknown(t, leak, doc);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
@@ -154,7 +168,9 @@ void vt_words_add_kept(const struct vt_text *t, const struct vt_leak *leak, stru
         seen = last;
         still = true;
     }
-    if (seen)
+    if (dropped)
+        vt_doc_row(doc, "", "as exit began; a destructor or a handler dropped it");
+    else if (seen)
         vt_doc_row(doc, "", "seen %s%s", vt_doc_keep(doc, vt_snapshot_moment(seen)),
                    still ? "" : "; freed later");
 }

@@ -23,9 +23,9 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC         "vramtrc\x01"
-#define VT_LOG_VERSION       9u /* written */
-#define VT_LOG_VERSION_NEEDS 7u /* the lowest whose reader reads what is written */
-#define VT_LOG_VERSION_MIN   1u /* the lowest that today's reader reads */
+#define VT_LOG_VERSION       10u /* written */
+#define VT_LOG_VERSION_NEEDS 7u  /* the lowest whose reader reads what is written */
+#define VT_LOG_VERSION_MIN   1u  /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES       65536u
 #define VT_CHUNK_MAGIC       0x4b435456u /* "VTCK" */
 
@@ -381,7 +381,9 @@ enum vt_snapshot_why {
     VT_SNAPSHOT_OOM = 2,
     VT_SNAPSHOT_REQUEST = 3,
     VT_SNAPSHOT_PHASE = 4,
-    VT_SNAPSHOT_GROWTH = 5 /* as memory grew (since version 5) */
+    VT_SNAPSHOT_GROWTH = 5, /* as memory grew (since version 5) */
+    VT_SNAPSHOT_EXITED =
+        6 /* what was left after the first of exit's handlers, for verdicts (since version 10) */
 };
 /* Why a snapshot was not taken (since version 9): no room for a copy, as far as is known; the copy left, or was killed,
  * because there was none any more; the memory cannot be copied; whether there is room cannot be told here. */

@@ -137,6 +137,7 @@ void *vt_libc_end(enum vt_libc_end function) {
         [VT_LIBC_SIGLONGJMP] = "siglongjmp",
         [VT_LIBC_LONGJMP_CHK] = "__longjmp_chk",
         [VT_LIBC_PRCTL] = "prctl",
+        [VT_LIBC_CXA_ATEXIT] = "__cxa_atexit",
     };
     void *found = vt_see(&ends[function]);
     if (VT_UNLIKELY(!found)) {

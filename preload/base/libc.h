@@ -42,6 +42,7 @@ enum vt_libc_end {
     VT_LIBC_SIGLONGJMP,
     VT_LIBC_LONGJMP_CHK,
     VT_LIBC_PRCTL,
+    VT_LIBC_CXA_ATEXIT,
     VT_LIBC_ENDS
 };
 

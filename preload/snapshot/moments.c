@@ -3,7 +3,8 @@
  * When snapshots of the owners are taken (snapshot.c takes them): VRAMTRACE_SNAPSHOT.
  *
  *   end      Python: by a function that the interpreter calls before it drops its objects
- *            (stack/python_end.c). Other programs: when exit begins (exit.c). Both: in _exit, and
+ *            (stack/python_end.c). Other programs: when exit begins, and for verdicts again when that is
+ *            destroyed which was made after arming (exit.c). Both: in _exit, and
  *            before a context ends with memory that is live. In Python also as memory grows
  *            (books/rise.c), because what main() held is gone when Python ends. The program does not
  *            wait for these, and they take at most a share of its processor time.
@@ -48,6 +49,7 @@ static uint32_t framework;              /* atomic: one reports what it cannot al
 static uint32_t taking;                 /* atomic: how many threads are at it */
 static uint32_t lived;                  /* atomic: something was live */
 static uint32_t risen;                  /* atomic: memory grew, and no snapshot has begun yet */
+static uint32_t ended;                  /* atomic: one was taken at the end */
 static uint64_t began_ns;               /* atomic: when growth was first watched; 0: not yet */
 /* What was live at the last snapshot of an end: a bit each. */
 static uint64_t seen[SEEN_BITS / 64];
@@ -98,17 +100,26 @@ static bool take_if_new(void) {
     return fresh && take_snapshot(VT_SNAPSHOT_END, 0);
 }
 
+/* An interpreter that has ended, or is about to, took its own. */
+static bool may_look_at_end(void) {
+    return is_on(VT_MOMENT_END) && is_mine() &&
+           (vt_python_state(NULL) != VT_PYTHON_ACTIVE || vt_python_lives());
+}
+
 void vt_moments_end(void) {
-    /* An interpreter that has ended, or is about to, took its own. */
-    if (!is_on(VT_MOMENT_END) || !is_mine() ||
-        (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
-        return;
-    take_if_new();
+    if (may_look_at_end() && take_if_new())
+        vt_put(&ended, 1);
+}
+
+void vt_moments_exit_goes_on(void) {
+    if (!vt_get(&ended))
+        vt_moments_end();
+    else if (may_look_at_end() && anything_lives())
+        take_snapshot(VT_SNAPSHOT_EXITED, 0);
 }
 
 void vt_moments_context_ends(void) {
-    if (!is_on(VT_MOMENT_END) || vt_get(&contexts) >= CONTEXTS_MOST || !is_mine() ||
-        (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
+    if (!may_look_at_end() || vt_get(&contexts) >= CONTEXTS_MOST)
         return;
     if (take_if_new())
         vt_add(&contexts, 1);
@@ -326,7 +337,7 @@ void vt_moments_due(void) {
 
 /* Only the forking thread lives on. The parent's snapshots are not the child's. */
 void vt_moments_forked(void) {
-    ooms = contexts = phases = lived = taking = risen = 0;
+    ooms = contexts = phases = lived = taking = risen = ended = 0;
     began_ns = 0;
     memset(sites, 0, sizeof sites);
     memset(seen, 0, sizeof seen);

@@ -52,6 +52,8 @@ void vt_owners_forked(void);
 void vt_moments_due(void); /* at the end of an event */
 void vt_moments_end(void); /* before the process ends, while its memory is still as the program left
                             * it; and again later */
+/* The same, when the first of exit's handlers have run: what they left held is not lost. */
+void vt_moments_exit_goes_on(void);
 void vt_moments_context_ends(void);
 void vt_moments_finish(void); /* before the log ends: what is under way is written */
 void vt_moments_phase_ends(const char *name, uint32_t bytes);
