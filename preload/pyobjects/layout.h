@@ -106,6 +106,8 @@ enum {
     VT_NUMPY_BASE = 48,
     VT_NUMPY_DESCRIPTION = 56,
     VT_NUMPY_DESCRIPTION_CHAR = 25,
+    /* pandas/_libs/internals.pyx */
+    VT_PANDAS_FIRST = 24,
 };
 
 #endif

@@ -41,6 +41,9 @@ static const struct known {
     {"_ctypes._CData", VT_PYREAD_CTYPES, 72},
     {"numpy.ndarray", VT_PYREAD_NUMPY, 72},
     {"array.array", VT_PYREAD_ARRAY, 48},
+    {"pandas._libs.internals.BlockManager", VT_PYREAD_PANDAS, 40},
+    {"pandas._libs.internals.Block", VT_PYREAD_PANDAS, 40},
+    {"pandas._libs.internals.NumpyBlock", VT_PYREAD_PANDAS, 40},
     {"_asyncio.Future", VT_PYREAD_FUTURE, 72},
     {"_asyncio.Task", VT_PYREAD_TASK, 128},
     {"_queue.SimpleQueue", VT_PYREAD_QUEUE, 48},
@@ -158,13 +161,14 @@ static bool is_known(const struct fields *f, struct vt_owners_type *type) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(f->name, known[i].name) == 0 && f->basic_size >= known[i].bytes) {
             type->reader = known[i].reader;
+            type->spare[VT_PYSPARE_KNOWN] = (uint64_t)f->basic_size;
             return true;
         }
     }
     for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
         if (strcmp(f->name, holders[i].name) == 0 && f->basic_size >= holders[i].bytes) {
             type->reader = VT_PYREAD_HOLDER;
-            type->spare[VT_PYSPARE_HOLDER] = i;
+            type->spare[VT_PYSPARE_KNOWN] = i;
             return true;
         }
     }
@@ -392,6 +396,19 @@ static void name_lru(struct vt_owners *w, uintptr_t object) {
     name_attribute(w, "__wrapped__", object + VT_PYLRU_WRAPPED);
 }
 
+/* Classes that Cython made: behind a table of functions stand references to objects, and numbers. They have
+ * moved from version to version: a manager's tuple of blocks, a block's array of values. */
+static void name_pandas(struct vt_owners *w, uintptr_t object, uint64_t bytes) {
+    for (uint64_t at = VT_PANDAS_FIRST; at + 8 <= bytes; at += 8) {
+        const struct vt_owners_type *type = vt_owners_type_of(w, vt_owners_word(w, object + at));
+        name_attribute(w,
+                       type && type->flags & VT_PYFLAG_TUPLE  ? "blocks"
+                       : type && type->flags & VT_PYFLAG_LIST ? "axes"
+                                                              : "values",
+                       object + at);
+    }
+}
+
 /* A block of itertools.tee: its source, and the block after it. */
 static void name_tee(struct vt_owners *w, uintptr_t object) {
     vt_py_part(w, vt_owners_word(w, object + VT_PYTEE_SOURCE));
@@ -491,11 +508,14 @@ static const struct {
 };
 
 static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
-    bool attributes = type->reader == VT_PYREAD_PLAIN || type->reader == VT_PYREAD_CTYPES;
+    bool attributes = type->reader == VT_PYREAD_PLAIN || type->reader == VT_PYREAD_CTYPES ||
+                      type->reader == VT_PYREAD_PANDAS;
     if (type->reader == VT_PYREAD_CTYPES) {
         vt_py_ctypes(w, object, type);
+    } else if (type->reader == VT_PYREAD_PANDAS) {
+        name_pandas(w, object, type->spare[VT_PYSPARE_KNOWN]);
     } else if (type->reader == VT_PYREAD_HOLDER) {
-        name_contents(w, object, holders[type->spare[VT_PYSPARE_HOLDER]].contents);
+        name_contents(w, object, holders[type->spare[VT_PYSPARE_KNOWN]].contents);
     } else if (type->reader < sizeof readers / sizeof *readers && readers[type->reader].read) {
         readers[type->reader].read(w, object);
         attributes = readers[type->reader].attributes;

@@ -53,13 +53,14 @@ enum vt_pyreader {
     VT_PYREAD_CTYPES,
     VT_PYREAD_NUMPY,
     VT_PYREAD_ARRAY,
+    VT_PYREAD_PANDAS,
 };
 
 /* vt_owners_type.spare */
 enum {
     VT_PYSPARE_MEMBERS, /* 1: it or a base has members that refer to objects */
     VT_PYSPARE_BOOKS,   /* 1: an allocator's books: dicts of what is live are no owners */
-    VT_PYSPARE_HOLDER   /* VT_PYREAD_HOLDER: its row */
+    VT_PYSPARE_KNOWN /* by name: VT_PYREAD_HOLDER: its row; else the bytes of the type that is known */
 };
 
 /* --- for the walk --- */
