@@ -29,6 +29,9 @@ static const char *const names[VT_CLASSES] = {
     [VT_CLASS_GRADIENT_HOOK] = "N5torch8autograd32PyFunctionTensorPostAccGradHooksE",
     [VT_CLASS_ANOMALY] = "N5torch8autograd17PyAnomalyMetadataE",
     [VT_CLASS_SCRIPT] = "N3c106ivalue6ObjectE",
+    [VT_CLASS_LIST] = "N3c106detail8ListImplE",
+    [VT_CLASS_DICT] = "N3c106detail8DictImplE",
+    [VT_CLASS_TUPLE] = "N3c106ivalue5TupleE",
 };
 
 /* What is known of a vtable. */
@@ -173,9 +176,10 @@ static uint32_t last_part(const char *mangled, char *to, uint32_t room) {
 
 uint32_t vt_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                        uint32_t room) {
-    static const char *const plain[VT_CLASSES] = {[VT_CLASS_TENSOR] = "Tensor",
-                                                  [VT_CLASS_STORAGE] = "Storage",
-                                                  [VT_CLASS_SCRIPT] = "ScriptObject"};
+    static const char *const plain[VT_CLASSES] = {
+        [VT_CLASS_TENSOR] = "Tensor",       [VT_CLASS_STORAGE] = "Storage",
+        [VT_CLASS_SCRIPT] = "ScriptObject", [VT_CLASS_LIST] = "List",
+        [VT_CLASS_DICT] = "Dict",           [VT_CLASS_TUPLE] = "Tuple"};
     char text[VT_OWNERS_TEXT_MOST + 1];
     if (class_ < VT_CLASSES && plain[class_])
         return last_part(plain[class_], to, room);

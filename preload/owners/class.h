@@ -22,7 +22,10 @@ enum vt_class {
     VT_CLASS_GRADIENT_HOOK,   /* PyFunctionTensorPostAccGradHooks */
     VT_CLASS_ANOMALY,         /* PyAnomalyMetadata */
     VT_CLASS_SCRIPT,          /* c10::ivalue::Object, as torch.jit's modules are */
-    VT_CLASS_OBJECT,          /* any other */
+    VT_CLASS_LIST,            /* c10::detail::ListImpl, and the others of torch.jit */
+    VT_CLASS_DICT,
+    VT_CLASS_TUPLE,
+    VT_CLASS_OBJECT, /* any other */
     VT_CLASSES
 };
 

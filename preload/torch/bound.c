@@ -118,6 +118,106 @@ static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
     }
 }
 
+/* --- values of torch.jit --- */
+
+/* A c10::IValue: a pointer, or a number, and what it is; the object that it points to says what it is, too. An
+ * object begins with a vtable and counts of one word or two. */
+#define VALUE_BYTES  16u
+#define COUNTS_LEAST 16u
+#define COUNTS_MOST  24u
+#define VALUES_MOST  (1u << 24)
+
+/* Names the edge to what a value refers to, if that holds anything. */
+static void name_value(struct vt_owners *w, struct vt_edge edge, uintptr_t value) {
+    enum vt_class class_ = vt_class_of(w, value);
+    if (class_ != VT_CLASS_TENSOR && (class_ < VT_CLASS_SCRIPT || class_ > VT_CLASS_TUPLE))
+        return;
+    edge.as = VT_AS_CLASS;
+    edge.to = value;
+    edge.class_ = (uint16_t)class_;
+    vt_owners_edge(w, &edge);
+}
+
+static void name_values(struct vt_owners *w, uintptr_t at, uint64_t count) {
+    for (uint64_t i = 0; i < count && vt_owners_goes_on(w); i++)
+        name_value(w, (struct vt_edge){.kind = VT_STEP_INDEX, .indexed = true, .index = (int64_t)i},
+                   vt_owners_word(w, at + i * VALUE_BYTES));
+}
+
+void vt_torch_list(struct vt_owners *w, uintptr_t list) {
+    struct vector v;
+    for (uintptr_t at = list + COUNTS_LEAST; at <= list + COUNTS_MOST; at += 8)
+        if (read_vector(w, at, VALUE_BYTES, VALUES_MOST, &v)) {
+            name_values(w, v.first, (v.end - v.first) / VALUE_BYTES);
+            return;
+        }
+}
+
+/* Whether so many values lie in a row: by what they say that they are. */
+static bool are_values(struct vt_owners *w, uintptr_t at, uint64_t count) {
+    enum { TAG = 8, TAGS = 64 };
+    uint64_t i = 0;
+    while (i < count && (uint32_t)vt_owners_word(w, at + i * VALUE_BYTES + TAG) < TAGS)
+        i++;
+    return i == count;
+}
+
+/* Up to three values lie in it, behind how many they are; more in a vector, behind 0. */
+void vt_torch_tuple(struct vt_owners *w, uintptr_t tuple) {
+    enum { INSIDE = 3 };
+    struct vector v;
+    for (uintptr_t at = tuple + COUNTS_LEAST; at <= tuple + COUNTS_MOST; at += 8) {
+        uint64_t count = vt_owners_word(w, at);
+        if (count && count <= INSIDE && are_values(w, at + 8, count)) {
+            name_values(w, at + 8, count);
+            return;
+        }
+        if (!count && read_vector(w, at + 8, VALUE_BYTES, VALUES_MOST, &v)) {
+            name_values(w, v.first, (v.end - v.first) / VALUE_BYTES);
+            return;
+        }
+    }
+}
+
+/* The name of a key that is a str: a ConstantString, which has a std::string. */
+static struct vt_owners_text key_of(struct vt_owners *w, uintptr_t key,
+                                    char to[VT_OWNERS_TEXT_MOST]) {
+    uint64_t text[2];
+    for (uintptr_t at = key + COUNTS_LEAST; at <= key + COUNTS_MOST; at += 8)
+        if (vt_class_is(w, key, "N3c106ivalue14ConstantStringE") &&
+            vt_owners_read(w, text, at, sizeof text) && text[1] <= VT_OWNERS_TEXT_MOST - 2 &&
+            vt_owners_read(w, to + 1, text[0], text[1])) {
+            to[0] = to[text[1] + 1] = '\'';
+            return (struct vt_owners_text){to, (uint32_t)text[1] + 2};
+        }
+    return (struct vt_owners_text){0};
+}
+
+/* Entries of a hash table, in a circle in their order: its first one is none, and the table has its address
+ * twice, as the owner and as a pointer. An entry has one byte, of which the sign says whether it is in use, a
+ * key and a value. */
+void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict) {
+    enum { BYTES = 96, USED = 2, KEY = 3, VALUE = 5, WORDS = 6 };
+    uintptr_t entry[WORDS], first = 0;
+    for (uintptr_t at = dict + COUNTS_LEAST; at < dict + BYTES && !first; at += 8) {
+        uintptr_t to = vt_owners_word(w, at);
+        if (to && !(to & 7) && vt_owners_word(w, at + 8) == to &&
+            vt_owners_word(w, vt_owners_word(w, to) + 8) == to)
+            first = to;
+    }
+    uintptr_t before = first, at = first ? vt_owners_word(w, first + 8) : 0;
+    for (uint64_t i = 0; at && at != first && i < VALUES_MOST && vt_owners_goes_on(w); i++) {
+        char name[VT_OWNERS_TEXT_MOST];
+        if (!vt_owners_read(w, entry, at, sizeof entry) || entry[0] != before ||
+            (int8_t)entry[USED] < 0)
+            return;
+        name_value(w, (struct vt_edge){.kind = VT_STEP_KEY, .name = key_of(w, entry[KEY], name)},
+                   entry[VALUE]);
+        before = at;
+        at = entry[1];
+    }
+}
+
 /* --- modules of torch.jit --- */
 
 #define SLOTS_MOST 65536u
@@ -166,27 +266,23 @@ static bool find_attributes(struct vt_owners *w, uintptr_t class_, uint64_t coun
  * is one of a list of modules. */
 static void name_slot(struct vt_owners *w, uintptr_t value, const struct attribute *a,
                       const char *name) {
-    enum vt_class class_ = vt_class_of(w, value);
-    if (class_ != VT_CLASS_TENSOR && class_ != VT_CLASS_SCRIPT)
-        return;
     int64_t index = 0;
     uint64_t digits = 0;
     while (digits < a->name_bytes && digits < 9 && name[digits] >= '0' && name[digits] <= '9')
         index = index * 10 + name[digits++] - '0';
     bool indexed = digits == a->name_bytes;
-    uint16_t role = class_ == VT_CLASS_SCRIPT ? VT_ROLE_MODULE
-                    : a->kind == PARAMETER    ? VT_ROLE_PARAMETER
-                    : a->kind == BUFFER       ? VT_ROLE_BUFFER
-                                              : 0;
-    vt_owners_edge(w, &(struct vt_edge){.kind = indexed ? VT_STEP_INDEX : VT_STEP_ATTRIBUTE,
-                                        .as = VT_AS_CLASS,
-                                        .to = value,
-                                        .name = {name, indexed ? 0 : (uint32_t)a->name_bytes},
-                                        .indexed = indexed,
-                                        .index = index,
-                                        .roles = role,
-                                        .class_ = (uint16_t)class_,
-                                        .apart = true});
+    uint16_t role = vt_class_of(w, value) == VT_CLASS_SCRIPT ? VT_ROLE_MODULE
+                    : a->kind == PARAMETER                   ? VT_ROLE_PARAMETER
+                    : a->kind == BUFFER                      ? VT_ROLE_BUFFER
+                                                             : 0;
+    name_value(w,
+               (struct vt_edge){.kind = indexed ? VT_STEP_INDEX : VT_STEP_ATTRIBUTE,
+                                .name = {name, indexed ? 0 : (uint32_t)a->name_bytes},
+                                .indexed = indexed,
+                                .index = index,
+                                .roles = role,
+                                .apart = true},
+               value);
 }
 
 /* A vtable and counts of one word or two; the class's owner, strong or weak, each a std::optional of
@@ -218,6 +314,11 @@ static void read_script_module(struct vt_owners *w, uintptr_t module) {
         vt_torch_part(w, object, VT_CLASS_SCRIPT, VT_ROLE_MODULE);
 }
 
+/* torch::jit::ScriptList and ScriptDict, which are a value. */
+static void read_script_value(struct vt_owners *w, uintptr_t value) {
+    name_value(w, (struct vt_edge){.kind = VT_STEP_NONE}, vt_owners_word(w, value));
+}
+
 /* --- what communicates --- */
 
 /* A c10d::Work: each backend has classes of its own, with vectors of what it sends and receives; for
@@ -246,8 +347,7 @@ static void read_future(struct vt_owners *w, uintptr_t wrapper) {
         vt_class_is(w, future, "N3c106ivalue6FutureE") ? vt_torch_block_end(w, future) : 0;
     for (uintptr_t at = future + 8; at + 8 <= end; at += 8) {
         uintptr_t value = vt_owners_word(w, at);
-        if (vt_class_of(w, value) == VT_CLASS_TENSOR)
-            vt_torch_part(w, value, VT_CLASS_TENSOR, 0);
+        name_value(w, (struct vt_edge){.kind = VT_STEP_NONE}, value);
         if (!vt_class_is(w, value, "N3c106ivalue22ConcretePyObjectHolderE"))
             continue;
         uintptr_t python = vt_owners_word(w, value + 8 + COUNTS);
@@ -262,6 +362,8 @@ static const struct {
 } known[] = {
     {"torch._C._distributed_c10d.Reducer", read_reducer},
     {"torch._C.ScriptModule", read_script_module},
+    {"torch._C.ScriptList", read_script_value},
+    {"torch._C.ScriptDict", read_script_value},
     {"torch._C._distributed_c10d.Work", read_work},
     {"torch._C.Future", read_future},
 };

@@ -374,6 +374,15 @@ void vt_torch_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {
     case VT_CLASS_SCRIPT:
         vt_torch_script(w, object);
         return;
+    case VT_CLASS_LIST:
+        vt_torch_list(w, object);
+        return;
+    case VT_CLASS_DICT:
+        vt_torch_script_dict(w, object);
+        return;
+    case VT_CLASS_TUPLE:
+        vt_torch_tuple(w, object);
+        return;
     case VT_CLASS_NONE:
     default:
         return;

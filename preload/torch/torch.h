@@ -71,5 +71,9 @@ const char *vt_torch_bound_name(unsigned number);
 void vt_torch_bound(struct vt_owners *w, uintptr_t object, unsigned number);
 /* Names the edges of a c10::ivalue::Object. */
 void vt_torch_script(struct vt_owners *w, uintptr_t object);
+/* Of torch.jit's list, dict and tuple. */
+void vt_torch_list(struct vt_owners *w, uintptr_t list);
+void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict);
+void vt_torch_tuple(struct vt_owners *w, uintptr_t tuple);
 
 #endif

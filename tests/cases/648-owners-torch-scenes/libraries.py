@@ -4,6 +4,7 @@
 import importlib.util
 import os
 import sys
+from typing import Dict, List, Tuple
 
 import torch
 from look import DEVICE, blocks, look, play, scene, storages
@@ -117,6 +118,42 @@ def scripted():
     traced = torch.jit.trace(net().eval(), torch.randn(16, 64, device=DEVICE), check_trace=False)
     example = 512 * 8  # the trace keeps it, in C++
     look("scripted", {"model": model, "traced": traced}, {"opt": opt}, loss=loss, kept={"model.big": model.big}, left=example)
+
+
+class Keeper(nn.Module):
+    """Each of its values is kept in C++ alone."""
+    history: List[torch.Tensor]
+    table: Dict[str, torch.Tensor]
+    numbered: Dict[int, List[torch.Tensor]]
+    pairs: List[Tuple[torch.Tensor, int]]
+    many: Tuple[int, int, int, torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.history, self.table, self.numbered, self.pairs = [], {}, {}, []
+        self.many = (1, 2, 3, torch.zeros(1))
+
+    def forward(self, x):
+        self.history.append(x + 1)
+        self.history.append(x + 2)
+        self.table["last"] = x + 3
+        self.numbered[7] = [x + 4]
+        self.pairs.append((x + 5, 1))
+        self.many = (1, 2, 3, x + 6)
+        return x + 7
+
+
+@scene
+def script_values():
+    model = torch.jit.script(Keeper())
+    with torch.no_grad():
+        model(torch.randn(16, 64, device=DEVICE))
+    listed = torch.jit.script([torch.randn(64, device=DEVICE) for _ in range(2)])
+    named = torch.jit.script({"a": torch.randn(64, device=DEVICE)})
+    kept = {"model.history[*]": model.history, "model.table['last']": model.table["last"], "model.many[*]": model.many[3],
+            "model.numbered[*][*]": model.numbered[7], "model.pairs[*][*]": [pair[0] for pair in model.pairs],
+            "listed[*]": [listed[0], listed[1]], "named['a']": named["a"]}
+    look("script_values", kept={name: storages(value) for name, value in kept.items()})
 
 
 if importlib.util.find_spec("transformers"):
