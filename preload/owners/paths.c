@@ -346,7 +346,7 @@ static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target
         entries[count++] = (struct vt_owned){
             .allocation = vt_lost_entry(t->start, vt_kind_space(t->kind)),
             .step = number,
-            .roles = n->roles & (uint16_t)~VT_ROLE_MODULE,
+            .roles = n->roles & (uint16_t) ~(VT_ROLE_MODULE | VT_ROLE_GROUPS),
             .holders = (uint16_t)(holders < UINT16_MAX ? holders : UINT16_MAX),
         };
         if (!i && part)

@@ -303,6 +303,8 @@ void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge) {
         if (n->class_ == VT_NODE_PYTHON && w->types[n->type].family)
             roles |= w->readers->class_roles(w, &w->types[n->type], edge->name);
     }
+    if (edge->kind == VT_STEP_KEY && roles & VT_ROLE_GROUPS)
+        roles = (roles & ~VT_ROLE_GROUPS) | w->readers->class_roles(w, NULL, edge->name);
     struct vt_edge plain = *edge;
     plain.plain |= edge->kind == VT_STEP_ATTRIBUTE && roles & VT_ROLES_OF_MODULE;
     switch (edge->as) {

@@ -51,8 +51,10 @@ enum vt_later {
     VT_LATERS
 };
 
-/* Beside enum vt_role, for the walk alone: in a PyTorch Module's `_modules`. */
+/* Beside enum vt_role, for the walk alone: in a PyTorch Module's `_modules`; in an optimizer's `param_groups`,
+ * whose `params` are parameters, and all else the optimizer's own. */
 #define VT_ROLE_MODULE     (1u << 15)
+#define VT_ROLE_GROUPS     (1u << 14)
 /* What a module's own attributes are: their names are the author's. */
 #define VT_ROLES_OF_MODULE (VT_ROLE_PARAMETER | VT_ROLE_BUFFER | VT_ROLE_MODULE)
 

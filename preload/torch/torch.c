@@ -96,6 +96,8 @@ static bool is_inner_tensor(struct vt_owners_text attribute) {
 
 uint16_t vt_torch_roles(const struct vt_owners *w, const struct vt_owners_type *type,
                         struct vt_owners_text attribute) {
+    if (!type)
+        return text_is(attribute, "'params'") ? VT_ROLE_PARAMETER : VT_ROLE_OPTIMIZER;
     switch ((enum family)type->family) {
     case FAMILY_MODULE:
         return text_is(attribute, "_parameters") ? VT_ROLE_PARAMETER
@@ -103,7 +105,9 @@ uint16_t vt_torch_roles(const struct vt_owners *w, const struct vt_owners_type *
                : text_is(attribute, "_modules")  ? VT_ROLE_MODULE
                                                  : 0;
     case FAMILY_OPTIMIZER:
-        return text_is(attribute, "state") ? VT_ROLE_OPTIMIZER : 0;
+        return text_is(attribute, "state")          ? VT_ROLE_OPTIMIZER
+               : text_is(attribute, "param_groups") ? VT_ROLE_GROUPS
+                                                    : 0;
     case FAMILY_FUNCTION: /* what a context was given for the backward pass: ctx.mask = ... */
         return VT_ROLE_SAVED;
     case FAMILY_TENSOR:

@@ -23,7 +23,8 @@
 void vt_torch_type(struct vt_owners *w, struct vt_owners_type *type);
 /* Names the edges that the objects of a family have beside those that Python knows. */
 void vt_torch_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
-/* What an attribute of such an object, which is being read, says of what it leads to: enum vt_role. */
+/* What an attribute of such an object, which is being read, says of what it leads to: enum vt_role. No type: a
+ * key of one of an optimizer's groups of parameters. */
 uint16_t vt_torch_roles(const struct vt_owners *w, const struct vt_owners_type *type,
                         struct vt_owners_text attribute);
 /* Whether an object that was reached in these roles is read later than others: enum vt_later; -1: it

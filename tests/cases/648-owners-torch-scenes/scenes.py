@@ -89,6 +89,22 @@ def optimizers():
 
 
 @scene
+def optimized_alone():
+    """Tensors that no module has, and a rate that is a tensor."""
+    latent = torch.randn(64, 32, device=DEVICE, requires_grad=True)
+    others = [torch.randn(32, 32, device=DEVICE, requires_grad=True)]
+    opt = torch.optim.Adam([latent, *others])
+    (latent @ others[0]).pow(2).sum().backward()
+    opt.step()
+    opt.param_groups[0]["lr"] = torch.tensor(.1, device=DEVICE)
+    both = {"latent": latent, "others[*]": others}
+    look("optimized_alone", optimizers={"opt": opt}, roles={
+        "parameters": both, "gradients": {name: [t.grad for t in ([value] if torch.is_tensor(value) else value)]
+                                          for name, value in both.items()},
+        "optimizer": {"opt.param_groups[*]['lr']": opt.param_groups[0]["lr"]}})
+
+
+@scene
 def accumulate():
     model, ema = net(), None
     opt = torch.optim.SGD(model.parameters(), .1, momentum=.9)
