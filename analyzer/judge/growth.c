@@ -12,14 +12,14 @@
  *   - do not slow down as those of a filling cache do: Laplace's trend test (slows_down);
  *   - lift the valleys, the lowest levels of equal windows: Mann-Kendall (trends);
  *   - come from a program that repeats something: marked iterations, frees or launches of graphs
- * in between, or rises spread over time (goes_round, only_keeps, takes_time).
+ * in between (goes_round). Nothing tells weights that are loaded in a row, at whatever pace, from
+ * results that are kept in a row.
  * A queue that fills keeps no block. For it the floor is tested instead: the least that the site
  * held from a moment on, of which the number of blocks must rise (fills). One buffer that is made
  * longer and longer is growth_append.c's.
  *
- * The tests are tried by marked iterations, then by the run's rhythm (its own events), then by
- * time.
- * Their limits are in growth_limits.def; doc/GROWTH.md explains the statistics.
+ * The tests are tried by marked iterations, then by the run's rhythm (its own events): time says how
+ * fast a program runs, not what it does. Their limits are in growth_limits.def; doc/GROWTH.md explains the statistics.
  */
 #include "growth_search.h"
 
@@ -82,33 +82,6 @@ static bool goes_round(const struct search *s, const struct rise *rises, uint32_
     return frees_between(s, rises, count) || launches_between(s, rises, count);
 }
 
-/* Nothing is freed while this rises. A program that sets up does that too, but it does not end with
- * a hundred blocks of one size from one call site, or with a thousand of mixed sizes. */
-static bool only_keeps(const struct search *s, const struct trial *t) {
-    const struct vt_bucket *buckets = s->history->buckets;
-    const struct rise *rises = s->rises + t->first, *last = s->rises + t->all - 1;
-    uint64_t count = 0, size = rises->bytes / rises->count;
-    bool same = true;
-    for (const struct rise *r = rises; r <= last; r++) {
-        count += r->count;
-        same &= r->bytes == size * r->count;
-    }
-    double span = (double)(buckets[last->bucket].ticks - buckets[rises->bucket].ticks);
-    double tail = (double)t->curve->end - (double)buckets[last->bucket].ticks;
-    return !t->floor && count >= (same ? KEPT_ALIKE : KEPT_MIXED) &&
-           tail <= span + KEPT_TAIL * 1e9 / s->clock.ns_per_tick;
-}
-
-/* By time alone: rises far enough apart to come from iterations, until the end. */
-static bool takes_time(const struct search *s, const struct curve *c, const struct rise *rises,
-                       uint32_t count) {
-    double span = rises[count - 1].at - rises[0].at;
-    double tail = (double)c->end - rises[count - 1].at;
-    double second = 1e9 / s->clock.ns_per_tick;
-    return span >= TIME_SPAN * second && span / count >= TIME_EACH * second &&
-           tail <= span * TIME_TAIL;
-}
-
 /* Student's t of the steps from valley to valley: the mean step over its standard error. The steps
  * of a level that moves at random cancel out. */
 static double drift(const double *values, uint32_t count) {
@@ -125,10 +98,7 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
     enum clock_kind kind = t->scale.kind;
-    uint32_t least = t->floor               ? FLOOR_RISES
-                     : kind == BY_ITERATION ? MARKED_RISES
-                     : kind == BY_RHYTHM    ? RHYTHM_RISES
-                                            : TIME_RISES;
+    uint32_t least = t->floor ? FLOOR_RISES : kind == BY_ITERATION ? MARKED_RISES : RHYTHM_RISES;
     double start = rises[0].at, span = t->scale.end - start, longest = 0, before = start;
     if (count < least || span <= 0)
         return false;
@@ -137,8 +107,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
             longest = rises[i].at - before;
         before = rises[i].at;
     }
-    /* the length of one iteration is not a pause; by time, takes_time tests this */
-    double tail = kind == BY_TIME ? 0 : t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
+    /* the length of one iteration is not a pause */
+    double tail = t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
     if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * span)
         return false;
     if (longest > span * LONGEST_PAUSE || tail > span * LONGEST_PAUSE)
@@ -190,9 +160,7 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     uint32_t count = t->all - t->first;
     if (!is_steady(s, t))
         return false;
-    if (t->scale.kind == BY_RHYTHM && !goes_round(s, rises, count) && !only_keeps(s, t))
-        return false;
-    if (t->scale.kind == BY_TIME && !takes_time(s, t->curve, rises, count))
+    if (t->scale.kind == BY_RHYTHM && !goes_round(s, rises, count))
         return false;
     if (!trends(s, t, &found->chance))
         return false;
@@ -240,7 +208,7 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
 }
 
 static bool find(const struct search *s, const struct curve *c, struct found *found) {
-    for (enum clock_kind kind = BY_ITERATION; kind <= BY_TIME; kind++) {
+    for (enum clock_kind kind = BY_ITERATION; kind <= BY_RHYTHM; kind++) {
         struct trial t = {.curve = c};
         if (kind == BY_ITERATION && s->iterations->shared && c->one_thread)
             continue; /* the thread's own rhythm is better: it is the same in every run */
@@ -276,7 +244,7 @@ static bool is_short(const struct search *s, const struct curve *c) {
             longest = rises[i].at - rises[i - 1].at;
     if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * (t.scale.end - rises[0].at))
         return false;
-    return t.all < RHYTHM_RISES || (!goes_round(s, rises, t.all) && !only_keeps(s, &t));
+    return t.all < RHYTHM_RISES || !goes_round(s, rises, t.all);
 }
 
 /* --- sites, and lines of several sites --- */
@@ -392,20 +360,10 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
                        .history = history,
                        .iterations = from->iterations,
                        .clock = from->clock,
-                       .end = from->end,
                        .index = index,
                        .process = p};
     if (!history->allocs)
         return;
-    if (history->program_end && history->program_end < s.end)
-        s.end = history->program_end;
-    for (size_t i = 0; i < replay->snapshot_count; i++)
-        if (replay->snapshots[i].record->why !=
-                VT_SNAPSHOT_GROWTH && /* it did not wait for those */
-            replay->snapshots[i].record->why != VT_SNAPSHOT_PHASE &&
-            replay->snapshots[i].record->ticks >= history->last_alloc &&
-            replay->snapshots[i].record->ticks < s.end)
-            s.end = replay->snapshots[i].record->ticks;
     while (s.last_bucket + 1 < history->bucket_count &&
            history->buckets[s.last_bucket + 1].events <= history->events_at_last_alloc)
         s.last_bucket++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The data that growth.c tests: a site's levels and rises over the run, from the samples of
- * history.c, on one of three clocks: marked iterations, the run's own events, or time.
+ * history.c, on one of two clocks: marked iterations, or the run's own events.
  */
 #include "growth_search.h"
 
@@ -12,14 +12,7 @@
 
 double vt_growth_position(const struct search *s, enum clock_kind kind, uint32_t bucket) {
     const struct vt_bucket *b = &s->history->buckets[bucket];
-    switch (kind) {
-    case BY_ITERATION:
-        return b->iteration;
-    case BY_RHYTHM:
-        return (double)b->events;
-    default:
-        return (double)b->ticks;
-    }
+    return kind == BY_ITERATION ? b->iteration : (double)b->events;
 }
 
 double vt_growth_sample_position(const struct search *s, const struct curve *c,
@@ -83,10 +76,8 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         /* iterations without allocations count as well */
         scale->end = (double)s->iterations->count + 1;
     } else {
-        scale->start = kind == BY_TIME ? (double)h->first_alloc : 0;
-        scale->end = kind == BY_TIME ? (double)c->end
-                     : c->one_thread ? (double)c->thread_end + 1
-                                     : (double)h->events_at_last_alloc + 1;
+        scale->end =
+            c->one_thread ? (double)c->thread_end + 1 : (double)h->events_at_last_alloc + 1;
     }
     double events = (double)h->events_at_last_alloc + 1 - c->min_age;
     if (old && c->min_age > 0) {
@@ -219,12 +210,9 @@ static double find_min_age(const struct search *s, const struct curve *c) {
 struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     const struct vt_site_history *h =
         site < s->history->site_room ? &s->history->sites[site] : NULL;
-    struct curve c = {.held = s->replay->sites[site].live_bytes, .end = s->end};
+    struct curve c = {.held = s->replay->sites[site].live_bytes};
     if (!h || !h->count)
         return c;
-    if (!s->replay->sites[site].live_count && h->held_at == s->history->allocs &&
-        h->given_at < c.end)
-        c.end = h->given_at;
     c.held_count = s->replay->sites[site].live_count;
     vt_history_held(s->history, site, &c.held, &c.held_count);
     c.samples = h->samples;
@@ -248,7 +236,7 @@ static int by_bucket(const void *a, const void *b) {
  * can hide a growth, but never invent one. */
 struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sites,
                                      uint32_t count) {
-    struct curve sum = {.end = s->end}; /* held_count: not needed of lines */
+    struct curve sum = {0}; /* held_count: not needed of lines */
     uint32_t room = 0;
     for (uint32_t i = 0; i < count; i++)
         room += vt_growth_curve(s, sites[i]).count;

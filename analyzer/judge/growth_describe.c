@@ -225,8 +225,7 @@ static double iterations_before(const struct search *s, const struct found *foun
     enum clock_kind kind = found->scale.kind;
     if (kind == BY_RHYTHM)
         return (double)beats_before(s, found, beat, bucket);
-    double at = vt_growth_position(s, kind, bucket);
-    return kind == BY_TIME ? at * s->clock.ns_per_tick / 1e9 : at - 1;
+    return vt_growth_position(s, kind, bucket) - 1;
 }
 
 struct vt_growth *vt_growth_describe(const struct search *s, const struct found *found,
@@ -256,7 +255,7 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
         find_outer_phase(p, g);
         if (s->iterations->end < end_ticks)
             end_ticks = s->iterations->end;
-    } else if (kind == BY_RHYTHM) {
+    } else {
         beat = find_beat(s, found->begin,
                          found->one_thread ? s->history->sites[own].thread : VT_NO_THREAD);
         g->per = "rhythm";
@@ -269,15 +268,10 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
             g->iterations = s->replay->sites[beat].alloc_count;
         all = (double)g->iterations;
         find_outer_beat(s, found, beat, g);
-    } else {
-        g->per = "second";
-        g->iterations = VT_UNKNOWN;
-        end_ticks = s->end;
-        all = (double)end_ticks * s->clock.ns_per_tick / 1e9;
     }
     double before = iterations_before(s, found, beat, begin);
     double between = iterations_before(s, found, beat, last) - before, length = all - before;
-    g->since_iteration = kind == BY_TIME ? VT_UNKNOWN : (uint64_t)before + 1;
+    g->since_iteration = (uint64_t)before + 1;
     length = length < 1e-9 ? 1e-9 : length;
     /* from first to last rise: the time after the last does not count */
     double each = count > 1 && between > 0 ? (double)(g->bytes - rises[0].bytes) / between

@@ -26,7 +26,7 @@ struct rise {
     uint64_t count; /* blocks; of a floor's rise: estimated from the bytes, at least 1 */
 };
 
-enum clock_kind { BY_ITERATION, BY_RHYTHM, BY_TIME };
+enum clock_kind { BY_ITERATION, BY_RHYTHM };
 
 /* The input, the same for all sites. */
 struct search {
@@ -36,8 +36,6 @@ struct search {
     struct vt_clock clock;
     const uint32_t *index; /* see judge.h */
     const struct vt_process *process;
-    uint64_t end;         /* ticks: of the program's own code; not the time in which its owners were
-                                 looked for at the end */
     uint32_t last_bucket; /* the bucket of the process's last allocation */
     struct rise *rises;   /* scratch space, one for each bucket */
 };
@@ -52,8 +50,6 @@ struct curve {
     bool one_thread;     /* one thread made all allocations, so its own events are the rhythm */
     uint64_t thread_end; /* that thread's events up to the process's last allocation */
     double min_age;      /* in events: younger blocks may still be freed */
-    uint64_t end;        /* ticks when the program gave up the last of it, or ended: an interpreter
-                            can take seconds to shut down */
 };
 
 /* A clock as a site sees it. */

@@ -70,12 +70,10 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
         vt_string_format(
             why, "live memory grew by %s in each iteration of '%s', from iteration %llu of %s on",
             bytes, g->per, (unsigned long long)g->since_iteration, VT_NUMBER(g->iterations));
-    else if (g->iterations != VT_UNKNOWN)
+    else
         vt_string_format(
             why, "live memory grew by %s in each round of the run, from round %llu of %s on", bytes,
             (unsigned long long)g->since_iteration, VT_NUMBER(g->iterations));
-    else
-        vt_string_format(why, "live memory grew by %s each second to the end of the run", bytes);
     if (g->appends)
         vt_string_format(why, ": one buffer, which %s makes longer (%s step%s)", g->appends, rises,
                          vt_plural(g->rises));

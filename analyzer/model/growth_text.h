@@ -7,11 +7,9 @@
 
 #include "model.h"
 
-/* What an iteration is called: "step", "round", "second". */
+/* What an iteration is called: "step", "round". */
 static inline const char *vt_growth_unit(const struct vt_growth *growth) {
-    if (growth->marked)
-        return growth->per;
-    return growth->iterations == VT_UNKNOWN ? "second" : "round";
+    return growth->marked ? growth->per : "round";
 }
 
 /* "p < ...": a bound of the chance that the trend is random. */

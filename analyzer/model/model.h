@@ -83,12 +83,12 @@ static inline const struct vt_frame *vt_stack_frame(const struct vt_stack *stack
 /* How a site or a leak grows. Iterations count from 1. */
 struct vt_growth {
     const char *per; /* what an iteration is: the name of a phase that repeats (`marked`); "rhythm":
-                        a repeating pattern of allocations; "second" */
+                        a repeating pattern of allocations */
     bool marked;
     /* it rises in step with another site that grows; its own trend is too weak */
     bool with_another;
     uint32_t rises;              /* how often it kept more than before */
-    uint64_t iterations;         /* of the run; VT_UNKNOWN by the second, as is since_iteration */
+    uint64_t iterations;         /* of the run */
     const struct vt_stack *beat; /* by rhythm: it allocates once per iteration; else NULL */
     double pace;                 /* bytes per iteration, on average since it began to grow */
     uint64_t since_iteration, since;

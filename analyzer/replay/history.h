@@ -53,7 +53,6 @@ struct vt_site_history {
     uint32_t buckets; /* vt_history.bucket_count at its begin; 0: there is none */
     /* held at the process's last allocation, that is, before the frees at exit */
     uint64_t held_bytes, held_count, held_at;
-    uint64_t given_at;              /* ticks of the last of these frees */
     uint64_t doubled_bytes;         /* of its first block, then of each at least twice as large */
     uint32_t doublings, doubled_in; /* how often that was; the bucket of the last */
     uint32_t thread;                /* the last that allocated here: index in vt_history.threads */
@@ -81,14 +80,14 @@ struct vt_history {
     uint32_t bucket_count, bucket_room;
     struct vt_site_history *sites; /* parallel to vt_replay.sites */
     size_t site_room;
-    uint64_t events, allocs; /* so far; the other events are frees */
-    uint64_t round;          /* of the current allocation, or the last; the caller's */
-    uint64_t launches;       /* of graphs, as counted at the last allocation, or at the end */
-    uint64_t first_alloc, last_alloc; /* ticks */
-    uint64_t events_at_last_alloc;    /* events before it */
-    uint64_t events_in_bucket;        /* the most that a bucket holds */
-    uint64_t next_event;              /* where the next bucket by events begins */
-    const uint64_t *edges;            /* ticks at which marked iterations begin; the caller's */
+    uint64_t events, allocs;       /* so far; the other events are frees */
+    uint64_t round;                /* of the current allocation, or the last; the caller's */
+    uint64_t launches;             /* of graphs, as counted at the last allocation, or at the end */
+    uint64_t last_alloc;           /* ticks */
+    uint64_t events_at_last_alloc; /* events before it */
+    uint64_t events_in_bucket;     /* the most that a bucket holds */
+    uint64_t next_event;           /* where the next bucket by events begins */
+    const uint64_t *edges;         /* ticks at which marked iterations begin; the caller's */
     size_t edge_count, next_edge;
     size_t edges_in_bucket;
     uint64_t edges_end; /* ticks at which the last iteration ended */
@@ -132,8 +131,7 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     if (h->events == h->next_event || ticks >= h->turn_ticks)
         vt_history_turn(h, ticks);
     if (alloc) {
-        if (!h->allocs++)
-            h->first_alloc = ticks;
+        h->allocs++;
         h->freed_sure = h->freed_count;
         h->last_alloc = ticks;
         h->events_at_last_alloc = h->events;
@@ -201,7 +199,6 @@ static inline uint32_t vt_history_kept(const struct vt_history *h, struct vt_sit
 /* To be called before a free, with what the site holds: it held that at the process's last allocation. */
 static inline void vt_history_giving(const struct vt_history *h, struct vt_site_history *s,
                                      uint64_t bytes, uint64_t count) {
-    s->given_at = h->ticks;
     if (s->held_at == h->allocs)
         return;
     s->held_at = h->allocs;

@@ -123,11 +123,8 @@ static void say_growth(const struct vt_text *t, const struct vt_leak *leak, stru
     vt_doc_row(doc, "how much", "%s per %s%s", VT_BYTES(vt_growth_bytes(g)), per,
                outer.length ? outer.text : "");
     say_round(t, leak, doc);
-    if (g->iterations != VT_UNKNOWN)
-        vt_doc_row(doc, "since", "%s %s of %s (%s)", per, VT_NUMBER(g->since_iteration),
-                   VT_NUMBER(g->iterations), VT_DURATION(g->since));
-    else
-        vt_doc_row(doc, "since", "%s", VT_DURATION(g->since));
+    vt_doc_row(doc, "since", "%s %s of %s (%s)", per, VT_NUMBER(g->since_iteration),
+               VT_NUMBER(g->iterations), VT_DURATION(g->since));
     if (g->full_in_iterations == 0)
         vt_doc_row(doc, "device full",
                    t->process->oom_count ? "yes: see OUT OF MEMORY below" : "yes");

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from simgpu import KIB, Buffer
+from simgpu import KIB, Buffer, work
 
 how = sys.argv[1]
 signals = []
@@ -19,6 +19,7 @@ signal.signal(signal.SIGCHLD, lambda *_: signals.append(1))
 def grow(count=40):
     history = []
     for _ in range(count):
+        work()
         history.append(Buffer(64 * KIB))
     return history
 

@@ -7,19 +7,21 @@ import sys
 import types
 import weakref
 
-from simgpu import KIB, Buffer
+from simgpu import KIB, Buffer, work
 
 ROUNDS = 100
 
 
 class Session:
     def __init__(self):
+        work()
         self.buffer = Buffer(32 * KIB)
 
 
 class Tree:
     def __init__(self):
         self.children = {}
+        work()
         self.buffer = Buffer(32 * KIB)
 
 
@@ -74,6 +76,7 @@ elif kind == "coroutines":
         yield
 
     async def serve():
+        work()
         buffer = Buffer(32 * KIB)
         await pause()
         buffer.free()
