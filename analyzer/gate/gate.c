@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The leak gate (see gate.h): what fails, and with which exit status.
+ * The leak gate (see gate.h): what fails. check_options.c makes an exit status of it.
  */
 #include "gate.h"
 #include "gate_lines.h"
