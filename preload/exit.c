@@ -80,8 +80,13 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
         say_exit_line();
 }
 
-static uint32_t watched; /* atomic: from arming on */
-static uint32_t begun;   /* atomic: one look per process; the handlers behind it return at once */
+static uint32_t watched;  /* atomic: from arming on */
+static uint32_t begun;    /* atomic: one look per process; the handlers behind it return at once */
+static uint32_t followed; /* atomic: the program's handlers that one of ours follows */
+
+/* 32 KiB. A program that loads and closes a plug-in again and again registers handlers without end, and closing
+ * takes only its own away. */
+enum { FOLLOWED_MOST = 1000 };
 
 static void exit_begins(int status, void *unused) {
     (void)status, (void)unused;
@@ -107,8 +112,10 @@ VT_EXPORT int __cxa_atexit(void (*function)(void *), void *data, void *dso) {
     int (*real)(void (*)(void *), void *, void *) =
         __extension__(int (*)(void (*)(void *), void *, void *)) vt_libc_end(VT_LIBC_CXA_ATEXIT);
     int result = real ? real(function, data, dso) : -1, error = errno;
-    if (vt_get(&watched) && !vt_get(&begun))
+    if (vt_get(&watched) && !vt_get(&begun) && vt_get(&followed) < FOLLOWED_MOST) {
+        vt_add(&followed, 1);
         vt_libc_on_exit(exit_begins, NULL);
+    }
     errno = error;
     return result;
 }

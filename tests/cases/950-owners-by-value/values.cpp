@@ -8,6 +8,7 @@
 #include <deque>
 #include <dlfcn.h>
 #include <err.h>
+#include <malloc.h>
 #include <map>
 #include <memory>
 #include <string>
@@ -82,6 +83,15 @@ int main(int, char **argv) {
     reinterpret_cast<void (*)()>(dlsym(library, "fill_opened"))();
     static Forgetful forgetful;
     std::fflush(stdout);
+    if (!std::strcmp(how, "plug-ins")) {
+        std::size_t before = mallinfo2().uordblks;
+        dlclose(library);
+        for (int i = 0; i < 20000; i++)
+            dlclose(dlopen("./libopened.so", RTLD_NOW));
+        std::printf("%zu\n", mallinfo2().uordblks - before);
+        std::fflush(stdout);
+        _exit(0);
+    }
     if (!std::strcmp(how, "exit"))
         std::exit(3);
     if (!std::strcmp(how, "err"))
