@@ -355,6 +355,7 @@ static void judge(struct build *b) {
         vt_replay_drop_live(&b->replay);
     vt_growth_find(&b->from, b->p);
     vt_tests_take(&b->from, b->p);
+    vt_bounds_judge(b->p);
     struct vt_courses *courses = vt_in_step_adopt(&b->from, b->p);
     vt_helpers_find(b->p);
     vt_stacks_take_modules(b->from.stacks, b->p);
@@ -364,6 +365,7 @@ static void judge(struct build *b) {
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
     vt_verdicts_give(b->p);
+    vt_bounds_note(b->p);
     vt_sawtooth_tell(b->p);
     vt_leaks_gather(courses, b->p);
     vt_in_step_close(courses);

@@ -10,7 +10,7 @@
  *     symbolize.c    an address in a module -> functions, files and lines, with inlined calls; a variable
  *     native_root.c  the variable or the function in which a way of memory begins
  *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
- *     left_over.c, weak.c                     what a variable's type says of its words
+ *     left_over.c, weak.c, slots.c            what a variable's type says of its words
  *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
  */
 #ifndef VRAMTRACE_ANALYZER_DEBUG_H
@@ -69,12 +69,25 @@ struct vt_variable_symbol {
     enum vt_weak leads_to;   /* if asked for */
 };
 
+/* A slot of an array of C or C++ whose length its type says. */
+struct vt_slot {
+    uint64_t array;    /* the same for all slots of one array */
+    uint64_t capacity; /* how many slots it has, with those of arrays around and inside */
+    uint64_t index;
+    uint32_t words; /* how many words the way goes through, that of the variable included */
+};
+
 /* Looks up the variable at `address`, or around it. A thread-local one's address is that of what it
  * begins with, in the module. `asks`: for what it leads to. `around`: what stood there, or NULL. False:
  * there is none. */
 bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
                          uint64_t address, bool is_thread_local, bool asks,
                          const struct vt_log_around *around, struct vt_variable_symbol *found);
+
+/* The slot through which a way goes from the word at `address`, with what stands `around` its words. False: none
+ * is known. */
+bool vt_symbols_slot(struct vt_symbols *symbols, const char *path, const char *build_id,
+                     uint64_t address, const struct vt_log_around *around, struct vt_slot *slot);
 
 /* A class's name as it is written in C++, if it is mangled. Free it. */
 char *vt_class_text(const char *name);
@@ -98,6 +111,10 @@ void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, u
 bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbols,
                              const struct vt_log_step *step, uint64_t *address,
                              struct vt_variable_symbol *variable);
+
+/* The slot of an array that a step's way goes through. False: none, or it is not known. */
+bool vt_native_root_slot(const struct vt_log *log, struct vt_symbols *symbols,
+                         const struct vt_log_step *step, struct vt_slot *slot);
 
 /* Whether what a step's variable has is left over from what it held before. */
 bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,

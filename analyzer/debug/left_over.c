@@ -11,8 +11,8 @@
  * of a container.
  */
 #include "parts.h"
+#include "types.h"
 
-#include <dwarf.h>
 #include <string.h>
 
 enum { DEPTH_MOST = 32, WORDS_MOST = 40, WORD = 8 };
@@ -73,34 +73,6 @@ struct place {
 };
 
 static bool look(Dwarf_Die *type, struct place at);
-
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type) {
-    Dwarf_Attribute memory;
-    if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &memory), type))
-        return false;
-    for (int steps = 0; steps < DEPTH_MOST; steps++) {
-        int tag = dwarf_tag(type);
-        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type)
-            return true;
-        Dwarf_Die next;
-        if (!dwarf_formref_die(dwarf_attr(type, DW_AT_type, &memory), &next))
-            return false;
-        *type = next;
-    }
-    return false;
-}
-
-static bool location_of(Dwarf_Die *member, int64_t *offset) {
-    Dwarf_Attribute memory;
-    Dwarf_Word value;
-    *offset = 0;
-    if (!dwarf_attr(member, DW_AT_data_member_location, &memory))
-        return dwarf_tag(member) == DW_TAG_member && !dwarf_hasattr(member, DW_AT_external);
-    if (dwarf_formudata(&memory, &value) || value > INT32_MAX)
-        return false; /* a virtual base */
-    *offset = (int64_t)value;
-    return true;
-}
 
 /* Finds a member of a class by its name, in its bases and in members that are classes too, but not in
  * unions: there lies what the program gave. */

@@ -25,20 +25,34 @@ void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, u
     }
 }
 
+/* The module whose variable a step's way begins with; NULL: it begins with none that is known. */
+static const struct vt_log_module *module_of(const struct vt_log *log,
+                                             const struct vt_log_step *step) {
+    bool is_thread_local = step->kind == VT_STEP_THREAD_LOCAL;
+    if (!is_thread_local && step->kind != VT_STEP_GLOBAL)
+        return NULL;
+    return vt_log_module_at(log, step->address - (is_thread_local ? step->line : 0), VT_TICKS_MASK);
+}
+
 bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbols,
                              const struct vt_log_step *step, uint64_t *address,
                              struct vt_variable_symbol *variable) {
-    bool is_thread_local = step->kind == VT_STEP_THREAD_LOCAL;
-    const struct vt_log_module *module = NULL;
-    if (is_thread_local || step->kind == VT_STEP_GLOBAL)
-        module = vt_log_module_at(log, step->address - (is_thread_local ? step->line : 0),
-                                  VT_TICKS_MASK);
-    if (!module ||
-        !vt_symbols_variable(symbols, module->path, module->build_id, step->address - module->bias,
-                             is_thread_local, step->in_doubt, step->around, variable))
+    const struct vt_log_module *module = module_of(log, step);
+    if (!module || !vt_symbols_variable(
+                       symbols, module->path, module->build_id, step->address - module->bias,
+                       step->kind == VT_STEP_THREAD_LOCAL, step->in_doubt, step->around, variable))
         return false;
     *address = variable->address + module->bias;
     return true;
+}
+
+bool vt_native_root_slot(const struct vt_log *log, struct vt_symbols *symbols,
+                         const struct vt_log_step *step, struct vt_slot *slot) {
+    const struct vt_log_module *module =
+        step->kind == VT_STEP_GLOBAL && step->around && !step->in_doubt ? module_of(log, step)
+                                                                        : NULL;
+    return module && vt_symbols_slot(symbols, module->path, module->build_id,
+                                     step->address - module->bias, step->around, slot);
 }
 
 bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,

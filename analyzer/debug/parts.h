@@ -116,6 +116,11 @@ void vt_variables_free(struct vt_variables *v);
 bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
                      bool *last);
 
+/* slots.c: the slot of an array of fixed length that a way goes through. False: it goes through none, or
+ * through what may be one of many. slot->words is filled in any case. */
+bool vt_slot_of(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
+                struct vt_slot *slot);
+
 /* A std::weak_ptr looks like a std::shared_ptr in memory: whether there is one in what a variable leads to. */
 enum vt_weak vt_weak_of(Dwarf_Die *variable);
 

@@ -467,42 +467,70 @@ static bool is_weak(Dwarf_Die *variable) {
     return name && !strncmp(name, "weak_ptr<", 9);
 }
 
+/* A variable as the module's symbols and its debug information know it. */
+struct known_variable {
+    struct module *module;
+    const char *name;
+    GElf_Off offset; /* of what was asked for, in it */
+    GElf_Sym sym;
+    Dwarf_Die die;
+    bool has_die, whole;
+};
+
+static bool find_variable(struct vt_symbols *s, const char *path, const char *build_id,
+                          uint64_t address, bool is_thread_local, struct known_variable *v) {
+    struct module *m = module_of(s, path, build_id);
+    Dwarf_Addr bias;
+    *v = (struct known_variable){.module = m};
+    if (m->state == VT_SYMBOLS_FOUND)
+        v->name = is_thread_local ? thread_local_at(m->dwfl_module, address, &v->sym, &v->offset)
+                                  : vt_elf_symbols_at(&m->elf_symbols, m->dwfl_module, address,
+                                                      &v->sym, &v->offset);
+    /* the nearest symbol before it is not enough: it may be another variable's */
+    if (!v->name || (!is_thread_local && (GELF_ST_TYPE(v->sym.st_info) != STT_OBJECT ||
+                                          v->offset >= (v->sym.st_size ? v->sym.st_size : 1))))
+        return false;
+    Dwarf *dwarf = dwfl_module_getdwarf(m->dwfl_module, &bias);
+    v->has_die =
+        dwarf && vt_variables_find(&m->variables, dwarf,
+                                   is_thread_local ? v->sym.st_value : address - v->offset - bias,
+                                   is_thread_local, &v->die, &v->whole);
+    return true;
+}
+
 bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *build_id,
                          uint64_t address, bool is_thread_local, bool asks,
                          const struct vt_log_around *around, struct vt_variable_symbol *found) {
-    struct module *m = module_of(s, path, build_id);
-    const char *name = NULL;
-    GElf_Off offset;
-    GElf_Sym sym;
+    struct known_variable v;
+    Dwarf_Die unit;
     *found = (struct vt_variable_symbol){0};
-    if (m->state == VT_SYMBOLS_FOUND)
-        name = is_thread_local
-                   ? thread_local_at(m->dwfl_module, address, &sym, &offset)
-                   : vt_elf_symbols_at(&m->elf_symbols, m->dwfl_module, address, &sym, &offset);
-    /* the nearest symbol before it is not enough: it may be another variable's */
-    if (!name || (!is_thread_local && (GELF_ST_TYPE(sym.st_info) != STT_OBJECT ||
-                                       offset >= (sym.st_size ? sym.st_size : 1))))
+    if (!find_variable(s, path, build_id, address, is_thread_local, &v))
         return false;
-    found->hidden = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
-    found->name = without_marks(s, demangled(s, name));
-    found->address = address - offset;
-    Dwarf_Addr bias;
-    Dwarf_Die die, unit;
-    Dwarf *dwarf = dwfl_module_getdwarf(m->dwfl_module, &bias);
-    bool whole;
-    if (!dwarf || !vt_variables_find(&m->variables, dwarf,
-                                     is_thread_local ? sym.st_value : found->address - bias,
-                                     is_thread_local, &die, &whole))
+    found->hidden = GELF_ST_BIND(v.sym.st_info) == STB_LOCAL;
+    found->name = without_marks(s, demangled(s, v.name));
+    found->address = address - v.offset;
+    if (!v.has_die)
         return true;
-    Dwarf_Die declared = declaration_of(&die);
+    Dwarf_Die declared = declaration_of(&v.die);
     if (!dwarf_diecu(&declared, &unit, NULL, NULL))
         return true;
     int line;
     found->file = file_named(s, &unit, &declared, DW_AT_decl_file);
     if (!dwarf_decl_line(&declared, &line) && line > 0)
         found->line = (uint32_t)line;
-    found->weak = is_weak(&die);
-    found->no_way = whole && around && vt_left_over_is(&die, offset, around, &found->left_over);
+    found->weak = is_weak(&v.die);
+    found->no_way =
+        v.whole && around && vt_left_over_is(&v.die, v.offset, around, &found->left_over);
     found->leads_to = asks ? vt_weak_of(&declared) : VT_WEAK_UNKNOWN;
+    return true;
+}
+
+bool vt_symbols_slot(struct vt_symbols *s, const char *path, const char *build_id, uint64_t address,
+                     const struct vt_log_around *around, struct vt_slot *slot) {
+    struct known_variable v;
+    if (!find_variable(s, path, build_id, address, false, &v) || !v.has_die || !v.whole ||
+        !vt_slot_of(&v.die, v.offset, around, slot))
+        return false;
+    slot->array = vt_mix(slot->array ^ vt_hash_bytes(address - v.offset, path, strlen(path)));
     return true;
 }

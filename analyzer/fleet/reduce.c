@@ -303,6 +303,9 @@ static void add_leaks(struct vt_fleet *f, const struct vt_process *p) {
             continue;
         const struct vt_site *largest = &p->sites[l->sites[0]];
         struct vt_amount amount = vt_amount_of_leak(p, l);
+        struct vt_bound bound = {
+            .entries = VT_UNKNOWN, .capacity = VT_UNKNOWN, .full_bytes = VT_UNKNOWN};
+        vt_leak_bound(p, l, &bound);
         VT_SCOPED char *caller = caller_of(p, largest->stack);
         vt_fleet_add_row(
             f, VT_LEAK_ROWS,
@@ -315,6 +318,9 @@ static void add_leaks(struct vt_fleet *f, const struct vt_process *p) {
                                     .iterations = g ? g->iterations : VT_UNKNOWN,
                                     .since = g ? g->since : VT_UNKNOWN,
                                     .full_in = g ? g->full_in : VT_UNKNOWN,
+                                    .bound_entries = bound.entries,
+                                    .bound_capacity = bound.capacity,
+                                    .full_bytes = bound.full_bytes,
                                     .kept_by = l->kept_count ? l->kept[0].text : NULL,
                                     .why = l->why,
                                     .caller = caller});

@@ -54,6 +54,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         else
             vt_json_null(j, "suppression");
         if (!w->stable) {
+            vt_json_part_bound(j, f->site->bound);
             vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
             vt_json_string(j, "kept_by", f->leak && f->leak->kept ? f->leak->kept->text : NULL);
         }

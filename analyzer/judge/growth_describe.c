@@ -189,10 +189,12 @@ static void find_outer_beat(const struct search *s, const struct found *found, u
     }
 }
 
-/* The bytes that are left on the site's device; VT_UNKNOWN if its size is unknown or the memory has
- * no device. */
-static uint64_t room_left(const struct vt_process *p, const struct vt_site *site) {
+uint64_t vt_growth_room(const struct vt_process *p, const struct vt_site *site) {
     const struct vt_device *d = vt_process_device(p, site->device);
+    /* a refused allocation means that it is full, unless the same request succeeded when it was made again */
+    for (uint32_t i = 0; i < p->oom_count; i++)
+        if (p->ooms[i].device == site->device && p->ooms[i].outcome != VT_OOM_RECOVERED)
+            return 0;
     if (!d || site->layer == VT_LAYER_HOST || site->layer == VT_LAYER_MANAGED ||
         d->total_bytes == VT_UNKNOWN)
         return VT_UNKNOWN;
@@ -204,14 +206,10 @@ static uint64_t room_left(const struct vt_process *p, const struct vt_site *site
     return used < d->total_bytes ? d->total_bytes - used : 0;
 }
 
-/* Computes when the growth fills the device. A refused allocation means that it is full, unless the same
- * request succeeded when it was made again. */
+/* Computes when the growth fills the device. */
 static void foresee(const struct vt_process *p, const struct vt_site *site,
                     struct vt_growth *growth, double ns) {
-    uint64_t room = room_left(p, site);
-    for (uint32_t i = 0; i < p->oom_count; i++)
-        if (p->ooms[i].device == site->device && p->ooms[i].outcome != VT_OOM_RECOVERED)
-            room = 0;
+    uint64_t room = vt_growth_room(p, site);
     growth->full_in_iterations = growth->full_in = VT_UNKNOWN;
     if (room == VT_UNKNOWN || !vt_growth_bytes(growth))
         return;

@@ -134,6 +134,10 @@ struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count,
 struct vt_growth *vt_growth_describe(const struct search *search, const struct found *found,
                                      const struct vt_process *process);
 
+/* The bytes that are left on the site's device; VT_UNKNOWN if its size is unknown or the memory has
+ * no device. */
+uint64_t vt_growth_room(const struct vt_process *process, const struct vt_site *site);
+
 /* A site's part in the growth of its line: the line's figures, with the site's share of the bytes.
  * The `count` `rises` are the site's own. Free it. */
 struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise *rises,

@@ -10,6 +10,7 @@
  *   oom.c            where memory ran out       oom_cause.c    ... why
  *   oom_advice.c     ... and what to do         oom_setting.c  ... and what a setting would do
  *   owners.c         what holds the memory      owner_advice.c   ... and how to let go of it
+ *   bound.c          what is kept by what has a bound
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
  *   lifetime.c       how long blocks lived      tests.c        what the pytest plugin told
  *   helpers.c        through which line most of the memory comes
@@ -82,6 +83,11 @@ char *vt_owners_advise(const struct vt_process *process, const struct vt_leak *l
 char *vt_owners_advise_objects(const struct vt_leak *leak);
 /* For views that keep much more than they see. */
 char *vt_owners_advise_views(const struct vt_memory_owner *owner);
+
+/* bound.c: after growth is found: settles vt_site.bound, and takes away the growth of what can take no
+ * more than the device has; and a note of such sites, once verdicts are given. */
+void vt_bounds_judge(struct vt_process *process);
+void vt_bounds_note(struct vt_process *process);
 
 /* lifetime.c: fills vt_site.longest_life and oldest_age. */
 void vt_lifetime_measure(const struct vt_sources *sources, struct vt_process *process);

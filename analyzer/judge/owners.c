@@ -89,8 +89,7 @@ static bool is_spare(const struct vt_log *log, uint32_t step) {
     return !root->in_doubt && (root->kind == VT_STEP_GLOBAL || root->kind == VT_STEP_THREAD_LOCAL);
 }
 
-/* The step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
-static uint32_t settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum) {
+uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum) {
     return sum->step == VT_MAP_NONE || sum->further
                ? sum->step
                : vt_owner_names_settle(from->names, sum->step, sum->others);
@@ -100,7 +99,7 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
     struct vt_snapshot *s = m->snapshot;
     struct vt_owned_sum settled = *of, *sum = &settled;
     const struct vt_replay_site *site = &m->from->replay->sites[sum->site];
-    sum->step = settled_step(m->from, of);
+    sum->step = vt_owners_settled_step(m->from, of);
     if (of->further && sum->step != VT_MAP_NONE &&
         (is_spare(m->from->log, sum->step) || vt_owner_names_in_doubt(m->from->names, sum->step)))
         return;
@@ -227,7 +226,8 @@ static void look_at(const struct vt_sources *from, uint32_t snapshot, struct see
         if (site == VT_NO_SITE || s->sums[i].further)
             continue;
         seen[site].now += s->sums[i].bytes;
-        seen[site].unowned += settled_step(from, &s->sums[i]) == VT_MAP_NONE ? s->sums[i].bytes : 0;
+        seen[site].unowned +=
+            vt_owners_settled_step(from, &s->sums[i]) == VT_MAP_NONE ? s->sums[i].bytes : 0;
     }
 }
 
@@ -300,6 +300,7 @@ static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
         for (uint32_t k = 0; k < p->site_count; k++)
             speaks[k] = seen[k].snapshot == i + 1;
         vt_last_hops_tell(from, &from->replay->snapshots[i], speaks, p);
+        vt_bounds_take(from, &from->replay->snapshots[i], speaks, p);
         for (uint32_t j = 0; j < s->owner_count; j++)
             for (uint32_t k = 0; k < s->owners[j].site_count; k++) {
                 const struct vt_owned_site *of = &s->owners[j].sites[k];

@@ -47,6 +47,15 @@ bool vt_in_step(const struct vt_courses *courses, uint32_t a, uint32_t b);
 bool vt_in_step_one(const struct vt_process *process, const struct vt_courses *courses, uint32_t a,
                     uint32_t b);
 
+/* --- bound.c: which sites are kept by holders with a bound; owners.c asks --- */
+
+/* Gives the sites for which a snapshot speaks their bounds. */
+void vt_bounds_take(const struct vt_sources *from, const struct vt_replay_snapshot *snapshot,
+                    const bool *speaks, struct vt_process *process);
+
+/* owners.c: the step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
+uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum);
+
 /* --- last_hop.c: what memory without an owner was last seen in; owners.c asks --- */
 
 /* Tells the sites for which a snapshot speaks what holds at least half of what has no owner. */

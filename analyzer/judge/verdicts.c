@@ -139,6 +139,17 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
         vt_string_format(why, "all %s allocations were freed", all);
 }
 
+/* Adds how a site grew whose holder has a bound, and that bound. */
+static void say_bound(const struct vt_process *p, const struct vt_site *site,
+                      struct vt_string *why) {
+    VT_SCOPED char *text = vt_bound_text(site->bound);
+    if (site->bound->growth && !why->length)
+        say_growth(site->bound->growth, why);
+    else if (!why->length)
+        say_live(p, site, why);
+    vt_string_format(why, "; %s", text);
+}
+
 static void forget_growth(struct vt_site *site) {
     free(site->growth);
     site->growth = NULL;
@@ -159,13 +170,16 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
      * memory for life, but not more and more. */
     if (site->class == VT_CLASS_CACHE)
         forget_growth(site);
-    if (!site->growth && vt_classes_verdict(site, vt_verdicts_end(p)))
+    if (!site->growth && !(site->bound && site->bound->growth) &&
+        vt_classes_verdict(site, vt_verdicts_end(p)))
         return;
     site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
     if (site->growth && vt_site_tidied(p, site))
         say_tidied(p, site, &why);
     if (site->growth)
         site->verdict = VT_VERDICT_GROWING;
+    if (site->bound && site->bound->growth) /* whatever an interpreter then freed by itself */
+        site->verdict = VT_VERDICT_UNFREED;
     if (looked_for(p, site)) {
         site->reachable = site->lost_count == 0;
         if (site->lost_count)
@@ -185,6 +199,8 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
             vt_string_add(&why, "; freed only after the process's last allocation");
         vt_verdicts_went(site->went_count, site->live_count, site->went_by, &why);
     }
+    if (site->bound)
+        say_bound(p, site, &why);
     if (!why.length)
         say_live(p, site, &why);
     vt_tests_say_fixture(site, &why);

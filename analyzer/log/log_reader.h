@@ -109,6 +109,8 @@ struct vt_log_step {
     struct vt_step_counts {
         uint32_t objects, row, length; /* see records.def; the last two of CLASS; 0: unknown */
     } counts;
+    /* of containers that take only so many entries, all objects of the step together; capacity 0: not known */
+    uint32_t entries, capacity;
     char *name, *type;
 };
 

@@ -6,7 +6,9 @@
 
 /* Whether it counts what it held at the last allocation: most of it was freed after that. */
 static bool counts_as_held(const struct vt_site *site, const struct vt_leak *leak) {
-    return leak && leak->verdict == VT_VERDICT_GROWING &&
+    if (!leak) /* what grew within a bound was kept as well */
+        return site->bound && site->bound->growth && site->live_count * 2 < site->held_count;
+    return leak->verdict == VT_VERDICT_GROWING &&
            (leak->live_count * 2 < leak->held_count || site->live_count * 2 < site->held_count);
 }
 

@@ -21,6 +21,8 @@ bool vt_site_may_fail(const struct vt_process *p, const struct vt_site *site,
                       const bool chosen[VT_VERDICTS]) {
     if (site->verdict == VT_VERDICT_UNFREED && vt_site_is_fixtures(site))
         return false;
+    if (site->verdict == VT_VERDICT_UNFREED && site->bound && !site->bound->too_large && !chosen)
+        return false;
     return vt_verdict_fails(p, site->verdict, chosen);
 }
 

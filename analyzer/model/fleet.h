@@ -129,6 +129,7 @@ struct vt_fleet_leak {
     uint64_t bytes, count; /* vt_amount_of_leak */
     const char *per;       /* as vt_growth; NULL: it does not grow */
     uint64_t bytes_per_iteration, iterations, since, full_in; /* VT_UNKNOWN without growth */
+    uint64_t bound_entries, bound_capacity, full_bytes; /* as vt_bound; VT_UNKNOWN without one */
     const char *kept_by, *why;
     const char *caller; /* as in vt_fleet_cell, of its largest call site */
 };

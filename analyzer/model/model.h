@@ -133,6 +133,7 @@ struct vt_sawtooth {
     char *says;      /* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)" */
 };
 
+#include "bound.h"
 #include "owner.h"
 #include "timeline.h"
 
@@ -161,6 +162,7 @@ struct vt_site {
 #include "site_figures.def"
     const char *went_by;      /* the call that took went_bytes; NULL: nothing went, or unknown */
     struct vt_growth *growth; /* NULL: does not grow */
+    struct vt_bound *bound;   /* NULL: what keeps it has none, or not all of it */
     struct vt_sawtooth *sawtooth; /* NULL: does not rise and fall */
     struct vt_tested *tested;     /* NULL: the pytest plugin said nothing of it */
     uint64_t lost_count;          /* live blocks without any pointer to them */

@@ -46,6 +46,8 @@ static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
             sums[kept - 1].bytes += sums[i].bytes;
             sums[kept - 1].count += sums[i].count;
             sums[kept - 1].unseen += sums[i].unseen;
+            if (sums[i].largest > sums[kept - 1].largest)
+                sums[kept - 1].largest = sums[i].largest;
         } else {
             sums[kept++] = sums[i];
         }
@@ -71,6 +73,8 @@ static void add_sum(struct sums *sums, const struct vt_owned_sum *sum) {
         sums->all[known].bytes += sum->bytes;
         sums->all[known].count += sum->count;
         sums->all[known].unseen += sum->unseen;
+        if (sum->largest > sums->all[known].largest)
+            sums->all[known].largest = sum->largest;
         return;
     }
     vt_map_put(&sums->by_hash, hash, (uint32_t)sums->count);
@@ -98,7 +102,8 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments, c
                                              .hop = VT_MAP_NONE,
                                              .others = {VT_MAP_NONE, VT_MAP_NONE, VT_MAP_NONE},
                                              .bytes = size,
-                                             .count = 1});
+                                             .count = 1,
+                                             .largest = size});
     }
 }
 
@@ -188,6 +193,7 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             .further = further,
             .bytes = entry->size,
             .count = 1,
+            .largest = entry->size,
             .unseen = entry->size > owned[i].seen ? entry->size - owned[i].seen : 0,
         };
         add_others(w->log, &owned[i], count - i, &sum);

@@ -26,7 +26,8 @@ struct vt_owned_sum {
      * hold nothing. VT_MAP_NONE: no more. */
     uint32_t others[VT_OWNED_OTHERS];
     uint64_t bytes, count;
-    uint64_t unseen; /* of the bytes: in parts that no tensor sees */
+    uint64_t largest; /* of the blocks */
+    uint64_t unseen;  /* of the bytes: in parts that no tensor sees */
 };
 
 struct vt_replay_snapshot {

@@ -244,6 +244,7 @@ static void last_hop(struct vt_json *j, const char *text, enum vt_hop hop) {
 }
 
 static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
+    struct vt_bound bound;
     const struct vt_frame *user_frame = l->stack->user_frame < l->stack->count
                                             ? vt_stack_frame(l->stack, l->stack->user_frame)
                                             : NULL;
@@ -259,6 +260,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     for (uint32_t i = 0; vt_json_items(j, "sites", i, l->site_count); i++)
         vt_json_string(j, NULL, p->sites[l->sites[i]].name);
     growth(j, l->growth);
+    vt_json_part_bound(j, vt_leak_bound(p, l, &bound) ? &bound : NULL);
     vt_fmt_json_owned(j, &l->owned);
     vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
     last_hop(j, l->last_hop, l->hop);
@@ -285,6 +287,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "site", s->name);
     vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
     vt_json_string(j, "why", s->why);
+    vt_json_part_bound(j, s->bound);
     if (s->reachable < 0)
         vt_json_null(j, "reachable");
     else

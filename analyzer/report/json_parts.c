@@ -68,3 +68,12 @@ void vt_json_part_phase(struct vt_json *j, const struct vt_phase *phase) {
     vt_json_number(j, "thread", phase->thread);
     vt_json_number(j, "live_at_start", phase->live_at_start);
 }
+
+void vt_json_part_bound(struct vt_json *j, const struct vt_bound *b) {
+    if (!vt_json_object(j, "bound", b))
+        return;
+    vt_json_number(j, "entries", b->entries);
+    vt_json_number(j, "capacity", b->capacity);
+    vt_json_number(j, "full_bytes", b->full_bytes);
+    vt_json_close(j, '}');
+}

@@ -22,6 +22,9 @@ void vt_json_part_ending(struct vt_json *j, struct vt_ending ending);
 /* "unjudged": the sites that had too few rounds to be judged, and what they hold. */
 void vt_json_part_unjudged(struct vt_json *j, uint32_t sites, uint64_t bytes);
 
+/* "bound": how many entries what keeps a site or a leak has and takes; NULL: it has no bound. */
+void vt_json_part_bound(struct vt_json *j, const struct vt_bound *bound);
+
 /* An object for memory of no device: "pinned_host", "managed". */
 void vt_json_part_apart(struct vt_json *j, const char *name, const struct vt_apart *apart);
 

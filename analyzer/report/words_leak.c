@@ -279,6 +279,7 @@ static void say_sites(const struct vt_text *t, const struct vt_leak *leak, struc
 
 static void say_leak(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_tested *tested = t->process->sites[leak->sites[0]].tested;
+    struct vt_bound bound;
     struct vt_doc_item *heading = vt_doc_heading(doc, VT_STYLE_BAD, "LEAK", "%s",
                                                  vt_doc_keep(doc, headline(t->process, leak)));
     heading->about = "leak";
@@ -293,6 +294,8 @@ static void say_leak(const struct vt_text *t, const struct vt_leak *leak, struct
         vt_doc_row(doc, "in test", "%s", tested->test);
     say_evidence(t, leak, doc);
     vt_words_add_kept(t, leak, doc);
+    if (vt_leak_bound(t->process, leak, &bound))
+        vt_doc_row(doc, "bound", "%s", vt_doc_keep(doc, vt_bound_text(&bound)));
     if (leak->advice)
         vt_doc_row(doc, leak->advice_of_owner ? "try" : "likely", "%s", leak->advice);
     say_sites(t, leak, doc);

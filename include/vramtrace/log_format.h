@@ -359,6 +359,18 @@ static inline uint32_t vt_step_length(uint64_t chain) {
     return (uint32_t)(chain >> 32);
 }
 
+/* Another step's `address`, if each of its objects is a container that takes only so many entries (since version 10):
+ * how many they have, and how many they take at most. */
+static inline uint64_t vt_step_limit(uint32_t entries, uint32_t capacity) {
+    return (uint64_t)capacity << 32 | entries;
+}
+static inline uint32_t vt_step_entries(uint64_t limit) {
+    return (uint32_t)limit;
+}
+static inline uint32_t vt_step_capacity(uint64_t limit) {
+    return (uint32_t)(limit >> 32);
+}
+
 /* A byte of memory in an AROUND record: its value up to 13, 14 for 255, and 15 for all others. That is enough for flags,
  * indices and whether a pointer is NULL, and leaves the program's texts and numbers out of the log. */
 enum { VT_AROUND_ONES = 14, VT_AROUND_OTHER = 15 };

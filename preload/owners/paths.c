@@ -152,6 +152,16 @@ uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_ed
     return vt_owners_step_as(w, as, name, none, !edge->plain);
 }
 
+void vt_owners_capacity(struct vt_owners *w, uint64_t entries, uint64_t capacity) {
+    struct vt_path_step *s = w->step && !w->roles_only ? vt_step_at(w, w->step) : NULL;
+    if (!s || s->kind < VT_STEP_NAME || s->kind == VT_STEP_CLASS || entries > capacity ||
+        capacity > UINT32_MAX - s->capacity)
+        return;
+    s->entries += (uint32_t)entries;
+    s->capacity += (uint32_t)capacity;
+    s->limited++;
+}
+
 /* --- what was folded --- */
 
 /* Where a node is on the way through a graph. */
@@ -225,6 +235,15 @@ static uint32_t number_text(int64_t number, char *to) {
                       to);
 }
 
+/* What a step's record has as its address: see records.def. */
+static uint64_t step_address(const struct vt_path_step *s) {
+    if (s->kind == VT_STEP_CLASS)
+        return vt_step_chain(s->row, s->length);
+    if (s->limited && s->limited == s->line) /* not if some of the objects have no bound */
+        return vt_step_limit(s->entries, s->capacity);
+    return s->address;
+}
+
 static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t parent) {
     char type[VT_OWNERS_TEXT_MOST + 1], digits[32];
     const char *name = text_at(w, s->name);
@@ -243,7 +262,7 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
     r->kind = s->kind;
     r->flags = s->flags;
     r->line = s->line;
-    r->address = s->kind == VT_STEP_CLASS ? vt_step_chain(s->row, s->length) : s->address;
+    r->address = step_address(s);
     r->name_bytes = name_bytes;
     r->type_bytes = type_bytes;
     memcpy(r + 1, name, name_bytes);

@@ -117,6 +117,9 @@ void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge);
 void vt_owners_keys(struct vt_owners *w, uint64_t count);
 #define VT_OWNERS_KEYS 64u
 
+/* Says of the object that is being read that it has so many entries, and takes at most `capacity`. */
+void vt_owners_capacity(struct vt_owners *w, uint64_t entries, uint64_t capacity);
+
 /* False: a bound is reached, so the reader should return. To be asked in long loops. */
 bool vt_owners_goes_on(struct vt_owners *w);
 /* Memory of the walk, zeroed; NULL: none left, and the walk stops. All of it is unmapped at the end. */

@@ -73,7 +73,15 @@ struct vt_path_step {
     uint32_t name, root_type; /* offsets in the texts */
     uint32_t line, number;    /* number: in the log, once written */
     uint32_t hop;
-    uint32_t row, length; /* CLASS: see vt_step_chain */
+    union {
+        struct {
+            uint32_t row, length; /* CLASS: see vt_step_chain */
+        };
+        struct {
+            uint32_t entries, capacity; /* others: of all objects that said so, */
+        };
+    };
+    uint32_t limited; /* which are so many */
     uint16_t kind, flags, class_;
     uint8_t name_bytes, root_type_bytes;
     bool indexed;

@@ -198,6 +198,13 @@ static void each_in_dict(struct vt_owners *w, uintptr_t object, const struct vt_
     each_entry(w, &keys, values + vt_py->values, visit, data);
 }
 
+uintptr_t vt_py_attribute(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type,
+                          const char *name) {
+    struct look_up l = {.key = name};
+    each_in_dict(w, object, type, compare_key, &l);
+    return l.value;
+}
+
 /* vt_pymember.type */
 enum { OBJECT = 6, OBJECT_EX = 16 };
 

@@ -216,6 +216,20 @@ static void default_of(struct vt_owners *w, uintptr_t key, uintptr_t value, void
     vt_py_edge_str(w, VT_STEP_DEFAULT, key, value);
 }
 
+uintptr_t vt_py_closed(struct vt_owners *w, uintptr_t function, const char *name) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, function);
+    struct code code;
+    if (!type || type->reader != VT_PYREAD_FUNCTION ||
+        !read_code(w, vt_owners_word(w, function + vt_py->function_code), &code))
+        return 0;
+    uintptr_t closure = vt_owners_word(w, function + vt_py->closure);
+    uint32_t frees = tuple_size(w, closure);
+    for (uint32_t i = 0; i < frees && frees <= code.slots; i++)
+        if (vt_py_is(w, slot_name(w, &code, code.slots - frees + i), name))
+            return slot_value(w, tuple_item(w, closure, i));
+    return 0;
+}
+
 void vt_py_function(struct vt_owners *w, uintptr_t function) {
     const struct vt_pylayout *py = vt_py;
     struct code code;

@@ -56,6 +56,7 @@ enum {
     /* Modules/_collectionsmodule.c */
     VT_PYDEQUE_LEFT = 24,
     VT_PYDEQUE_INDEX = 40,
+    VT_PYDEQUE_MAXLEN = 64,
     VT_PYDEQUE_BLOCK = 64, /* objects per block, between the links to the left and to the right */
     /* Modules/_functoolsmodule.c */
     VT_PYLRU_LINK_RESULT = 48,

@@ -195,6 +195,20 @@ static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
                    : strncmp(name, numba, sizeof numba - 1) == 0;
 }
 
+/* Which of the standard library's queues a class is, by its whole name. */
+static enum vt_pyqueue queue_of(struct vt_owners *w, uintptr_t type) {
+    static const char *const names[] = {
+        "queue.Queue",          "queue.LifoQueue",          "queue.PriorityQueue",
+        "asyncio.queues.Queue", "asyncio.queues.LifoQueue", "asyncio.queues.PriorityQueue"};
+    char name[64] = "";
+    uint32_t n = vt_py_type_name(w, type, name, sizeof name - 1);
+    name[n] = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return name[0] == 'a' ? VT_PYQUEUE_ASYNC : VT_PYQUEUE_THREADS;
+    return VT_PYQUEUE_NONE;
+}
+
 #define OBJECT_BYTES 16
 
 /* Whether its objects have words of an extension's own: builtin types' names have no module. */
@@ -227,6 +241,8 @@ void vt_py_type(struct vt_owners *w, struct vt_owners_type *type) {
         (type->reader == VT_PYREAD_PLAIN && !attributes && !type->spare[VT_PYSPARE_MEMBERS]);
     type->opaque = type->reader == VT_PYREAD_PLAIN && type->leaf && is_of_extension(w, type);
     type->number = type->reader == VT_PYREAD_NUMBER;
+    type->spare[VT_PYSPARE_QUEUE] =
+        f.flags & VT_PYFLAG_HEAP && attributes ? queue_of(w, type->address) : VT_PYQUEUE_NONE;
     type->spare[VT_PYSPARE_BOOKS] =
         f.flags & VT_PYFLAG_HEAP && attributes && keeps_books(w, type->address, false);
 }
@@ -526,6 +542,8 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
 
 void vt_py_read(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     bool last = vt_owners_level(w) == VT_LEVEL_UNREACHED && !vt_py_raw;
-    if (!last || !vt_py_is_left_out(object))
-        read_object(w, object, type);
+    if (last && vt_py_is_left_out(object))
+        return;
+    vt_py_limit(w, object, type);
+    read_object(w, object, type);
 }

@@ -7,6 +7,7 @@
  *   dict.c     dicts, and attributes that instances keep without one
  *   frame.c    functions, frames, generators, tracebacks: what has named variables
  *   buffer.c   ctypes, NumPy and array.array: memory that may contain addresses
+ *   limits.c   how many entries a container takes at most
  *   objects.c  the rest, and which reader a type has
  *   cycles.c   objects that only hold each other
  *   roots.c    modules, frames of threads, exceptions
@@ -60,8 +61,12 @@ enum vt_pyreader {
 enum {
     VT_PYSPARE_MEMBERS, /* 1: it or a base has members that refer to objects */
     VT_PYSPARE_BOOKS,   /* 1: an allocator's books: dicts of what is live are no owners */
-    VT_PYSPARE_KNOWN /* by name: VT_PYREAD_HOLDER: its row; else the bytes of the type that is known */
+    VT_PYSPARE_KNOWN, /* by name: VT_PYREAD_HOLDER: its row; else the bytes of the type that is known */
+    VT_PYSPARE_QUEUE /* enum vt_pyqueue */
 };
+
+/* Queues of the standard library that may have a largest size. */
+enum vt_pyqueue { VT_PYQUEUE_NONE, VT_PYQUEUE_THREADS, VT_PYQUEUE_ASYNC };
 
 /* --- for the walk --- */
 
@@ -138,6 +143,9 @@ void vt_py_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind);
 void vt_py_keys(struct vt_owners *w, uintptr_t dict);
 /* What an instance keeps in its dict, in inline values and in slots. */
 void vt_py_attributes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+/* The value of one of these but slots; 0: none. */
+uintptr_t vt_py_attribute(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type,
+                          const char *name);
 /* Books that were left out. They list what is live, so they are not said to hold it either. */
 void vt_py_leave_out(uintptr_t book);
 bool vt_py_is_left_out(uintptr_t object);
@@ -167,6 +175,13 @@ uintptr_t vt_py_frame_in(struct vt_owners *w, uintptr_t object);
 void vt_py_traceback(struct vt_owners *w, uintptr_t traceback);
 void vt_py_generator(struct vt_owners *w, uintptr_t generator);
 void vt_py_function(struct vt_owners *w, uintptr_t function);
+/* The value of a function's free variable; 0: it has none, or is no function. */
+uintptr_t vt_py_closed(struct vt_owners *w, uintptr_t function, const char *name);
+
+/* --- limits.c --- */
+
+/* Says how many entries a container takes at most, if it does. */
+void vt_py_limit(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
 
 /* --- cycles.c --- */
 

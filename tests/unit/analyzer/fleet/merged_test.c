@@ -86,6 +86,7 @@ static void add_process(struct vt_fleet *f, uint64_t id, uint64_t events) {
     leak->verdict = VT_VERDICT_LOST;
     leak->caller = vt_fleet_text(f, "t.py:9 in g");
     leak->bytes_per_iteration = leak->iterations = leak->since = leak->full_in = VT_UNKNOWN;
+    leak->bound_entries = leak->bound_capacity = leak->full_bytes = VT_UNKNOWN;
     for (unsigned i = 0; i < 2; i++) {
         struct vt_fleet_oom *oom = vt_fleet_add_row(f, VT_OOM_ROWS, &(struct vt_fleet_oom){0});
         oom->line = i ? index : VT_FLEET_NONE;
