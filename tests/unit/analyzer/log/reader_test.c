@@ -254,8 +254,8 @@ static void other_chunks(struct vt_log_header *h) {
 
 static void refusals(void **state) {
     (void)state;
-    refusal(newer, "format version 11 and needs a reader of version 10");
-    refusal(newer, "reads versions 1 to 9");
+    refusal(newer, "format version 12 and needs a reader of version 11");
+    refusal(newer, "reads versions 1 to 10");
     refusal(reversed, "reversed");
     refusal(older, "found 0");
     refusal(unwritten, "found zeros");
