@@ -10,13 +10,14 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #define TIMEOUT_SECONDS 10
 
 struct options {
     unsigned timeout_ms;
-    bool json;
+    bool json, wait;
     struct vt_format_options format;
     struct vt_texts user_code;
 };
@@ -37,9 +38,14 @@ static int print_answer(const char *log, const struct options *o) {
 static int explain(unsigned pid, const char *log, enum vt_answer answer, const struct options *o) {
     switch (answer) {
     case VT_ANSWER_NONE:
-        vt_error("process %u, %s: expected an answer within %g s, found none: it answers when it "
-                 "next allocates "
-                 "or frees GPU memory, or begins or ends a phase (--timeout)",
+        vt_error("process %u, %s: expected an answer within %g s, found the process idle: it "
+                 "answers when it next allocates or frees GPU memory, or begins or ends a phase "
+                 "(--wait waits for that)",
+                 pid, log, o->timeout_ms / 1000.0);
+        break;
+    case VT_ANSWER_LATE:
+        vt_error("process %u, %s: expected an answer within %g s, found that it still looks for "
+                 "owners (--timeout)",
                  pid, log, o->timeout_ms / 1000.0);
         break;
     case VT_ANSWER_REFUSED:
@@ -54,12 +60,31 @@ static int explain(unsigned pid, const char *log, enum vt_answer answer, const s
     return VT_STATUS_INTERNAL;
 }
 
+static bool interrupted;
+
+/* Ends the waiting, so that the request is taken back. */
+static void interrupt(int number) {
+    (void)number;
+    __atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);
+}
+
+static void say_idle(unsigned pid) {
+    fprintf(stderr,
+            "process %u is idle: it answers when it next allocates or frees GPU memory, or begins "
+            "or ends a phase\n",
+            pid);
+}
+
 static int ask(unsigned pid, const struct options *o) {
     struct vt_string message = {0};
     enum vt_answer answer = VT_ANSWER_NONE;
     VT_SCOPED char *log = vt_request_log(pid, &message);
-    int error =
-        log ? vt_request_snapshot(pid, log, o->timeout_ms, NULL, &answer, &message) : -ESRCH;
+    const struct vt_request request = {o->wait ? 0 : o->timeout_ms, &interrupted, say_idle};
+    void (*before)(int) = signal(SIGINT, interrupt);
+    int error = log ? vt_request_snapshot(pid, log, &request, &answer, &message) : -ESRCH;
+    signal(SIGINT, before);
+    if (interrupted)
+        raise(SIGINT);
     int status = vt_error_status(error, &message) ? VT_STATUS_INTERNAL : VT_STATUS_OK;
     if (status)
         return status;
@@ -81,6 +106,7 @@ static int snapshot(void *to, char *const *arguments, int count) {
 
 static const struct vt_option rows[] = {
     {"timeout", " SECONDS", "wait for at most so long (10)", vt_take_milliseconds, AT(timeout_ms)},
+    {"wait", NULL, "wait for an idle process until it answers or ends", vt_take_flag, AT(wait)},
     {"top", " N", "rows of the list (10)", vt_take_count, AT(format.top)},
     {"format", " text|json", "json: the report on the process so far", vt_take_json, AT(json)},
     {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
@@ -96,7 +122,8 @@ int vt_cmd_snapshot(int argc, char **argv) {
                  "\n"
                  "Asks a traced process which variables, lists and attributes hold its GPU memory\n"
                  "now, and prints them. The process answers at its next event: when it allocates\n"
-                 "or frees memory, or begins or ends a phase.\n"
+                 "or frees memory, or begins or ends a phase. One without events is said to be\n"
+                 "idle.\n"
                  "\n",
         .column = 21,
         .all = {{.rows = rows}},

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define POLL_NS 5000000
+#define IDLE_NS 1000000000
 
 static bool is_alive(unsigned pid) {
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
@@ -176,13 +177,14 @@ static void set_asked(int fd, uint32_t number) {
     (void)written; /* then nobody answers */
 }
 
-int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, const bool *stop,
+int vt_request_snapshot(unsigned pid, const char *log, const struct vt_request *request,
                         enum vt_answer *answer, struct vt_string *message) {
     struct vt_log_header h;
     int fd = open_to_ask(pid, log, &h, message);
     if (fd < 0)
         return -EINVAL;
-    uint64_t until = vt_now_ns() + (uint64_t)timeout_ms * 1000000;
+    uint64_t begun = vt_now_ns(), most = (uint64_t)request->timeout_ms * 1000000;
+    bool told = !request->idle;
     uint32_t refused = h.snapshots_refused, mine = h.snapshots_asked + 1;
     set_asked(fd, mine);
     *answer = VT_ANSWER_NONE;
@@ -199,11 +201,18 @@ int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, cons
             break;
         }
         bool ended = h.exit_kind == VT_EXIT_EXITED || !alive;
-        if (ended || vt_now_ns() >= until || (stop && __atomic_load_n(stop, __ATOMIC_ACQUIRE))) {
-            *answer = ended ? VT_ANSWER_ENDED : VT_ANSWER_NONE;
-            if (h.snapshots_asked == mine)
+        bool taken_up = (int32_t)(h.snapshots_taken - mine) >= 0;
+        uint64_t waited = vt_now_ns() - begun;
+        if (ended || (most && waited >= most) ||
+            (request->stop && __atomic_load_n(request->stop, __ATOMIC_ACQUIRE))) {
+            *answer = ended ? VT_ANSWER_ENDED : taken_up ? VT_ANSWER_LATE : VT_ANSWER_NONE;
+            if (h.snapshots_asked == mine && !taken_up)
                 set_asked(fd, mine - 1);
             break;
+        }
+        if (!told && !taken_up && waited >= IDLE_NS) {
+            request->idle(pid);
+            told = true;
         }
         nanosleep(&pause, NULL);
     }

@@ -116,7 +116,8 @@ static void *ask_for_owners(void *argument) {
     VT_SCOPED_STRING message = {0};
     enum vt_answer answer = VT_ANSWER_NONE;
     char *text;
-    if (vt_request_snapshot(l->pid, l->log, ASK_SECONDS * 1000, &l->stop_asking, &answer, &message))
+    const struct vt_request request = {.timeout_ms = ASK_SECONDS * 1000, .stop = &l->stop_asking};
+    if (vt_request_snapshot(l->pid, l->log, &request, &answer, &message))
         text = vt_strdup(message.text);
     else if (answer == VT_ANSWER_TAKEN)
         text = vt_strdup("owners as of now");
@@ -125,7 +126,9 @@ static void *ask_for_owners(void *argument) {
     else if (answer == VT_ANSWER_ENDED)
         text = vt_strdup("no snapshot: the process has ended");
     else
-        text = vt_formatted("no answer within %d s: it answers when it next allocates or frees",
+        text = vt_formatted(answer == VT_ANSWER_LATE
+                                ? "no answer within %d s: it still looks for owners"
+                                : "idle for %d s: it answers when it next allocates or frees",
                             ASK_SECONDS);
     pthread_mutex_lock(&l->lock);
     free(l->answer);
