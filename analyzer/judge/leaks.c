@@ -207,7 +207,6 @@ static int compare_sites(const void *a, const void *b) {
 }
 
 void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
-    enum { MANY_RISES = 100 }; /* a cache that fills has fewer */
     struct gathering g = {.p = p, .courses = courses};
     VT_SCOPED const struct vt_site **order = vt_alloc(p->site_count, sizeof *order);
     uint32_t count = 0;
@@ -230,7 +229,6 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
         for (uint32_t site = g.first_of[i]; site != VT_NO_SITE; site = g.next_in_leak[site])
             sites[n++] = site;
         leak->sites = sites;
-        leak->no_cache = leak->growth && leak->growth->rises >= MANY_RISES;
         say_why(p, leak);
     }
     vt_sort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);

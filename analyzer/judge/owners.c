@@ -6,6 +6,7 @@
 #include "parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What one owner has of one site. */
 struct part {
@@ -440,10 +441,22 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
     leak->kept_count = kept;
 }
 
+/* Whether all that keeps a leak is of a kind in which nothing is looked up: lists, graphs of autograd. */
+static bool is_no_cache(const struct vt_leak *leak) {
+    for (uint32_t i = 0; i < leak->kept_count; i++) {
+        const struct vt_memory_owner *owner = &leak->kept[i].owner;
+        const char *type = owner->holder_type ? owner->holder_type : "";
+        if (strcmp(type, "list") && strcmp(type, "collections.deque") && !owner->graph)
+            return false;
+    }
+    return leak->kept_count > 0;
+}
+
 void vt_owners_tell(struct vt_process *p) {
     for (uint32_t i = 0; i < p->leak_count; i++) {
         sum_owners(p, &p->leaks[i]);
         find_keepers(p, &p->leaks[i]);
+        p->leaks[i].no_cache = is_no_cache(&p->leaks[i]);
         find_last_hop(p, &p->leaks[i]);
     }
 }

@@ -196,7 +196,7 @@ struct vt_leak {
     const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
     struct vt_growth *growth;   /* of all its sites together; NULL: not growing */
-    bool no_cache;              /* it grew so often that it is no cache that fills */
+    bool no_cache;              /* what keeps it shows that it is none: lists */
     struct vt_owned_list owned; /* of all its sites together */
     const char *last_hop;       /* of the site that has most without an owner; NULL: unknown */
     enum vt_hop hop;
