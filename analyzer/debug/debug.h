@@ -10,7 +10,7 @@
  *     symbolize.c    an address in a module -> functions, files and lines, with inlined calls; a variable
  *     native_root.c  the variable or the function in which a way of memory begins
  *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
- *     left_over.c, weak.c, slots.c            what a variable's type says of its words
+ *     left_over.c, in_use.c, weak.c, slots.c  what a variable's type says of its words
  *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
  */
 #ifndef VRAMTRACE_ANALYZER_DEBUG_H
@@ -66,7 +66,8 @@ struct vt_variable_symbol {
     bool weak;               /* a std::weak_ptr: it keeps nothing */
     bool no_way;             /* by its type, the word leads nowhere */
     bool left_over;          /* because a std::optional had it that was reset */
-    enum vt_weak leads_to;   /* if asked for */
+    bool may_be_unused;    /* it leads through a slot of an array that may not be in use any more */
+    enum vt_weak leads_to; /* if asked for */
 };
 
 /* A slot of an array of C or C++ whose length its type says. */

@@ -63,6 +63,12 @@ struct word {
     bool to_text, text;      /* it points to a string's characters; it is a part of them */
     const struct list *list; /* the innermost container on the way so far; NULL: none */
     Dwarf_Die item;          /* of its nodes */
+    struct vt_slot_in in;    /* the innermost class of the program's own around it */
+    /* for so many pointers, a container of the C++ library knows what is in use */
+    unsigned contained;
+    bool to_many;       /* it points to an array, by its class: unique_ptr<T[]> */
+    bool may_be_unused; /* the way goes through a slot of which that is not known */
+    bool before_word;   /* ... before it came to this word */
 };
 
 /* A place in a variable, or in what a word points to. */
@@ -174,9 +180,10 @@ static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
         if (!is_called(class_, rows[i].class_) ||
             !find_member(class_, rows[i].member, 0, &type, &offset))
             continue;
-        *left_over = !dwarf_aggregate_size(&type, &size) && size && size <= WORD &&
-                     number_at(at.word->around, at.start + offset, size, &number) &&
-                     is_left_over(class_, rows[i].holds, number, at);
+        bool known = !dwarf_aggregate_size(&type, &size) && size && size <= WORD &&
+                     number_at(at.word->around, at.start + offset, size, &number);
+        at.word->may_be_unused = known ? at.word->before_word : true;
+        *left_over = known && is_left_over(class_, rows[i].holds, number, at);
         return true;
     }
     return false;
@@ -201,12 +208,22 @@ static bool look_into(Dwarf_Die *class_, struct place at) {
     return false;
 }
 
+/* Goes on to a slot of an array. */
+static void take_slot(struct word *w, Dwarf_Die *element, uint64_t index) {
+    w->in.index = index;
+    if (!w->contained && !vt_slot_is_in_use(&w->in, element))
+        w->may_be_unused = true;
+}
+
 static bool look_at_array(Dwarf_Die *array, struct place at) {
     Dwarf_Die element;
-    Dwarf_Word size;
+    Dwarf_Word size, all;
     if (!type_of(array, &element) || dwarf_aggregate_size(&element, &size) || !size ||
         size > INT32_MAX)
         return false;
+    bool one = !dwarf_aggregate_size(array, &all) && all == size;
+    if (size >= WORD && !one)
+        take_slot(at.word, &element, (uint64_t)-at.start / size);
     at.start = -(-at.start % (int64_t)size);
     return look(&element, at);
 }
@@ -231,8 +248,29 @@ static bool ask_string(Dwarf_Die *class_, struct place at) {
     return true;
 }
 
+/* Remembers which class is around the word. */
+static void come_to_class(Dwarf_Die *class_, bool is_library, struct place at) {
+    static const char *const plain[] = {"array", "optional", "pair", "tuple", "variant"};
+    struct word *w = at.word;
+    const char *name = dwarf_diename(class_);
+    if (!is_library) {
+        w->in = (struct vt_slot_in){
+            .class_ = *class_, .has_class = true, .start = at.start, .around = w->around};
+        w->contained = 0;
+        return;
+    }
+    w->to_many |= name && strstr(name, "[]");
+    bool contains = name && name[0] != '_' && !w->to_many;
+    for (size_t i = 0; contains && i < sizeof plain / sizeof *plain; i++)
+        contains = !is_called(class_, plain[i]);
+    unsigned pointers = is_called(class_, "deque") ? 2 : contains;
+    w->contained = pointers > w->contained ? pointers : w->contained;
+    if (contains) /* it is empty where it is not in use */
+        w->may_be_unused = w->before_word;
+}
+
 static bool look(Dwarf_Die *type, struct place at) {
-    bool left_over;
+    bool left_over, is_library;
     if (at.start > 0 || at.depth++ == DEPTH_MOST)
         return false;
     switch (dwarf_tag(type)) {
@@ -240,7 +278,9 @@ static bool look(Dwarf_Die *type, struct place at) {
         return look_at_array(type, at);
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
-        if (vt_debug_is_of_library(type)) {
+        is_library = vt_debug_is_of_library(type);
+        come_to_class(type, is_library, at);
+        if (is_library) {
             if (ask_class(type, at, &left_over))
                 return left_over;
             if (ask_string(type, at))
@@ -279,15 +319,21 @@ static bool look_behind(struct word *w, int64_t offset) {
     if (dwarf_aggregate_size(&to, &size) || !size || size > INT32_MAX ||
         (is_class && offset >= (int64_t)size && is_polymorphic(&to)))
         return false;
+    w->before_word = w->may_be_unused;
+    if (size >= WORD && (!is_class || w->to_many || offset >= (int64_t)size))
+        take_slot(w, &to, (uint64_t)offset / size);
+    w->to_many = false;
+    w->contained -= w->contained > 0;
+    w->in = (struct vt_slot_in){.has_class = false};
     return look(&to, (struct place){w, -(offset % (int64_t)size), 0});
 }
 
 bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
-                     bool *last) {
+                     bool *last, bool *may_be_unused) {
     const struct vt_log_around *words[WORDS_MOST];
     unsigned count = 0;
-    struct word w = {.points = true};
-    *last = false;
+    struct word w = {.points = true, .contained = 1};
+    *last = *may_be_unused = false;
     if (!type_of(variable, &w.to))
         return false;
     for (; around && count < WORDS_MOST; around = around->parent)
@@ -296,7 +342,7 @@ bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_a
         int64_t from = i + 1 == count ? (int64_t)(offset & INT64_MAX) : words[i]->offset;
         w.around = words[i];
         if (from < 0 || !w.around->halves)
-            return false;
+            break;
         if (w.to_text)
             return true;
         *last = i == 0;
@@ -306,5 +352,6 @@ bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_a
         if (w.text)
             return true;
     }
+    *may_be_unused = w.may_be_unused;
     return false;
 }

@@ -108,13 +108,25 @@ bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
 
 void vt_variables_free(struct vt_variables *v);
 
-/* --- left_over.c, weak.c --- */
+/* --- left_over.c, in_use.c, weak.c --- */
 
 /* Whether the way by the word at an offset in a variable is none, by the variable's type: a word is left
  * over from what was there before, or is text. *last: it is left over, and the way's last. False also if
- * nothing is known. */
+ * nothing is known. *may_be_unused: the way goes through a slot of an array that may not be in use. */
 bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
-                     bool *last);
+                     bool *last, bool *may_be_unused);
+
+/* A slot of an array, and the class that has the array, or the pointer to it. */
+struct vt_slot_in {
+    uint64_t index;
+    Dwarf_Die class_;
+    bool has_class;
+    int64_t start; /* of the class, from the word of which `around` is told */
+    const struct vt_log_around *around;
+};
+
+/* Whether it is known to be in use. */
+bool vt_slot_is_in_use(const struct vt_slot_in *slot, Dwarf_Die *element);
 
 /* slots.c: the slot of an array of fixed length that a way goes through. False: it goes through none, or
  * through what may be one of many. slot->words is filled in any case. */

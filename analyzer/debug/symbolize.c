@@ -520,7 +520,8 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
         found->line = (uint32_t)line;
     found->weak = is_weak(&v.die);
     found->no_way =
-        v.whole && around && vt_left_over_is(&v.die, v.offset, around, &found->left_over);
+        v.whole && around &&
+        vt_left_over_is(&v.die, v.offset, around, &found->left_over, &found->may_be_unused);
     found->leads_to = asks ? vt_weak_of(&declared) : VT_WEAK_UNKNOWN;
     return true;
 }

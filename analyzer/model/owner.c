@@ -171,6 +171,8 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
         vt_string_format(&s, ":%u", r->line);
     if (!file && !python && r->module)
         vt_string_format(&s, "%s%s", separator, vt_basename(r->module));
+    if (o->may_be_unused)
+        vt_string_add(&s, ", " VT_MAY_BE_UNUSED);
     if (!s.length) {
         vt_string_free(&s); /* an empty name takes memory, too */
         return NULL;

@@ -57,6 +57,9 @@ struct vt_root {
     bool hidden;          /* a native variable that other files do not see: static */
 };
 
+/* What is said of an owner that `may_be_unused`. */
+#define VT_MAY_BE_UNUSED "in slots that may no longer be in use"
+
 /* What an owner has of one site. */
 struct vt_owned_site {
     uint32_t site; /* index in vt_process.sites */
@@ -87,6 +90,8 @@ struct vt_memory_owner {
                           such nodes; 0: unknown */
     uint64_t graph_chain; /* nodes of the longest way through it, if it leads back to such a node
                              again and again: a sum, a carried state; 0: it does not */
+    bool
+        may_be_unused; /* slots of an array hold it, of which is not known whether they are in use */
     enum vt_purpose purpose;
     uint64_t bytes, count;           /* device memory that it owns */
     uint64_t host_bytes, host_count; /* pinned host and managed memory */

@@ -146,6 +146,7 @@ static void fold(struct vt_owner_group *into, struct vt_owner_group *g) {
     into->count += g->count;
     into->holders += g->holders;
     into->still |= g->still;
+    into->owner.may_be_unused |= g->owner.may_be_unused;
     into->seen = g->seen ? into->seen : NULL;
     g->holders = 0; /* it is no more */
 }

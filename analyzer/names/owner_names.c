@@ -24,6 +24,7 @@ struct way {
     bool inside;           /* behind the end of the name: inside a library's object */
     bool repeats;          /* the same step follows it again and again */
     bool graph;            /* the first node of an autograd graph */
+    bool may_be_unused;    /* a variable: by slots that may not be in use */
     bool mixed, inner;     /* it leads to several classes; to a frame, or goes through one */
     enum vt_weak leads_to; /* a variable, of which a step is in doubt */
     uint32_t line;
@@ -42,6 +43,7 @@ struct vt_owner_names {
     size_t way_count, way_room;
     struct vt_map known;   /* hash -> way */
     struct vt_map doubted; /* addresses of variables, of which some words lead nowhere */
+    struct vt_map unused;  /* likewise, of which some slots may not be in use */
     uint32_t *way_of;      /* by step; VT_MAP_NONE: no root */
     uint32_t *graph_of;    /* by step: the first of its way that is a graph's; VT_MAP_NONE: none */
     struct vt_root *roots; /* by way; of those that were asked for */
@@ -66,7 +68,7 @@ struct merging {
     char *stripped; /* storage */
     uint64_t address;
     enum vt_weak leads_to;
-    bool inside;
+    bool inside, may_be_unused;
 };
 
 /* A module's own dictionaries are left out, so their keys become attributes, and those that are
@@ -112,7 +114,8 @@ static uint32_t repeated(const struct merging *m) {
 static uint32_t find_way(const struct merging *m, uint64_t *key) {
     struct vt_owner_names *n = m->n;
     const struct vt_log_step *s = m->step;
-    uint64_t fixed[] = {m->parent, m->kind, m->inside, m->address,
+    uint64_t inside = m->inside | m->may_be_unused << 1;
+    uint64_t fixed[] = {m->parent, m->kind, inside, m->address,
                         m->kind == VT_STEP_FRAME ? s->line : 0};
     uint64_t hash = vt_hash_bytes(1, fixed, sizeof fixed);
     if (!is_number(m->kind, m->name) && !m->inside)
@@ -145,6 +148,7 @@ static uint32_t add_way(struct merging *m) {
         .depth = m->parent == VT_MAP_NONE ? 0 : (uint8_t)(n->ways[m->parent].depth + 1),
         .many = m->step->many,
         .repeats = m->step->repeats,
+        .may_be_unused = m->may_be_unused,
         .hidden = !m->inside && is_of_modules(m->kind, m->name, m->step->type),
         .inside = m->inside,
         .graph = m->inside && vt_roles_is_graph_node(m->kind, type),
@@ -182,6 +186,11 @@ static bool find_variable(struct merging *m) {
     m->leads_to = variable.leads_to;
     if (variable.no_way)
         vt_map_put(&m->n->doubted, m->address, 0);
+    if (variable.may_be_unused)
+        vt_map_put(&m->n->unused, m->address, 0);
+    /* what stood around its word is not known: it is taken to be like the others */
+    m->may_be_unused = m->step->around ? variable.may_be_unused
+                                       : vt_map_get(&m->n->unused, m->address) != VT_MAP_NONE;
     return !variable.weak && !variable.no_way;
 }
 
@@ -248,14 +257,11 @@ void vt_owner_names_close(struct vt_owner_names *n) {
     free(n->rooted);
     vt_map_free(&n->known);
     vt_map_free(&n->doubted);
+    vt_map_free(&n->unused);
     free(n);
 }
 
 /* --- roots --- */
-
-static const char *text_or_null(const char *text) {
-    return text[0] ? text : NULL;
-}
 
 /* The file of the script that runs: Python forgets it, as its module's __file__, when the script's code
  * has ended. */
@@ -572,6 +578,7 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
     owner->holder_length = (uint32_t)strlen(n->ways[holder].core);
     owner->holder_type = known_type(&n->ways[holder]);
     owner->holder_id = holder;
+    owner->may_be_unused = n->ways[root_way(n, step)].may_be_unused;
     owner->variable = variable_of(n, end) * VT_PURPOSES + owner->purpose;
     fill_path(n, index, end, holder, owner);
     count_graphs(n, step, owner);
@@ -585,5 +592,7 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         owner->id =
             vt_hash_bytes(owner->id + 1, parts[i] ? parts[i] : "", parts[i] ? strlen(parts[i]) : 0);
+    if (owner->may_be_unused)
+        owner->id = vt_mix(owner->id);
     snprintf(owner->key, sizeof owner->key, "%016llx", (unsigned long long)owner->id);
 }

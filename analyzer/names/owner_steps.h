@@ -39,4 +39,8 @@ static inline bool is_number_class(const char *type) {
     return !strcmp(type, "int") || !strncmp(type, "ctypes.c_", 9);
 }
 
+static inline const char *text_or_null(const char *text) {
+    return text[0] ? text : NULL;
+}
+
 #endif

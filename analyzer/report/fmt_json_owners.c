@@ -39,6 +39,7 @@ static void owner(struct vt_json *j, const struct vt_process *p, const struct vt
     vt_json_string(j, "graph", o->graph);
     vt_json_number(j, "graphs", o->graphs ? o->graphs : VT_UNKNOWN);
     vt_json_number(j, "graph_chain", o->graph_chain ? o->graph_chain : VT_UNKNOWN);
+    vt_json_boolean(j, "may_be_unused", o->may_be_unused);
     vt_json_string(j, "role", vt_purpose_names[o->purpose]);
     vt_json_number(j, "bytes", o->bytes);
     vt_json_number(j, "count", o->count);
@@ -94,6 +95,7 @@ void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned) {
         vt_json_number(j, "bytes", by->bytes);
         vt_json_number(j, "count", by->count);
         vt_json_string(j, "name", by->owner->name);
+        vt_json_boolean(j, "may_be_unused", by->owner->may_be_unused);
         vt_json_number(j, "seen_at_ns", by->seen ? by->seen->at : VT_UNKNOWN);
         if (by->seen) /* perhaps in no snapshot that is listed */
             way(j, by->owner);

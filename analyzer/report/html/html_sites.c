@@ -216,7 +216,9 @@ static void write_owners(struct vt_html *h, const struct vt_site *site) {
     for (uint32_t i = 0; i < site->owned.count && i < OWNERS; i++) {
         const struct vt_owned_by *by = &site->owned.owners[i];
         vt_json_open(j, NULL, '[');
-        vt_json_number(j, NULL, vt_html_text_number(h, by->owner->name));
+        VT_SCOPED char *name = vt_formatted("%s%s", by->owner->name,
+                                            by->owner->may_be_unused ? ", " VT_MAY_BE_UNUSED : "");
+        vt_json_number(j, NULL, vt_html_text_number(h, name));
         vt_json_number(j, NULL, by->bytes);
         vt_json_number(j, NULL, by->count);
         vt_json_close(j, ']');

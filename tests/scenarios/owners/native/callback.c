@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER callbacks in global: 2 x 64 KiB */
+/* SLOT callbacks: 2 x 64 KiB */
 /* LIBRARY plug_in_library */
 /* What a library is to hand back to the program. */
 #include "scene.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER model in global: 64 KiB, 3 x 32 KiB */
+/* SLOT model: 3 x 32 KiB */
 /* A global pointer to a structure with an array behind it. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER renderer in global: 1 MiB, 64 KiB, 2 x 16 KiB */
+/* SLOT renderer: 2 x 16 KiB */
 /* A structure that is a global. */
 #include "scene.h"
 

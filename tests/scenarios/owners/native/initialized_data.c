@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER stages in global: 3 x 64 KiB */
+/* SLOT stages: 3 x 64 KiB */
 /* A table that is initialized, so that it lies beside the constants. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER cache in global: 4 x 64 KiB */
+/* SLOT cache: 4 x 64 KiB */
 /* A program that ends by _exit. */
 #include "scene.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER second in thread_local: 64 KiB, 16 KiB */
 /* OWNER last in thread_local: 32 KiB */
+/* SLOT second: 2 x 40 KiB */
 /* Large ones, aligned, with and without values to begin with. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER table in global: 16 x 16 KiB */
+/* SLOT table: 16 x 16 KiB */
 /* A table that was mapped. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER jobs in global: 3 x 64 KiB */
+/* SLOT jobs: 3 x 64 KiB */
 /* A ring buffer under a mutex. What was taken out is freed. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER ring in global | done in global: 5 x 64 KiB */
+/* SLOT ring: 5 x 64 KiB */
 /* What was taken out of a ring stands in it still; a list holds it now. No type tells which words of an array of C are in
  * use, so both are right. */
 #include "scene.h"

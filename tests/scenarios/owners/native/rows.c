@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER image in global: 12 x 16 KiB */
+/* SLOT image: 12 x 16 KiB */
 /* Pointers to pointers. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER table in global: 4 x 16 KiB */
+/* SLOT table: 4 x 16 KiB */
 /* A table in memory that is shared with child processes. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER table in global: 4 x 64 KiB, 128 KiB */
+/* SLOT table: 4 x 64 KiB, 128 KiB */
 /* A static array. */
 #include "scene.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER scratch in global: 256 KiB */
 /* OWNER counters in global: 3 x 16 KiB */
+/* SLOT counters: 3 x 16 KiB */
 /* Static variables of functions. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER kept in global: 5 x 64 KiB */
+/* SLOT kept: 5 x 64 KiB */
 /* A static pointer of a function, to an array on the heap. */
 #include "scene.h"
 

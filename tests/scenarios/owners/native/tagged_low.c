@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* MAYBE slots in global: 3 x 64 KiB */
+/* SLOT slots: 3 x 64 KiB */
 /* Pointers whose lowest bits are flags. */
 #include "scene.h"
 

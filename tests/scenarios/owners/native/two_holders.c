@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER front in global: 2 x 64 KiB */
+/* SLOT front: 2 x 64 KiB */
 /* Two globals have the same; the one that is nearer gives its name. */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER values in global: 2 x 64 KiB */
+/* SLOT values: 2 x 64 KiB */
 /* Unions, of which some are numbers. */
 #include "scene.h"
 
