@@ -89,7 +89,9 @@ static bool held_to_end(const struct search *s, const struct curve *c, uint32_t 
     }
     for (size_t i = 0; i < s->replay->site_count; i++) {
         const struct vt_replay_site *other = &s->replay->sites[i];
-        if (i != site && other->layer == s->replay->sites[site].layer)
+        bool is_program =
+            s->index[i] == VT_NO_SITE || p->sites[s->index[i]].class == VT_CLASS_PROGRAM;
+        if (i != site && is_program && other->layer == s->replay->sites[site].layer)
             after += other->live_bytes;
     }
     return given_up < c->held_count || before > after ||

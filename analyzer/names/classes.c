@@ -210,6 +210,19 @@ const char *vt_classes_allocator(unsigned hook) {
     return hook == VT_HOOK_TORCH ? "PyTorch" : "a memory pool";
 }
 
+/* A block that a framework took for a library of CUDA's. */
+static void judge_block(const struct vt_classes *c, struct vt_site *site) {
+    for (size_t i = 0; i < c->count + sizeof built_in / sizeof *built_in; i++) {
+        const struct row *row = i < c->count ? &c->rows[i] : &built_in[i - c->count];
+        if (row->class != VT_CLASS_RUNTIME || row->what != FUNCTION ||
+            !row_matches(row, site->stack, NULL))
+            continue;
+        site->class = row->class;
+        site->class_name = row->name;
+        return;
+    }
+}
+
 void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bool pooled,
                       unsigned blocks_hook, struct vt_site *site) {
     site->class = VT_CLASS_PROGRAM;
@@ -219,6 +232,8 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
         const char *name;
         site->recycled = vt_classes_of_stack(c, p, site->stack, &name) == VT_CLASS_CACHE;
     }
+    if (site->layer == VT_LAYER_FRAMEWORK)
+        judge_block(c, site);
     if (site->layer != VT_LAYER_DRIVER)
         return;
     site->class = vt_classes_of_stack(c, p, site->stack, &site->class_name);

@@ -69,8 +69,8 @@ static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned
     if (what == VT_ROWS_PINNED || what == VT_ROWS_MANAGED)
         return site->layer == (what == VT_ROWS_PINNED ? VT_LAYER_HOST : VT_LAYER_MANAGED) &&
                held_count(site);
-    if (site->layer != VT_LAYER_FRAMEWORK &&
-        (site->layer != VT_LAYER_DRIVER || site->class != VT_CLASS_PROGRAM))
+    if ((site->layer != VT_LAYER_FRAMEWORK && site->layer != VT_LAYER_DRIVER) ||
+        site->class != VT_CLASS_PROGRAM)
         return false; /* list a cache's blocks instead, and no memory of CUDA libraries */
     return what == VT_ROWS_HELD   ? held_count(site) > 0
            : what == VT_ROWS_LATE ? site->held_count > 0
