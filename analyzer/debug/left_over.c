@@ -58,12 +58,13 @@ static const struct list {
 /* The way down to one word, and what it points to. */
 struct word {
     const struct vt_log_around *around;
-    Dwarf_Die to;            /* a type */
-    bool points;             /* `to` is known */
-    bool to_text, text;      /* it points to a string's characters; it is a part of them */
-    const struct list *list; /* the innermost container on the way so far; NULL: none */
-    Dwarf_Die item;          /* of its nodes */
-    struct vt_slot_in in;    /* the innermost class of the program's own around it */
+    struct vt_word_in *split; /* its variable, if that is split; NULL: it is not */
+    Dwarf_Die to;             /* a type */
+    bool points;              /* `to` is known */
+    bool to_text, text;       /* it points to a string's characters; it is a part of them */
+    const struct list *list;  /* the innermost container on the way so far; NULL: none */
+    Dwarf_Die item;           /* of its nodes */
+    struct vt_slot_in in;     /* the innermost class of the program's own around it */
     /* for so many pointers, a container of the C++ library knows what is in use */
     unsigned contained;
     bool to_many;       /* it points to an array, by its class: unique_ptr<T[]> */
@@ -171,6 +172,20 @@ static bool is_called(Dwarf_Die *class_, const char *name) {
     return called && !strncmp(called, name, length) && (!called[length] || called[length] == '<');
 }
 
+/* Makes a distance from a word in its variable one in memory. */
+static bool find_in_memory(const struct word *w, int64_t *from_word) {
+    struct vt_part part;
+    if (!w->split)
+        return true;
+    uint64_t offset = w->split->offset + (uint64_t)*from_word;
+    for (unsigned i = 0; vt_variables_part(&w->split->variable, i, &part); i++)
+        if (part.known && offset - part.start < part.size) {
+            *from_word = (int64_t)(part.address + (offset - part.start) - w->split->address);
+            return true;
+        }
+    return false;
+}
+
 /* What a class of the library says of a word in it. False: it says nothing. */
 static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -180,8 +195,10 @@ static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
         if (!is_called(class_, rows[i].class_) ||
             !find_member(class_, rows[i].member, 0, &type, &offset))
             continue;
+        offset += at.start;
         bool known = !dwarf_aggregate_size(&type, &size) && size && size <= WORD &&
-                     number_at(at.word->around, at.start + offset, size, &number);
+                     find_in_memory(at.word, &offset) &&
+                     number_at(at.word->around, offset, size, &number);
         at.word->may_be_unused = known ? at.word->before_word : true;
         *left_over = known && is_left_over(class_, rows[i].holds, number, at);
         return true;
@@ -255,7 +272,7 @@ static void come_to_class(Dwarf_Die *class_, bool is_library, struct place at) {
     const char *name = dwarf_diename(class_);
     if (!is_library) {
         w->in = (struct vt_slot_in){
-            .class_ = *class_, .has_class = true, .start = at.start, .around = w->around};
+            .class_ = *class_, .has_class = !w->split, .start = at.start, .around = w->around};
         w->contained = 0;
         return;
     }
@@ -328,19 +345,20 @@ static bool look_behind(struct word *w, int64_t offset) {
     return look(&to, (struct place){w, -(offset % (int64_t)size), 0});
 }
 
-bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
-                     bool *last, bool *may_be_unused) {
+bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around, bool *last,
+                     bool *may_be_unused) {
     const struct vt_log_around *words[WORDS_MOST];
     unsigned count = 0;
     struct word w = {.points = true, .contained = 1};
     *last = *may_be_unused = false;
-    if (!type_of(variable, &w.to))
+    if (!type_of(&word->variable, &w.to))
         return false;
     for (; around && count < WORDS_MOST; around = around->parent)
         words[count++] = around;
     for (unsigned i = count; i-- > 0 && !around && w.points;) {
-        int64_t from = i + 1 == count ? (int64_t)(offset & INT64_MAX) : words[i]->offset;
+        int64_t from = i + 1 == count ? (int64_t)(word->offset & INT64_MAX) : words[i]->offset;
         w.around = words[i];
+        w.split = i + 1 == count && word->split ? word : NULL;
         if (from < 0 || !w.around->halves)
             break;
         if (w.to_text)

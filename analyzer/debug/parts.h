@@ -101,10 +101,20 @@ struct vt_variables {
     bool read;
 };
 
-/* The variable that begins at an address; a thread-local one's is that in its module's storage. *whole: all
- * of it is there, as its type says. False: none begins there. */
+/* The variable that begins at an address, or that a compiler has split, and one of whose parts does; a
+ * thread-local one's is that in its module's storage. *whole: all of it is there, as its type says; else it is there
+ * from *part on. False: none begins there. */
 bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
-                       bool is_thread_local, Dwarf_Die *found, bool *whole);
+                       bool is_thread_local, Dwarf_Die *found, bool *whole, uint64_t *part);
+
+/* A part of a variable that was split. */
+struct vt_part {
+    uint64_t start, size; /* in the variable */
+    Dwarf_Addr address;
+    bool known; /* it is in memory */
+};
+/* The parts from 0 on. False: there are no more. */
+bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *part);
 
 void vt_variables_free(struct vt_variables *v);
 
@@ -113,8 +123,14 @@ void vt_variables_free(struct vt_variables *v);
 /* Whether the way by the word at an offset in a variable is none, by the variable's type: a word is left
  * over from what was there before, or is text. *last: it is left over, and the way's last. False also if
  * nothing is known. *may_be_unused: the way goes through a slot of an array that may not be in use. */
-bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
-                     bool *last, bool *may_be_unused);
+struct vt_word_in {
+    Dwarf_Die variable;
+    uint64_t offset; /* of the word */
+    bool split;      /* the variable's parts lie elsewhere: */
+    Dwarf_Addr address;
+};
+bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around, bool *last,
+                     bool *may_be_unused);
 
 /* A slot of an array, and the class that has the array, or the pointer to it. */
 struct vt_slot_in {

@@ -475,6 +475,8 @@ struct known_variable {
     GElf_Sym sym;
     Dwarf_Die die;
     bool has_die, whole;
+    uint64_t part; /* if it is not whole: where what the symbol has lies in it */
+    Dwarf_Addr address;
 };
 
 static bool find_variable(struct vt_symbols *s, const char *path, const char *build_id,
@@ -491,10 +493,11 @@ static bool find_variable(struct vt_symbols *s, const char *path, const char *bu
                                           v->offset >= (v->sym.st_size ? v->sym.st_size : 1))))
         return false;
     Dwarf *dwarf = dwfl_module_getdwarf(m->dwfl_module, &bias);
+    v->address = address - bias;
     v->has_die =
         dwarf && vt_variables_find(&m->variables, dwarf,
                                    is_thread_local ? v->sym.st_value : address - v->offset - bias,
-                                   is_thread_local, &v->die, &v->whole);
+                                   is_thread_local, &v->die, &v->whole, &v->part);
     return true;
 }
 
@@ -519,9 +522,9 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     if (!dwarf_decl_line(&declared, &line) && line > 0)
         found->line = (uint32_t)line;
     found->weak = is_weak(&v.die);
+    struct vt_word_in word = {v.die, v.part + v.offset, !v.whole, v.address};
     found->no_way =
-        v.whole && around &&
-        vt_left_over_is(&v.die, v.offset, around, &found->left_over, &found->may_be_unused);
+        around && vt_left_over_is(&word, around, &found->left_over, &found->may_be_unused);
     found->leads_to = asks ? vt_weak_of(&declared) : VT_WEAK_UNKNOWN;
     return true;
 }

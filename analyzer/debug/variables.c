@@ -9,13 +9,46 @@
 #include <stdlib.h>
 
 /* A module with more debug information than this is read only in part: it takes a second. */
-enum { MOST_WORK = 4000000, DEPTH_MOST = 64 };
+enum { MOST_WORK = 4000000, DEPTH_MOST = 64, PARTS_MOST = 64 };
 
 struct vt_variable_die {
     Dwarf_Addr address;
     Dwarf_Die die;
-    bool is_thread_local, in_parts; /* in_parts: only what it begins with is there */
+    bool is_thread_local, in_parts;
+    uint64_t part; /* what lies there is the variable from here on; 0: it begins there */
 };
+
+static bool is_address(const Dwarf_Op *op) {
+    return op->atom == DW_OP_addr || op->atom == DW_OP_addrx || op->atom == DW_OP_GNU_addr_index;
+}
+
+static bool read_address(Dwarf_Attribute *location, const Dwarf_Op *op, Dwarf_Addr *address) {
+    Dwarf_Attribute memory;
+    *address = op->number;
+    return op->atom == DW_OP_addr ||
+           (!dwarf_getlocation_attr(location, op, &memory) && !dwarf_formaddr(&memory, address));
+}
+
+bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *part) {
+    Dwarf_Attribute location;
+    Dwarf_Op *ops;
+    size_t count;
+    *part = (struct vt_part){.known = false};
+    if (number == PARTS_MOST || !dwarf_attr(variable, DW_AT_location, &location) ||
+        dwarf_getlocation(&location, &ops, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (is_address(&ops[i]))
+            part->known = read_address(&location, &ops[i], &part->address);
+        if (ops[i].atom != DW_OP_piece)
+            continue;
+        part->size = ops[i].number;
+        if (number-- == 0)
+            return true;
+        *part = (struct vt_part){.start = part->start + part->size};
+    }
+    return false;
+}
 
 /* gcc writes an address, clang the number of one in a table; of a thread-local variable, where it lies
  * in the module's storage. */
@@ -37,14 +70,22 @@ static bool address_of(Dwarf_Attribute *location, struct vt_variable_die *v) {
     if (ops[0].atom == DW_OP_constx || ops[0].atom == DW_OP_GNU_const_index)
         return v->is_thread_local && !dwarf_getlocation_attr(location, ops, &memory) &&
                !dwarf_formudata(&memory, address);
-    return ops[0].atom == DW_OP_addr ||
-           ((ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
-            !dwarf_getlocation_attr(location, ops, &memory) && !dwarf_formaddr(&memory, address));
+    return is_address(ops) && read_address(location, ops, address);
 }
 
 static void add(struct vt_variables *v, Dwarf_Die *die) {
     Dwarf_Attribute memory;
     struct vt_variable_die found = {.die = *die};
+    struct vt_part part;
+    bool split = false;
+    for (unsigned i = 0; vt_variables_part(die, i, &part); i++) {
+        split = true;
+        if (part.known)
+            *VT_ADD(v->list, v->count, v->room) = (struct vt_variable_die){
+                .address = part.address, .die = *die, .in_parts = true, .part = part.start};
+    }
+    if (split)
+        return;
     if (!address_of(dwarf_attr(die, DW_AT_location, &memory), &found))
         return;
     *VT_ADD(v->list, v->count, v->room) = found;
@@ -79,7 +120,7 @@ static int compare(const void *a, const void *b) {
 }
 
 bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
-                       bool is_thread_local, Dwarf_Die *found, bool *whole) {
+                       bool is_thread_local, Dwarf_Die *found, bool *whole, uint64_t *part) {
     struct vt_variable_die as = {.address = address, .is_thread_local = is_thread_local};
     if (!v->read) {
         Dwarf_Off at = 0, next;
@@ -105,6 +146,7 @@ bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
         v->list[low].is_thread_local != is_thread_local)
         return false;
     *whole = !v->list[low].in_parts;
+    *part = v->list[low].part;
     *found = v->list[low].die;
     return true;
 }
