@@ -76,7 +76,7 @@ static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
     struct vt_site *site = index == VT_NO_SITE ? NULL : &m->p->sites[index];
     if (!site || sum->further)
         return;
-    if (site->layer == VT_LAYER_DRIVER && site->class == VT_CLASS_RUNTIME) {
+    if (site->class == VT_CLASS_RUNTIME) {
         m->snapshot->runtime_bytes += sum->bytes;
         m->snapshot->runtime_count += sum->count;
     }

@@ -11,11 +11,11 @@ import torch
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.first = torch.nn.Linear(64, 128)
-        self.norm = torch.nn.BatchNorm1d(128)
-        self.layers = torch.nn.ModuleList([torch.nn.Linear(128, 128) for _ in range(3)])
-        self.last = torch.nn.Linear(128, 64)
-        self.last.weight = torch.nn.Parameter(torch.randn(64, 128))
+        self.first = torch.nn.Linear(64, 512)
+        self.norm = torch.nn.BatchNorm1d(512)
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(512, 512) for _ in range(3)])
+        self.last = torch.nn.Linear(512, 64)
+        self.last.weight = torch.nn.Parameter(torch.randn(64, 512))
         self.cache = {}
 
     def forward(self, x):
@@ -65,7 +65,7 @@ def saved(root):
 
 
 model = Net().cuda()
-tied = torch.nn.Linear(128, 64).cuda()
+tied = torch.nn.Linear(512, 64).cuda()
 tied.weight = model.last.weight  # shared: one storage, two modules
 opt = torch.optim.Adam(list(model.parameters()) + [tied.bias], amsgrad=True)
 ema = copy.deepcopy(model)
