@@ -274,7 +274,9 @@ class Sandbox:
         self.env = {name: text for name, text in os.environ.items()
                     if not name.startswith(("VRAMTRACE", "LD_", "MAKE", "MFLAGS", "PYTHONPATH", "CUDA_", "NUMBA_"))}
         self.env.update(PATH=f"{top}/bin:{self.env['PATH']}", HOME=str(top / "home"), TMPDIR=str(top / "tmp"),
-                        LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", SRC=str(SRC), BUILT=str(build))
+                        LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", SRC=str(SRC), BUILT=str(build),
+                        # PyTorch to 2.14 takes 8 MiB for each thread that multiplies: no figure of ours.
+                        CUBLAS_WORKSPACE_CONFIG=":0:0", CUBLASLT_WORKSPACE_SIZE="0")
         for name in ("BUILD", "CASE", "SIM", "TRACER", "PYTHON", "CC"):  # the test's own, which make would take for its own
             self.env.pop(name, None)
         self.programs(build)
