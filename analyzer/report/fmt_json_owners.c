@@ -62,9 +62,10 @@ void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *p,
 }
 
 void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
+    const struct vt_snapshot *shown = vt_process_snapshot(p) ? NULL : vt_process_snapshot_shown(p);
     for (uint32_t i = 0; vt_json_items(j, "snapshots", i, p->snapshot_count); i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
-        if (s->passing)
+        if (s->passing && s != shown)
             continue;
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at_ns", s->at);
