@@ -273,10 +273,11 @@ static void note_replay(const struct build *b) {
                       VT_NUMBER(r->strays), vt_plural(r->strays), r->strays == 1 ? "s" : "");
     if (r->lost_blocks)
         vt_model_note(b->p,
-                      "%s block%s of a caching allocator %s live when the segment around was "
-                      "freed: counted as freed with it.",
+                      "%s block%s of a caching allocator %s live when %s freed: counted as freed "
+                      "with it.",
                       VT_NUMBER(r->lost_blocks), vt_plural(r->lost_blocks),
-                      r->lost_blocks == 1 ? "was" : "were");
+                      r->lost_blocks == 1 ? "was" : "were",
+                      r->lost_blocks == 1 ? "its segment was" : "their segments were");
     if (torch_is_mute(b))
         vt_model_note(b->p,
                       "PyTorch: this version reports its blocks in a way that the tracer does "
@@ -300,7 +301,7 @@ static void take_owner(struct build *b) {
     struct stat st;
     b->p->hides_source = !b->options->source && (fstat(b->log.fd, &st) || st.st_uid != geteuid());
     if (b->p->hides_source)
-        vt_model_note(b->p, "The log is another user's: source lines are not shown (--source "
+        vt_model_note(b->p, "The log belongs to another user: source lines are not shown (--source "
                             "shows them).");
 }
 

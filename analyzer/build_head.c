@@ -68,8 +68,9 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
                "runtime does), or the machine went down. Read up to the last whole record of each "
                "thread.");
     else if (p->bare_end)
-        vt_model_note(p, "The process ended by a bare system call, as Go's runtime and sanitizers "
-                         "do: live memory was not searched for what is lost.");
+        vt_model_note(p,
+                      "The process ended by a bare system call, as Go's runtime and sanitizers "
+                      "do: its memory was not searched for pointers, so nothing is called lost.");
     if (log->cut)
         vt_model_note(
             p,

@@ -121,7 +121,7 @@ static int check(void *to, char *const *arguments, int count) {
 }
 
 static const struct vt_option rows[] = {
-    {"run", " ID", "in a folder: the run whose id begins like this, or all", vt_take_text,
+    {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_take_text,
      .at = offsetof(struct options, run)},
     {"only", NULL, "only the logs that are named, not all of their runs", vt_take_flag,
      .at = offsetof(struct options, only)},

@@ -61,7 +61,7 @@ static void caller(const struct vt_diff_side *side) {
 static const char *verdict(const struct vt_diff_row *r, unsigned side) {
     const struct vt_diff_side *s = &r->sides[side];
     if (!s->there)
-        return "not there";
+        return "absent";
     if (s->verdict == VT_VERDICT_FREED && r->bytes[side])
         return "freed at exit";
     return vt_verdict_names[s->verdict];
@@ -111,7 +111,7 @@ static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
     static const char *const headings[VT_DIFF_STATES] = {[VT_DIFF_APPEARED] = "APPEARED",
                                                          [VT_DIFF_GREW] = "GREW",
                                                          [VT_DIFF_SHRANK] = "SHRANK",
-                                                         [VT_DIFF_WENT] = "WENT"};
+                                                         [VT_DIFF_WENT] = "GONE"};
     bool colour = vt_wants_colour(1);
     uint32_t at = 0, changed = 0;
     for (int kind = 0; kind < 2; kind++)
@@ -129,7 +129,7 @@ static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
             for (uint32_t i = 0; i < count && i < o->top; i++)
                 row(&rows[i]);
             if (count > o->top)
-                fprintf(page, "  and %u more (--top)\n", count - o->top);
+                fprintf(page, "  and %u more (--top %u shows them)\n", count - o->top, count);
         }
     return changed;
 }
@@ -158,7 +158,7 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
     if (a->processes > 1 || b->processes > 1)
         total("processes", a->processes, b->processes, false);
     if (!write_rows(d, o) && no_owner_changed(d))
-        fputs("\nevery site holds as much as before\n", page);
+        fputs("\nno site holds more or less than before\n", page);
 }
 
 /* When both snapshots were taken, which are of one kind: "at the end of both". Free it. */
@@ -166,16 +166,16 @@ static char *moment_of_both(const struct vt_snapshot *before, const struct vt_sn
     if (before->why == VT_SNAPSHOT_END)
         return vt_strdup("at the end of both");
     if (before->why == VT_SNAPSHOT_OOM)
-        return vt_strdup("as memory ran out in both");
+        return vt_strdup("when memory ran out in both");
     if (!before->passing && before->phase && *before->phase)
         return vt_formatted("at the last '%s' of both", before->phase);
-    return vt_formatted("%sbefore at %s, after at %s", before->passing ? "as memory grew: " : "",
+    return vt_formatted("%sbefore at %s, after at %s", before->passing ? "as it grew: " : "",
                         VT_DURATION(before->at), VT_DURATION(after->at));
 }
 
 static void owners_heading(const struct vt_diff_moments *m) {
     bool colour = vt_wants_colour(1);
-    fprintf(page, "\n%sOWNERS%s   what keeps it, ", style(colour, VT_STYLE_HEAD),
+    fprintf(page, "\n%sOWNERS%s   what keeps the memory, ", style(colour, VT_STYLE_HEAD),
             style(colour, VT_STYLE_NONE));
     if (m->alike) {
         VT_SCOPED char *moment = moment_of_both(m->shown[0], m->shown[1]);
@@ -187,8 +187,8 @@ static void owners_heading(const struct vt_diff_moments *m) {
     }
     if (!m->tell)
         fputs(m->alike
-                  ? "  Only a part was looked at: what one run does not show may be there unseen.\n"
-                  : "  These are different moments: what only one shows has not come or gone.\n",
+                  ? "  Both are partial: what one run does not show may be there all the same.\n"
+                  : "  The moments differ: what only one of them shows need not be new or gone.\n",
               page);
 }
 
@@ -223,9 +223,9 @@ static void write_owners(const struct vt_diff *d, const struct options *o) {
     const struct vt_diff_moments *m = &d->moments;
     uint32_t changed = 0, unseen = 0;
     if (!m->shown[0] != !m->shown[1])
-        fprintf(page, "\n%sOWNERS%s   not compared: the run %s has no snapshot of owners\n",
+        fprintf(page, "\n%sOWNERS%s   not compared: the %s run has no snapshot of owners\n",
                 style(vt_wants_colour(1), VT_STYLE_HEAD), style(vt_wants_colour(1), VT_STYLE_NONE),
-                m->shown[0] ? "after" : "before");
+                m->shown[0] ? "AFTER" : "BEFORE");
     for (uint32_t i = 0; i < d->owner_count && m->shown[0] && m->shown[1]; i++) {
         const struct vt_diff_owner *r = &d->owners[i];
         unseen += r->unseen;
@@ -236,7 +236,7 @@ static void write_owners(const struct vt_diff *d, const struct options *o) {
         owner_row(r);
     }
     if (changed > o->top)
-        fprintf(page, "  and %u more (--top)\n", changed - o->top);
+        fprintf(page, "  and %u more (--top %u shows them)\n", changed - o->top, changed);
     if (changed && unseen)
         fprintf(page, "  and %u seen in one run only, whose call site%s as much in both\n", unseen,
                 unseen == 1 ? " holds" : "s hold");

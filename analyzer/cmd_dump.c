@@ -312,7 +312,7 @@ static int dump_all(void *to, char *const *arguments, int count) {
 
 int vt_cmd_dump(int argc, char **argv) {
     static const struct vt_option rows[] = {
-        {"run", " ID", "in a folder: the run whose id begins like this, or all", vt_take_text,
+        {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_take_text,
          .at = 0},
         VT_OPTION_HELP,
         {.name = NULL},

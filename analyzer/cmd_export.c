@@ -109,8 +109,8 @@ static const struct vt_option rows[] = {
     {"output", " FILE", "write to this file, not to standard output", vt_take_output,
      AT(input.output), .letter = 'o'},
     {"value", " live|peak|allocated|leaked",
-     "the memory to show: live at the end, as each GPU was at\nits peak, allocated in all, or "
-     "leaked; default: what the\nleaks held, without leaks the peak",
+     "the memory to show: live at the end, at the peak of each\nGPU, allocated in all, or "
+     "leaked; default: leaked, or\npeak where nothing leaked",
      take_value, AT(export.value)},
     {.name = NULL},
 };

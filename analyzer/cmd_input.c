@@ -43,7 +43,7 @@ const struct vt_option vt_input_options[] = {
      "more caches and CUDA libraries, as lines of\nCLASS WHAT PATTERN [NAME] (see "
      "vramtrace-report(1))",
      vt_take_text, AT(model.classes)},
-    {"run", " ID", "in a folder: the run whose id begins like this, or all", vt_take_text, AT(run)},
+    {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_take_text, AT(run)},
     VT_OPTION_HELP,
     {.name = NULL},
 };
@@ -170,7 +170,7 @@ FILE *vt_output_open(const char *path) {
     bool log = vt_log_is_log(path);
     FILE *out = log ? NULL : fopen(path, "we");
     if (log)
-        vt_error("%s: is a log, so it is not replaced", path);
+        vt_error("%s: not replaced: it is a log", path);
     else if (!out)
         vt_error("%s: %s", path, strerror(errno));
     return out;

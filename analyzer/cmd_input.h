@@ -18,7 +18,7 @@ struct vt_input {
     const char *output; /* -o; NULL: stdout */
     bool native;        /* --native */
     bool ranks;         /* several processes are compared: vt_model.fleet */
-    /* with `ranks`: only processes that have a site whose id begins like this; NULL */
+    /* with `ranks`: only processes that have a site whose id begins with this; NULL */
     const char *site;
     struct vt_texts user_code;
 };

@@ -37,7 +37,7 @@ static int check_replaced(const char *path, bool *direct) {
     *direct = !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     if (*direct)
         return 0;
-    vt_error("%s: is there and is no merged file, so it is not replaced", path);
+    vt_error("%s: not replaced: it exists, and is not a merged file", path);
     return VT_STATUS_USAGE;
 }
 
@@ -236,10 +236,10 @@ static int merge(void *to, char *const *arguments, int count) {
 
 static const struct vt_option rows[] = {
     {"output", " FILE",
-     "write to this file, not to vramtrace.HOST.jsonl.gz here;\na merged file that is there is "
+     "write to this file, not to vramtrace.HOST.jsonl.gz here;\nan existing merged file is "
      "replaced",
      vt_take_output, AT(output), .letter = 'o'},
-    {"run", " ID", "in a folder: only the run whose id begins like this", vt_take_text, AT(run)},
+    {"run", " ID", "in a folder: only the run whose id begins with this", vt_take_text, AT(run)},
     {"own", " PATTERN",
      "your own code: frames whose function, file or module match; '*' matches anything; may be "
      "repeated",

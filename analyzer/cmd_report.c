@@ -64,7 +64,7 @@ static int check_site(const struct vt_model *model, const char *prefix) {
         for (uint32_t j = 0; j < model->processes[i].site_count; j++)
             if (vt_site_wanted(&model->processes[i].sites[j], prefix))
                 return 0;
-    vt_error("--site %s: no site of %s%s has an id that begins like this", prefix,
+    vt_error("--site %s: no site of %s%s has an id that begins with this", prefix,
              model->fleet ? model->fleet->processes[0].log : model->processes[0].log,
              model->fleet ? " and the others" : "");
     return VT_STATUS_USAGE;
@@ -116,7 +116,7 @@ static const struct vt_option rows[] = {
      "a row for each of these (line); owner: what keeps the memory", take_by, .at = 0},
     {"site", " ID", "one site with its stack; a unique prefix of the id is enough", take_site,
      .at = 0},
-    {"source", NULL, "show source lines although the log is another user's", vt_take_flag,
+    {"source", NULL, "show source lines although the log belongs to another user", vt_take_flag,
      AT(input.model.source)},
     {.name = NULL},
 };

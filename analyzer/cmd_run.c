@@ -74,7 +74,7 @@ static void set_pytest(const struct vt_run_plan *plan) {
                           ? NULL
                           : "the plugin is not installed";
     if (why && !plan->quiet)
-        vt_error("pytest's tests are judged together, not each: %s", why);
+        vt_error("pytest's tests are judged together, not one by one: %s", why);
 }
 
 /* Prints the lines at the end of a run without a gate. Returns the exit status. */

@@ -31,14 +31,14 @@ static int watch(void *to, char *const *arguments, int count) {
 
 static const struct vt_option rows[] = {
     {"interval", " SECONDS",
-     "between two refreshes (1); more where the log is long, so that a tenth of a core is enough",
+     "between refreshes (1); longer for a long log, so that a tenth of a core is enough",
      vt_take_milliseconds, AT(interval_ms)},
     {"once", NULL, "print one frame as text, without a screen", vt_take_flag, AT(watch.once)},
     {"format", " text|json",
      "json: one frame with --once, else a line for each refresh until all processes have ended",
      vt_take_json, AT(watch.json)},
     {"prometheus", " FILE",
-     "write each frame as metrics for node_exporter's textfile collector, too", vt_take_output,
+     "also write each frame as metrics for node_exporter's textfile collector", vt_take_output,
      AT(watch.prometheus)},
     {"top", " N", "lines of a process (--once: 10; metrics: 20; json: all)", vt_take_count,
      AT(watch.top)},
@@ -55,7 +55,7 @@ int vt_cmd_watch(int argc, char **argv) {
                  "\n"
                  "Follows running processes by their logs alone: devices, the largest lines and\n"
                  "how they grow, phases, failed allocations. PID: a traced process, with its\n"
-                 "children; LOG: a log, which need not be there yet, or a folder: its newest run.\n"
+                 "children; LOG: a log, which may not exist yet, or a folder: its newest run.\n"
                  "Default: the newest run here. When a process has ended, its report is shown.\n"
                  "\n",
         .after = "\nKeys: h explains them; o asks the process for its owners, q quits.\n",

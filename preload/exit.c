@@ -33,7 +33,7 @@ static void say_exit_line(void) {
     if (dropped) {
         at = vt_text_put(at, "; ");
         at = vt_text_put_number(at, dropped);
-        at = vt_text_put(at, " events dropped");
+        at = vt_text_put(at, dropped == 1 ? " event dropped" : " events dropped");
     }
     const char *fate = vt_log_fate();
     vt_text_put(at, fate ? "; but its log " : "; vramtrace report ");

@@ -24,7 +24,32 @@ STUMBLES = {r"\bthe mend\b": "the fix", r"\bLEAK WENT\b(?!`\.)": "LEAK FIXED", r
             r"\bneed not be carried together\b": "can stay on their nodes", r"\bOf memory of a\b": "For ... memory",
             r"\bit is init's to bury\b": "init reaps it", r"\bwhat they found that are done\b": "results of finished searches",
             r"\bthis log has none of that name\b": "no phase \"x\" in this log; it has ...", r"\bthen in a process that stays\b": "another process is growing",
-            r"\bA limit without a test goes\b": "Remove a limit that no test needs", r"\bis to have the \w+ of each\b": "store the ... of each"}
+            r"\bA limit without a test goes\b": "Remove a limit that no test needs", r"\bis to have the \w+ of each\b": "store the ... of each",
+            r"\bOf two nobody knows\b": "either may be the odd one out", r"\bNOBODY DIFFERS\b": "NONE DIFFERS",
+            r"\bfigures of the first of them\b": "The figures are those of the first", r"\bways to differ\b": "more that differ",
+            r"\bat the moment that each shows\b": "each at its own snapshot", r"\bthe most \S+ (\w+B )?in (rank|process) ": "most in rank 3: 11.0 MiB",
+            r"\bare so far apart\b": "their clocks probably differ by that much", r"\bas if it had not\b": "corrected for that",
+            r"\bfor want of them\b": "lack too many to be compared", r"\bare by their own clocks\b": "by its own clock",
+            r"\bat most so long\b": "at most this long", r"\bis there and is no\b": "not replaced: it exists, and is not a ...",
+            r"\bis a log, so it is not\b": "not replaced: it is a log", r"\bneed not be there yet\b": "may not exist yet",
+            r"\bbegins? like this\b": "begins with this", r"\bbeside files alone\b": "Where only files are named",
+            r"\bwith them: ": "also judged", r"\bfixed\?  ": "maybe fixed", r"\bso (is that|are those) of \S+ more process": "the same in ... more processes",
+            r"\bby such calls, more than\b": "from such calls; the baseline accepts ...", r"\bhave no pointer left to them\b": "no pointer to them is left",
+            r"\bhold no more \(0\)": "hold at most this", r"\bNot like the others\b": "Unlike the others", r"\bpast GitHub's ten\b": "GitHub shows ten",
+            r"\bevery site holds as much\b": "no site holds more or less than before", r"\bnot there ->|-> not there\b": "absent",
+            r"\bmay be there unseen\b": "may be there all the same", r"\bhas not come or gone\b": "need not be new or gone",
+            r"\brest kept by\b": "still kept by", r"\bholds? it, too\b": "also held by", r"\bheld too by\b": "also held by",
+            r"\bowners were (not )?looked for (at the end[;,\"]|yet|in a part)": "no snapshot at the end, yet; cut short",
+            r"\bbefore owners were looked for\b": "before the final snapshot", r"\bno(body has|body) looked for them\b": "no snapshot of owners",
+            r"\bfrom which a named way\b": "no named path to it was found", r"\bas the program's code ended\b": "when the program's code ended",
+            r"\blike a process that runs\b|\bone of a process that runs\b": "a running process", r"\btold in short\b": "shown in brief",
+            r"\bEvents? that the log lacks\.": "Events that could not be recorded", r"\bdevice memory that is left\b": "Free device memory",
+            r"\bturns the order around\b": "reverses the order", r"\bPause, and go on\b": "Pause or resume",
+            r"\bthread can be started\b": "cannot start a thread", r"\bof a kind that is known here\b": "a known kind of terminal",
+            r"\bwhen the segment around was\b": "when its segment was freed", r"\bThe log is another user's\b": "belongs to another user",
+            r"\bsearched for what is lost\b": "searched for pointers, so nothing is called lost", r"\bwhose runs it chooses\b": "a folder to choose a run from",
+            r"\bnobody could (have freed|free) (it|them)\b": "nothing can free it any more", r"\b(runs on, traced|is told by its UUID)\b": "keeps running; identified by",
+            r"\bis meant from\b": "begins at", r"\bthat you run anyway\b": "your usual command"}
 
 _program = None
 

@@ -237,7 +237,7 @@ int vt_option_output(const struct vt_taken *taken, const char *file) {
     const char letter[] = {option->letter, 0};
     if (strncmp(file, "--", 2) != 0)
         return 0;
-    return vt_usage(taken->command, "%s%s: expected a file, found '%s'; one of that name is ./%s",
-                    option->letter ? "-" : "--", option->letter ? letter : option->name, file,
-                    file);
+    return vt_usage(
+        taken->command, "%s%s: expected a file, found '%s'; for a file of that name: ./%s",
+        option->letter ? "-" : "--", option->letter ? letter : option->name, file, file);
 }

@@ -16,7 +16,7 @@
 
 #define VALUES      (2 * VT_EXPORT_VALUES) /* of a sample: blocks and bytes of each value */
 #define LABELS      6
-#define PHASES_SEEN 64 /* at most so many open phases are looked at for one call site */
+#define PHASES_SEEN 64 /* how many open phases are looked at for one call site */
 
 struct writer {
     const struct vt_export_options *options;

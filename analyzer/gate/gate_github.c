@@ -122,7 +122,7 @@ static void summary(const struct vt_gate_page *page) {
         fprintf(out, "\n%u more lines are in the step's log\n", gate->line_count - ROWS);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         if (gate->processes[gate->order[i]].outlier)
-            remark(page, "Not like the others", page->names[gate->order[i]]);
+            remark(page, "Unlike the others", page->names[gate->order[i]]);
     for (uint32_t i = 0; i < page->note_count && i < NOTES; i++)
         remark(page, "Note", page->notes[i]);
     fputc('\n', out);
@@ -164,12 +164,12 @@ void vt_gate_github_write(const struct vt_gate_page *page) {
     }
     fprintf(out, "leak check %s\n", page->headline);
     if (page->how->added_count)
-        fprintf(out, "judged with them: %u more log%s of the same run\n", page->how->added_count,
+        fprintf(out, "also judged: %u more log%s of the same run\n", page->how->added_count,
                 vt_plural(page->how->added_count));
     bool summed = write_summary(page);
     uint32_t left = lines > ANNOTATIONS ? lines - ANNOTATIONS : 0;
     if (left)
-        fprintf(out, "%u more line%s, past GitHub's ten annotations%s\n", left,
+        fprintf(out, "%u more line%s (GitHub shows ten annotations)%s\n", left,
                 left == 1 ? " fails" : "s fail", summed ? "; the step summary lists them" : ":");
     for (uint32_t i = summed ? ROWS : ANNOTATIONS; i < lines; i++)
         plain_line(page, &page->said[i]);

@@ -175,7 +175,8 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
         vt_string_format(why, ", %s %s freed only at exit", VT_NUMBER(line->amount.freed),
                          line->amount.freed == 1 ? "was" : "were");
     if (verdict == VT_VERDICT_LOST)
-        vt_string_add(why, ", and some have no pointer left to them");
+        vt_string_add(why, line->live_count == 1 ? ", and no pointer to it is left"
+                                                 : ", and no pointer to some of them is left");
     if (worst->tested && worst->tested->fails)
         vt_string_format(why, "; kept by %s", worst->tested->test);
     else if (verdict == VT_VERDICT_GROWING)
@@ -206,8 +207,7 @@ static void peak_why(const struct vt_gate *g, const struct vt_gate_line *line, b
         vt_string_format(why, "its peak of %s is over --max-peak %s", VT_BYTES(f->amount.bytes),
                          most);
     if (line->count > 1)
-        vt_string_format(why, "; so %s of %u more process%s",
-                         line->count == 2 ? "is that" : "are those", line->count - 1,
+        vt_string_format(why, "; the same in %u more process%s", line->count - 1,
                          line->count == 2 ? "" : "es");
 }
 
@@ -236,11 +236,8 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
         vt_string_format(&why, "; grown beyond the %s that the baseline accepts",
                          VT_BYTES(f->accepted_bytes));
     else if (f->accepted_bytes != VT_UNKNOWN)
-        vt_string_format(
-            &why,
-            "; its function holds %s by such calls, more than the %s that the baseline "
-            "accepts",
-            VT_BYTES(f->of_group.bytes), VT_BYTES(f->accepted_bytes));
+        vt_string_format(&why, "; its function holds %s from such calls; the baseline accepts %s",
+                         VT_BYTES(f->of_group.bytes), VT_BYTES(f->accepted_bytes));
     vt_string_free(&from);
     return why.text;
 }

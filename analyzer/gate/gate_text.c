@@ -149,7 +149,7 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
     vt_string_format(&words, "%s%s", leak->count > 1 ? "of this line: " : "", said->why);
     wrap(t, "  why", 16, words.text);
     if (f->leak && f->leak->kept && !t->options->stable)
-        wrap(t, f->leak->verdict == VT_VERDICT_LOST ? "  rest kept by" : "  kept by", 16,
+        wrap(t, f->leak->verdict == VT_VERDICT_LOST ? "  still kept by" : "  kept by", 16,
              f->leak->kept->text);
     if (f->leak && f->leak->advice && !t->options->stable)
         wrap(t, f->leak->advice_of_owner ? "  try" : "  likely", 16, f->leak->advice);
@@ -230,8 +230,8 @@ static void unused(const struct text *t) {
     count = 0;
     for (uint32_t i = 0; b && i < b->count; i++)
         if (!b->entries[i].seen && count++ < LISTED)
-            fprintf(t->out, "  fixed?        %s:%u: not seen: %s, %s\n", b->path,
-                    b->entries[i].line, b->entries[i].key.call, b->entries[i].key.frames[0]);
+            fprintf(t->out, "  maybe fixed   %s:%u: %s, %s\n", b->path, b->entries[i].line,
+                    b->entries[i].key.call, b->entries[i].key.frames[0]);
     rest(t, count);
 }
 
@@ -273,10 +273,10 @@ static void what_was_judged(const struct text *t) {
                 simulated ? ", on the simulated GPU" : "");
     }
     if (t->options->stable && t->options->added_count)
-        fprintf(t->out, "  with them     %u more log%s of the same run\n", t->options->added_count,
+        fprintf(t->out, "  also judged   %u more log%s of the same run\n", t->options->added_count,
                 vt_plural(t->options->added_count));
     for (uint32_t i = 0; i < t->options->added_count && !t->options->stable; i++)
-        log_line(t, "  with them", t->options->added[i], "a log of the same run");
+        log_line(t, "  also judged", t->options->added[i], "a log of the same run");
     if (incomplete)
         fprintf(t->out, "  incomplete    %s; judged as far as possible\n",
                 model->process_count == 1 ? "the log is cut off or damaged"
@@ -284,7 +284,7 @@ static void what_was_judged(const struct text *t) {
     if (vt_gate_dropped(t->gate))
         fprintf(t->out, "  dropped       %s event%s not recorded: %s\n",
                 VT_NUMBER(vt_gate_dropped(t->gate)),
-                vt_gate_dropped(t->gate) == 1 ? " is" : "s are",
+                vt_gate_dropped(t->gate) == 1 ? " was" : "s were",
                 unsure                 ? "leaks may be missing here"
                 : t->gate->open_events ? "growth or a peak may be missing here"
                                        : "what was live at the end is known");

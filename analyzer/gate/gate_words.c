@@ -155,7 +155,7 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_finding *f
     }
     if (f->leak && f->leak->kept && !stable)
         vt_string_format(text, ". %s by %s",
-                         f->leak->verdict == VT_VERDICT_LOST ? "The rest is kept" : "Kept",
+                         f->leak->verdict == VT_VERDICT_LOST ? "The rest is still kept" : "Kept",
                          f->leak->kept->text);
     if (f->leak && f->leak->advice && first == line && !stable)
         vt_string_format(text, ". %s", f->leak->advice);
@@ -248,7 +248,7 @@ static char *headline_of(const struct vt_gate *gate) {
         peaks += is_leak ? 0 : first->count;
     }
     if (!gate->model->process_count)
-        vt_string_add(&line, "passed: no CUDA call was seen, which is allowed");
+        vt_string_add(&line, "passed: no CUDA call was seen (--allow-no-cuda)");
     else if (gate->open)
         vt_string_format(&line, "cannot be judged: %s",
                          vt_gate_open_text(gate->open_events, gate->model->process_count));

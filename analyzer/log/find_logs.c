@@ -342,9 +342,8 @@ static int find(char *const *arguments, int count, const char *run, bool with_me
             return error;
     }
     if (run && strcmp(run, "all") && !folders) {
-        vt_string_format(
-            message, "--run %s: expected a folder, whose runs it chooses from; found only files",
-            run);
+        vt_string_format(message,
+                         "--run %s: expected a folder to choose a run from, found only files", run);
         return -EINVAL;
     }
     return 0;

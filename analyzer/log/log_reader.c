@@ -49,8 +49,8 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
         return 0;
     if (got >= 8 && !memcmp(h->magic, reversed, 8))
         return refuse(message, path, 0,
-                      "expected the magic \"vramtrc\", found it reversed: a log from a machine "
-                      "with the other byte order");
+                      "not a log of this machine: expected \"vramtrc\", found it reversed, as "
+                      "the other byte order has it");
     if (got >= 8 && !memcmp(h->magic, VT_NVML_MAGIC, 8))
         return refuse(message, path, 0,
                       "found the samples that belong to a log: name the log, which is the file "
@@ -62,12 +62,9 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
         zeros &= h->magic[i] == 0;
     }
     if (zeros && shown == 8)
-        return refuse(
-            message, path, 0,
-            "expected the magic \"vramtrc\", found zeros: not a log, or its first bytes were "
-            "not written yet");
-    return refuse(message, path, 0, "expected the magic \"vramtrc\", found%s: not a vramtrace log",
-                  hex);
+        return refuse(message, path, 0,
+                      "not a vramtrace log, or not written yet: expected \"vramtrc\", found zeros");
+    return refuse(message, path, 0, "not a vramtrace log: expected \"vramtrc\", found%s", hex);
 }
 
 bool vt_log_is_log(const char *path) {

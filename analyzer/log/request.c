@@ -115,7 +115,7 @@ char *vt_request_log(unsigned pid, struct vt_string *message) {
     if (!maps || getline(&line, &room, maps) < 0) {
         int error = maps ? (errno ? errno : ESRCH) : errno;
         vt_string_format(message, "process %u: %s", pid,
-                         error == ENOENT || error == ESRCH ? "there is none" : strerror(error));
+                         error == ENOENT || error == ESRCH ? "no such process" : strerror(error));
     } else {
         do {
             char *file = shared_file(line);

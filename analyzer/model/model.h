@@ -400,7 +400,7 @@ struct vt_process {
     uint64_t started_at; /* CLOCK_REALTIME, ns */
     uint64_t duration;
     bool simulated, python;
-    bool hides_source; /* the log is another user's: it may name any file of the reader's */
+    bool hides_source; /* the log belongs to another user: it may name any file of the reader's */
     struct vt_ending ending;
     bool complete;
     char **notes; /* sentences; first those that say why it is incomplete */
@@ -410,7 +410,7 @@ struct vt_process {
     uint64_t unwritten_events; /* dropped ones of which the log had no room: growth may be missed */
     bool bare_end;             /* it exited unseen by the tracer; its parent knew the status */
     bool gaps; /* the log is cut off or damaged, so it is not known how many events are missing */
-    uint64_t damaged_events; /* at most so many are missing where it is damaged */
+    uint64_t damaged_events; /* at most this many are missing where it is damaged */
     uint64_t
         went_bytes; /* of its own memory, that was released with its context: no call freed it */
     const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
@@ -474,7 +474,7 @@ struct vt_model_options {
     const char *phase;            /* only during this phase: a name, or "name#3"; NULL */
     int device;                   /* only this ordinal; -1: all */
     const char *const *user_code; /* patterns of user code, NULL-terminated; NULL: none */
-    bool source;                  /* show source lines although a log is another user's */
+    bool source;                  /* show source lines although a log belongs to another user */
     const char *classes;          /* a file with more rows for classes.def; NULL: none */
     unsigned timeline;            /* enum vt_timeline_part: what a picture needs */
     struct vt_symbols *symbols; /* names found for earlier models, which it outlives; NULL: none */

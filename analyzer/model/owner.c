@@ -99,7 +99,7 @@ char *vt_snapshot_moment(const struct vt_snapshot *s) {
     if (s->why == VT_SNAPSHOT_END)
         return vt_strdup("at the end");
     if (s->why == VT_SNAPSHOT_OOM)
-        return vt_strdup("as memory ran out");
+        return vt_strdup("when memory ran out");
     return vt_formatted("at %s", VT_DURATION(s->at));
 }
 

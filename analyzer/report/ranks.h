@@ -104,8 +104,8 @@ void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_fleet *f
                           struct vt_doc *doc);
 
 /* The lines that leaked, that failed, or the owners, in all processes, the largest first: at most `most` rows, each
- * with its bytes, the line with its caller or the owner as the text, "in 12 of 1,000 ranks, the most 3.00 GiB in rank
- * 7; kept by hoard (list)" as the source, and of a leak its verdict as the label. */
+ * with its bytes, the line with its caller or the owner as the text, "in 12 of 1,000 ranks; most in rank 7: 3.00
+ * GiB; kept by hoard (list)" as the source, and of a leak its verdict as the label. */
 enum vt_words_sums_of { VT_SUMS_OF_LEAKS, VT_SUMS_OF_OOMS, VT_SUMS_OF_OWNERS };
 struct vt_words_sums {
     struct vt_doc doc;    /* an item for each */

@@ -69,13 +69,13 @@ static void outliers(const struct page *p) {
         vt_doc_free(&doc);
     }
     if (p->f->outlier_count > most)
-        fprintf(t->out, "\nand %u more ways to differ (--top %u lists them)\n",
+        fprintf(t->out, "\nand %u more that differ (--top %u lists them)\n",
                 p->f->outlier_count - most, p->f->outlier_count);
     bool peers = false;
     for (uint32_t i = 0; i < p->f->peers_count; i++)
         peers |= p->f->peers[i].process_count > 1 && vt_fleet_peers_compared(&p->f->peers[i]);
     if (!p->f->outlier_count && peers)
-        vt_text_heading(t, VT_STYLE_GOOD, "NOBODY DIFFERS",
+        vt_text_heading(t, VT_STYLE_GOOD, "NONE DIFFERS",
                         "processes that do the same work hold the same");
 }
 
@@ -122,7 +122,7 @@ static void ooms(const struct page *p) {
 static void owners(const struct page *p) {
     struct vt_words_sums sums;
     vt_words_sums(&p->r, p->f, VT_SUMS_OF_OWNERS, most_of(p, OWNERS), &sums);
-    sums.headline = sums.count ? "of the memory of all processes, at the moment that each shows"
+    sums.headline = sums.count ? "of the memory of all processes, each at its own snapshot"
                                : "unknown: no snapshot says what kept the memory";
     print_sums(p->t, VT_STYLE_HEAD, "OWNERS", &sums);
     if (sums.left)
@@ -254,7 +254,7 @@ static void table(const struct page *p) {
 
 /* --- the time line --- */
 
-/* Those that have a line of their own: those that are shown whole, at most so many. */
+/* Those that have a line of their own: those that are shown whole, up to a limit. */
 enum { LINES = 6, NAME = 14, SIZE = 11 };
 
 static void time_line(const struct page *p, const char *name, const uint64_t *levels,
@@ -289,7 +289,7 @@ static void over_time(const struct page *p) {
     const char *to = VT_DURATION(p->r.to - p->r.from);
     fprintf(t->out, "  %*s 0%*s\n", NAME, "", (int)columns - 1, to);
     if (p->r.count > lines)
-        fprintf(t->out, "  and %s more %s, in the line \"all\" only\n",
+        fprintf(t->out, "  and %s more %s, only in the line \"all\"\n",
                 VT_NUMBER(p->r.count - lines), vt_words_process(&p->r, p->r.count - lines));
 }
 

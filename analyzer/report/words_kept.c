@@ -48,20 +48,19 @@ static const char *why_unseen(const struct vt_process *p, struct vt_doc *doc) {
                                               [VT_END_UNKNOWN] = "the log ends"};
     for (uint32_t i = 0; i < p->missed_count; i++)
         if (p->missed[i].why == VT_SNAPSHOT_END)
-            return "owners were not looked for at the end; the notes say why";
+            return "no snapshot at the end; the notes say why";
     for (uint32_t i = 0; i < p->snapshot_count; i++)
         if (p->snapshots[i].why == VT_SNAPSHOT_END)
-            return "it was allocated after owners were looked for";
+            return "it was allocated after the last snapshot";
     const char *end = p->bare_end ? "the process ended by a bare system call" : ends[p->ending.how];
     if (end)
         return vt_doc_text(doc,
-                           "%s before owners were looked for; a snapshot in a phase "
-                           "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
+                           "%s before the final snapshot; "
+                           "VRAMTRACE_SNAPSHOT=phase:NAME takes one earlier",
                            end);
     if (p->ending.how == VT_END_RUNNING)
-        return vt_doc_text(doc, "owners were not looked for yet: `vramtrace snapshot %u` does",
-                           p->pid);
-    return p->snapshot_count ? "owners were not looked for at the end; VRAMTRACE_SNAPSHOT=end does"
+        return vt_doc_text(doc, "no snapshot yet: `vramtrace snapshot %u` takes one", p->pid);
+    return p->snapshot_count ? "no snapshot at the end; VRAMTRACE_SNAPSHOT=end takes one"
                              : NULL; /* a version that looks for no owners, perhaps */
 }
 
@@ -82,14 +81,14 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, str
     }
     if (leak->verdict == VT_VERDICT_LOST || (!live && !t->process->snapshot_count))
         return;
-    const char *why = !live ? "it was freed before owners were looked for; a snapshot in a phase "
-                              "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier"
+    const char *why = !live ? "it was freed before a snapshot saw it; "
+                              "VRAMTRACE_SNAPSHOT=phase:NAME takes one earlier"
                             : why_unseen(t->process, doc);
     if (unowned && last && !last->complete)
-        why = "owners were looked for in a part of the memory only";
+        why = "the search for owners was cut short";
     else if (unowned)
-        why = seen ? "a pointer to it is left, in memory that no named variable leads to"
-                   : "no variable was found from which a named way leads to it";
+        why = seen ? "no named path to it was found, but a pointer to it is left"
+                   : "no named path to it was found";
     if (why)
         vt_doc_row(doc, "kept by", "unknown: %s", why);
 }
@@ -127,8 +126,8 @@ static uint32_t count_others(const struct vt_process *p, const struct vt_leak *l
 static void say_others(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
     uint32_t count = leak->kept_count ? count_others(t->process, leak) : 0;
     if (count)
-        vt_doc_row(doc, "", "%u other%s hold%s it, too: --site %.*s", count, vt_plural(count),
-                   count == 1 ? "s" : "", (int)t->digits, t->process->sites[leak->sites[0]].name);
+        vt_doc_row(doc, "", "also held by %u other%s: --site %.*s", count, vt_plural(count),
+                   (int)t->digits, t->process->sites[leak->sites[0]].name);
 }
 
 /* Whether what held a lost leak as exit began has dropped it since. */
@@ -154,7 +153,7 @@ void vt_words_add_kept(const struct vt_text *t, const struct vt_leak *leak, stru
         const struct vt_owner_group *kept = &leak->kept[i];
         VT_SCOPED char *text = vt_owner_text(t->process, &kept->owner, kept->count);
         VT_SCOPED char *chain = vt_owner_chain(&kept->owner);
-        vt_doc_row(doc, i ? " and by" : lost ? "rest kept by" : "kept by", "%s", text);
+        vt_doc_row(doc, i ? " and by" : lost ? "still kept by" : "kept by", "%s", text);
         if (chain)
             vt_doc_row(doc, "", "%s%s", kept->holders > 1 ? "such as " : "", chain);
         seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;

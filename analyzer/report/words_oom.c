@@ -125,7 +125,7 @@ static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct v
             continue;
         say_site(t, shown++ ? "" : "pinned by", pin->pinned_bytes, &t->process->sites[pin->site],
                  doc);
-        say_more(vt_doc_text(doc, "its %s block%s hold%s %s segment%s, %s of them idle",
+        say_more(vt_doc_text(doc, "its %s block%s hold%s %s segment%s with %s idle",
                              VT_NUMBER(pin->blocks), vt_plural(pin->blocks),
                              pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments),
                              vt_plural(pin->segments), VT_BYTES(pin->pinned_bytes)),

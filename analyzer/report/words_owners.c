@@ -63,7 +63,7 @@ void vt_words_add_owners(const struct vt_text *t, struct vt_doc *doc) {
     uint32_t count, most = t->options->top ? t->options->top : ROWS_SHOWN;
     if (!s) {
         vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS",
-                       "unknown: nobody looked for them in this run (VRAMTRACE_SNAPSHOT)");
+                       "unknown: this run has no snapshot of owners (VRAMTRACE_SNAPSHOT)");
         return;
     }
     VT_SCOPED struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
@@ -75,7 +75,7 @@ void vt_words_add_owners(const struct vt_text *t, struct vt_doc *doc) {
     VT_SCOPED char *moment = vt_snapshot_moment(s);
     vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS", "of %s in %s block%s, %s%s%s", VT_BYTES(bytes),
                    VT_NUMBER(blocks), vt_plural(blocks),
-                   s->why == VT_SNAPSHOT_END ? "as the program's code ended" : moment,
+                   s->why == VT_SNAPSHOT_END ? "when the program's code ended" : moment,
                    s == vt_process_snapshot(p) ? "" : freed_later(p, s),
                    s->complete ? "" : "; the search was cut short");
     vt_doc_table(doc, columns, 4);
@@ -140,6 +140,6 @@ void vt_words_add_site_owners(const struct vt_text *t, const struct vt_site *sit
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)
         for (uint32_t k = 0; k < s->owners[i].other_count; k++)
             if (s->owners[i].others[k].site == index)
-                add_holder(t, shown++ ? "" : "held too by", s->owners[i].others[k].bytes,
+                add_holder(t, shown++ ? "" : "also held by", s->owners[i].others[k].bytes,
                            &s->owners[i], doc);
 }

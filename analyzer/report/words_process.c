@@ -156,10 +156,11 @@ static void say_held(const struct vt_text *t, struct vt_doc *doc) {
             ->about = "held";
     }
     if (rows.count && !listed)
-        vt_doc_add(doc, VT_DOC_SENTENCE,
-                   vt_doc_keep(doc, say_most(t, &rows,
-                                             "no leak was found; a script keeps its variables to "
-                                             "its end (--top 10 lists them)")));
+        vt_doc_add(
+            doc, VT_DOC_SENTENCE,
+            vt_doc_keep(doc, say_most(t, &rows,
+                                      "no leak was found; a script keeps its variables until "
+                                      "it ends (--top 10 lists them)")));
     else if (rows.count && doc->look != VT_DOC_PAGE)
         vt_rows_add(&rows, t, doc);
     else if (!rows.count && ended)

@@ -224,9 +224,9 @@ void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o
     add_measure(f, o, VT_FLEET_LINE, most, doc);
     add_measure(f, o, VT_FLEET_OWNER, most, doc);
     if (o->process_count > 1 && doc->count > heading)
-        vt_doc_add(doc, VT_DOC_REMARK, "These are the figures of the first of them.");
+        vt_doc_add(doc, VT_DOC_REMARK, "The figures are those of the first.");
     else if (o->two)
-        vt_doc_add(doc, VT_DOC_REMARK, "Of two nobody knows which is as it should be.");
+        vt_doc_add(doc, VT_DOC_REMARK, "With only two to compare, either may be the odd one out.");
 }
 
 /* Those of `all` that are not to be left out, and not this one. Returns how many. */
@@ -276,12 +276,12 @@ static char *line_text(const struct vt_fleet *f, const struct vt_ranks_sum *sum)
                         sum->caller && sum->callers ? " and others" : "");
 }
 
-/* "in rank 3", "in 2 of them, the largest in rank 3": which of those that ran out of memory did so at a line. */
+/* "in rank 3", "in 2 of them; largest in rank 3": which of those that ran out of memory did so at a line. */
 static char *in_which(const struct vt_fleet *f, const struct vt_ranks_sum *oom) {
     VT_SCOPED char *who = vt_words_who(f, &oom->most, 1);
     return oom->processes == 1
                ? vt_formatted("in %s", who)
-               : vt_formatted("in %s of them, the largest in %s", VT_NUMBER(oom->processes), who);
+               : vt_formatted("in %s of them; largest in %s", VT_NUMBER(oom->processes), who);
 }
 
 static char *in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
@@ -291,9 +291,9 @@ static char *in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
     if (sum->processes == 1)
         vt_string_format(&s, "in %s", who);
     else
-        vt_string_format(&s, "in %s of %s %s, the most %s in %s", VT_NUMBER(sum->processes),
-                         VT_NUMBER(r->count), vt_words_process(r, r->count),
-                         VT_BYTES(sum->most_bytes), who);
+        vt_string_format(&s, "in %s of %s %s; most in %s: %s", VT_NUMBER(sum->processes),
+                         VT_NUMBER(r->count), vt_words_process(r, r->count), who,
+                         VT_BYTES(sum->most_bytes));
     if (sum->kept_by)
         vt_string_format(&s, "; kept by %s", sum->kept_by);
     return s.text;
@@ -435,26 +435,25 @@ static void note_apart(const struct vt_fleet *f, struct vt_doc *doc) {
             most = host;
     }
     if (most)
-        add_note(doc,
-                 vt_formatted(
-                     "By their clocks the ranks of %s began and ended about %s %s than those of "
-                     "%s%s: probably the clocks are so far apart.",
-                     host_name(most), VT_DURATION((uint64_t)llabs(most->later_by)),
-                     most->later_by > 0 ? "later" : "earlier",
-                     host_name(&f->hosts[most->later_than]),
-                     hosts > 1 ? ", and others differ, too" : ""));
+        add_note(doc, vt_formatted(
+                          "The ranks of %s began and ended about %s %s than those of %s%s: their "
+                          "clocks probably differ by that much.",
+                          host_name(most), VT_DURATION((uint64_t)llabs(most->later_by)),
+                          most->later_by > 0 ? "later" : "earlier",
+                          host_name(&f->hosts[most->later_than]),
+                          hosts > 1 ? ", and other hosts differ too" : ""));
 }
 
 static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f, struct vt_doc *doc) {
     enum { MATTERS = 200 }; /* parts of the job's time */
     if (r->hosts > 1)
-        add_note(doc, vt_strdup("Times of different hosts are by their own clocks."));
+        add_note(doc, vt_strdup("The times of each host are by its own clock."));
     note_apart(f, doc);
     for (uint32_t i = 0; i < f->host_count; i++)
         if (f->hosts[i].clock_step > (r->to - r->from) / MATTERS) {
             add_note(doc,
                      vt_formatted("The clock of %s jumped by %s during the job; its times here "
-                                  "are as if it had not.",
+                                  "are corrected for that.",
                                   host_name(&f->hosts[i]), VT_DURATION(f->hosts[i].clock_step)));
             return; /* one such note is enough */
         }
@@ -498,7 +497,7 @@ static void note_missing(const struct vt_fleet *f, struct vt_doc *doc) {
     if (missing)
         add_note(doc,
                  vt_formatted("No log of rank%s%s%s (%s of %s): %s did not use CUDA, or died "
-                              "before, or the log is elsewhere.",
+                              "before that, or the log is elsewhere.",
                               vt_plural(missing), list.text, named > NAMED ? ", ..." : "",
                               VT_NUMBER(missing), VT_NUMBER(world), missing == 1 ? "it" : "they"));
 }
@@ -516,11 +515,13 @@ void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_fleet *f, st
                                    r->incomplete == 1 ? " is" : "s are"));
     if (r->dropped_events)
         add_note(doc,
-                 vt_formatted("%s event%s dropped in all%s%s%s%s.", VT_NUMBER(r->dropped_events),
-                              r->dropped_events == 1 ? " was" : "s were",
-                              r->lacking ? "; not compared, for want of them: " : "",
+                 vt_formatted("%s event%s dropped in all%s%s%s%s%s.", VT_NUMBER(r->dropped_events),
+                              r->dropped_events == 1 ? " was" : "s were", r->lacking ? "; " : "",
                               r->lacking ? VT_NUMBER(r->lacking) : "", r->lacking ? " " : "",
-                              r->lacking ? vt_words_process(r, r->lacking) : ""));
+                              r->lacking ? vt_words_process(r, r->lacking) : "",
+                              !r->lacking       ? ""
+                              : r->lacking == 1 ? " lacks too many to be compared"
+                                                : " lack too many to be compared"));
     note_missing(f, doc);
     note_clocks(r, f, doc);
 }

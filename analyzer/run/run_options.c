@@ -171,7 +171,7 @@ static const struct vt_option rows[] = {
      take_variable, AT(inject), .check = check_inject},
     {"alarm", "=SIZE|N%", "print a line each time a GPU's use rises above this (none)",
      take_variable, AT(alarm), .check = check_alarm},
-    {"snapshot", "=end|oom|phase:NAME[,...]|off", "when to look for the owners of memory (end,oom)",
+    {"snapshot", "=end|oom|phase:NAME[,...]|off", "when to take a snapshot of the owners (end,oom)",
      take_variable, AT(snapshot), .check = check_snapshot},
     {"snapshot-limit", "=TIME,SIZE",
      "what a search for owners may take for each 4 GiB of the process: processor time, memory, or "

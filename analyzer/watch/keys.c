@@ -69,7 +69,7 @@ static void type_filter(struct vt_view *v, int key) {
 static enum vt_keys_wish change_pace(struct vt_view *v, bool faster) {
     uint64_t interval = faster ? v->interval / 2 : v->interval * 2;
     v->interval = interval < FASTEST ? FASTEST : interval > SLOWEST ? SLOWEST : interval;
-    vt_view_say(v, vt_formatted("refreshes every %g s, or as the log's size allows",
+    vt_view_say(v, vt_formatted("refreshes every %g s, less often for a long log",
                                 (double)v->interval / 1e9));
     return VT_KEYS_REFRESH;
 }

@@ -148,7 +148,7 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
     v->pane = VT_PANE_OWNERS;
     v->scroll = v->shift = 0;
     if (!w || w->state != VT_WATCH_RUNNING) {
-        vt_view_say(v, vt_strdup("the process does not run: these are the owners of its log"));
+        vt_view_say(v, vt_strdup("the process is not running: these are the owners in its log"));
         return;
     }
     pthread_mutex_lock(&l->lock);
@@ -166,7 +166,7 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
             free(l->log);
             l->log = NULL;
             l->asking = false;
-            vt_view_say(v, vt_formatted("no thread can be started: %s", strerror(error)));
+            vt_view_say(v, vt_formatted("cannot start a thread: %s", strerror(error)));
             return;
         }
     }
@@ -242,7 +242,7 @@ static int watch_screen(const struct vt_watch_options *o, struct vt_sampler *sam
     pthread_t builder;
     if (vt_screen_open(vt_wants_colour(1))) {
         const char *kind = getenv("TERM");
-        vt_error("TERM=%s: expected a terminal of a kind that is known here; --once prints a frame",
+        vt_error("TERM=%s: expected a known kind of terminal; --once prints a frame",
                  kind ? kind : "");
         vt_sample_close(sampler);
         return VT_STATUS_USAGE;
@@ -256,7 +256,7 @@ static int watch_screen(const struct vt_watch_options *o, struct vt_sampler *sam
     int error = l.event < 0 ? errno : pthread_create(&builder, NULL, build_frames, &l);
     if (error) {
         vt_screen_close();
-        vt_error("no thread can be started: %s", strerror(error));
+        vt_error("cannot start a thread: %s", strerror(error));
         return VT_STATUS_INTERNAL;
     }
     show_frames(&l, &view);
@@ -326,7 +326,7 @@ static int check_words(const struct vt_watch_options *o) {
     for (int i = 0; i < o->word_count; i++) {
         struct vt_source source = vt_sources_open(o->words[i]);
         if (source.kind == VT_SOURCE_PID && kill((pid_t)source.pid, 0) && errno == ESRCH) {
-            vt_error("process %u: there is none", source.pid);
+            vt_error("process %u: no such process", source.pid);
             return VT_STATUS_INTERNAL;
         }
     }
@@ -342,7 +342,7 @@ int vt_watch_run(const struct vt_watch_options *o) {
         screen = false;
         if (!o->prometheus)
             return vt_usage("watch", "expected a terminal: --once prints one frame, --format json "
-                                     "one a refresh");
+                                     "one for each refresh");
     }
     struct vt_sampler *sampler = vt_sample_open(o->words, o->word_count, &o->model, o->builder);
     if (screen)

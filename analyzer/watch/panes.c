@@ -24,13 +24,13 @@ static const char help[] =
     "  Enter        the stack of the line, and what holds its memory\n"
     "  o            ask the process for its owners: which variables keep the memory\n"
     "  r            the report so far\n"
-    "  < > s        sort by the next column; i turns the order around\n"
+    "  < > s        sort by the next column; i reverses the order\n"
     "  /            show only lines that have this text; Esc ends it\n"
     "  Tab 1-9      the next process, or one by its number\n"
-    "  Space        pause, and go on\n"
+    "  Space        pause or resume\n"
     "  + -          refresh more often, less often\n"
     "  Esc          back to the lines\n"
-    "  q            quit; the process runs on\n"
+    "  q            quit; the process keeps running\n"
     "\n"
     "THE BAR\n"
     "  in use       allocated by the process, and not idle in a caching allocator\n"
@@ -90,7 +90,7 @@ static void write_stack(const struct vt_view *v, const struct vt_watch_process *
         if (w->lines[i].key == v->key)
             line = &w->lines[i];
     if (!line) {
-        fputs("Nothing of this line is held any more.\n", out);
+        fputs("This line holds nothing any more.\n", out);
         return;
     }
     const struct vt_site *site = line->site;
@@ -130,7 +130,7 @@ static void write_owner(const char *held, const char *blocks, const char *role, 
 static void write_owners(const struct vt_watch_process *w, FILE *out) {
     const struct vt_snapshot *shot = w->snapshot;
     if (!shot) {
-        fputs("OWNERS\n  Nobody has looked for them yet: `o` asks the process.\n", out);
+        fputs("OWNERS\n  No snapshot yet: `o` asks the process for one.\n", out);
         return;
     }
     VT_SCOPED char *moment = vt_snapshot_moment(shot);

@@ -100,7 +100,7 @@ static void put_process(const struct vt_watch_process *w, uint32_t top, FILE *ou
         if (vt_frame_shows(w, i))
             put_device(w, &w->devices[i], out);
     if (!p->device_count)
-        fputs("no device memory was allocated yet\n", out);
+        fputs("no device memory has been allocated yet\n", out);
     if (p->pinned.live_bytes)
         put_row("pinned", vt_formatted("%s of host memory", VT_BYTES(p->pinned.live_bytes)), out);
     if (p->managed.live_bytes)

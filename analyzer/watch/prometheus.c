@@ -82,13 +82,13 @@ static void take_metrics_of_device(const struct vt_watch_device *s,
         {"vramtrace_device_cached_bytes", "gauge",
          "Live device memory that caching allocators keep idle.", s->cached},
         {"vramtrace_device_untracked_bytes", "gauge",
-         "Device memory of the process beside its allocations: contexts, loaded code.",
+         "Device memory of the process besides its allocations: contexts, loaded code.",
          s->untracked},
         {"vramtrace_device_other_processes_bytes", "gauge", "Device memory of other processes.",
          s->others},
-        {"vramtrace_device_free_bytes", "gauge", "Device memory that is left.", s->free},
-        {"vramtrace_device_peak_bytes", "gauge",
-         "The most device memory that the process had live at a time.", d->peak_bytes},
+        {"vramtrace_device_free_bytes", "gauge", "Free device memory.", s->free},
+        {"vramtrace_device_peak_bytes", "gauge", "The most device memory that was live at once.",
+         d->peak_bytes},
         {"vramtrace_device_live_allocations", "gauge", "Live allocations.", d->live_count},
         {"vramtrace_device_allocations_total", "counter", "Allocations.", d->alloc_count},
         {"vramtrace_device_frees_total", "counter", "Frees.", d->free_count},
@@ -134,19 +134,18 @@ static void take_metrics_of_process(const struct vt_watch_process *w,
     for (uint32_t i = 0; i < p->leak_count; i++)
         leaks += vt_frame_judges(p, &p->leaks[i]);
     const struct metric metrics[PROCESS_METRICS] = {
-        {"vramtrace_process_running", "gauge", "Whether the process runs: 1 or 0.",
+        {"vramtrace_process_running", "gauge", "Whether the process is running: 1 or 0.",
          w->state == VT_WATCH_RUNNING},
         {"vramtrace_pinned_host_live_bytes", "gauge", "Pinned host memory that is live.",
          p->pinned.live_bytes},
         {"vramtrace_managed_live_bytes", "gauge", "Managed memory that is live.",
          p->managed.live_bytes},
         {"vramtrace_events_total", "counter", "Events in the log.", p->events},
-        {"vramtrace_dropped_events_total", "counter", "Events that the log lacks.",
+        {"vramtrace_dropped_events_total", "counter", "Events that could not be recorded.",
          p->dropped_events},
         {"vramtrace_out_of_memory_total", "counter", "Requests that failed for lack of memory.",
          p->oom_count + p->ooms_left_out},
-        {"vramtrace_leaks", "gauge", "Leaks that are known: of a running process, what grows.",
-         leaks},
+        {"vramtrace_leaks", "gauge", "Known leaks; in a running process, those that grow.", leaks},
     };
     memcpy(to, metrics, sizeof metrics);
     for (unsigned i = 1; i < PROCESS_METRICS && !w->process; i++)
@@ -173,8 +172,7 @@ static void put_processes(const struct vt_watch_frame *frame, FILE *out) {
 
 static void put_lines(const struct vt_watch_frame *frame, uint32_t top, FILE *out) {
     begin_metric("vramtrace_line_live_bytes", "gauge",
-                 "Device memory that a line of code allocated and that is live: the largest lines.",
-                 out);
+                 "Live device memory of a line of code: the largest lines.", out);
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
         for (uint32_t l = 0; l < w->line_count && l < top; l++) {
@@ -240,7 +238,7 @@ char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, cons
     struct stat at;
     bool is_file = stat(path, &at) || S_ISREG(at.st_mode); /* or will be one */
     if (is_file && vt_log_is_log(path))
-        return vt_formatted("%s: is a log, so it is not replaced", path);
+        return vt_formatted("%s: not replaced: it is a log", path);
     /* A device or a pipe is written to: /dev/null must not become a file. */
     int error = is_file ? replace_file(frame, top, path) : write_metrics(frame, top, path);
     return error ? vt_formatted("%s: %s", path, strerror(-error)) : NULL;

@@ -70,7 +70,7 @@ void vt_sources_look(struct vt_source *s, bool (*add)(void *, const char *, unsi
         s->gone = kill((pid_t)s->pid, 0) && errno == ESRCH;
         if (!s->found)
             set_message(
-                s, s->gone ? vt_formatted("process %u: there is none", s->pid)
+                s, s->gone ? vt_formatted("process %u: no such process", s->pid)
                            : vt_formatted("process %u has no log yet: it has not used the GPU, or "
                                           "it is not traced",
                                           s->pid));

@@ -18,8 +18,8 @@ struct vt_source {
     bool gone;      /* the process ended without a log: there will be none */
 };
 
-/* What a word of the command line is: a folder, the number of a process, else a log, which need not
- * be there yet. Free with vt_sources_close. */
+/* What a word of the command line is: a folder, the number of a process, else a log, which may not
+ * exist yet. Free with vt_sources_close. */
 struct vt_source vt_sources_open(const char *text);
 void vt_sources_close(struct vt_source *source);
 

@@ -108,7 +108,7 @@ static inline bool vt_log_is_open(void) {
 /* From now on system calls, and with `tsc` the processor's time stamp counter too, may not be used. */
 void vt_log_stop_clock(bool tsc);
 void vt_log_start_clock(void);  /* when the library is loaded: all times count from here */
-void vt_log_start_folder(void); /* ... and a relative name of the log is meant from here */
+void vt_log_start_folder(void); /* ... and a relative name of the log begins here */
 uint64_t vt_log_ticks(void);    /* ticks since then; ordered after every earlier access */
 /* Reserves `bytes` for an event's record in the thread's chunk, all zero, and so is what follows. NULL: no space,
  * and a dropped event is counted. */

@@ -3,7 +3,7 @@
  * Where a process's log goes: the template in VRAMTRACE_OUTPUT or the default name, its folders, and the
  * first free name. Called once, by log.c, at the first record. No allocation.
  *
- * A relative name is meant from the folder in which the process started, which load.c has us note: many
+ * A relative name begins at the folder in which the process started, which load.c has us note: many
  * programs go elsewhere before they use CUDA.
  */
 #define _GNU_SOURCE

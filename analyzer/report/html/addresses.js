@@ -146,7 +146,7 @@
             const text = !reserved
                 ? "no caching allocator holds memory here"
                 : free > 0
-                  ? "of what is idle is not in its largest piece"
+                  ? "of the idle memory is outside its largest piece"
                   : "nothing reserved was idle";
             const number = vt.el("strong", { class: "map-ratio" }, reserved ? ratio.toFixed(2) : "none");
             this.side.replaceChildren(

@@ -119,7 +119,7 @@
             if (ranks.outliers.length)
                 panel.append(vt.el("div", { class: "cards" }, ranks.outliers.map(outlier)));
             if (ranks.outliers_left_out)
-                panel.append(vt.aside("and " + vt.count(ranks.outliers_left_out) + " more ways to differ"));
+                panel.append(vt.aside("and " + vt.count(ranks.outliers_left_out) + " more that differ"));
             if (ranks.leaks.length)
                 panel.append(sums(ranks.leaks, leak => leak.at + ", " + leak.verdict + ", " + leak.many));
             if (ranks.ooms.length)

@@ -104,7 +104,7 @@
             const text = "This log has no snapshot of the owners, so what held the memory is not known.";
             const how =
                 "A snapshot is taken when a Python process ends and when memory runs out (VRAMTRACE_SNAPSHOT=end,oom, " +
-                "the default); vramtrace snapshot PID takes one of a process that runs.";
+                "the default); vramtrace snapshot PID takes one of a running process.";
             return [vt.el("p", { class: "empty" }, text), vt.aside(how)];
         }
 
@@ -241,13 +241,13 @@
             const rows = [["held by", owner ? owner.name : SPECIAL[kind]]];
             if (owner) {
                 const way = (owner.path || []).join(" → ") + (owner.graph ? " (graph of " + owner.graph + ")" : "");
-                rows.push(["in", owner.place || owner.root || "unknown"], ["for", owner.role], ["way there", way]);
+                rows.push(["in", owner.place || owner.root || "unknown"], ["for", owner.role], ["path", way]);
             }
             const blocks = owner ? `, ${vt.plural(owner.count, "block")}` : "";
             const share = vt.share(node.value, this.top.value);
             rows.push(["bytes", `${vt.bytes(node.value)}, ${share} of this snapshot${blocks}`]);
             if (kind === UNOWNED)
-                rows.push(["why", "no way from a name to this memory was found: native code may hold it"]);
+                rows.push(["why", "no named path to it was found: native code may hold it"]);
             this.panel.replaceChildren(vt.el("dl", null, vt.terms(rows)));
             const line = ([site, bytes, count]) => {
                 const select = () => vt.select({ site });

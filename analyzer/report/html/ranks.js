@@ -35,7 +35,7 @@
         if (vt.data.pages.length < 2)
             return;
         vt.key("n", "the next process", () => step(1));
-        vt.key("p", "the process before", () => step(-1));
+        vt.key("p", "the previous process", () => step(-1));
     };
 
     /* A cell with bytes, and a bar of their share of `scale`. */

@@ -491,7 +491,7 @@
         const change = row => row.end - row.begin, many = page.courses.length > 1;
         held.replaceChildren(vt.el("h3", null, range ? "From " + timeText(range[0], span) + " to " + timeText(range[1], span) : "At " + timeText(time, span)),
             vt.el("div", { class: "scroll" }, vt.el("table", null, vt.el("thead", null, vt.el("tr", null, vt.el("th", { scope: "col" }, "what"),
-                (range ? ["at its begin", "highest", "at its end", "change"] : ["held then"]).map(name => vt.el("th", { scope: "col", class: "number" }, name)))),
+                (range ? ["at its start", "highest", "at its end", "change"] : ["held then"]).map(name => vt.el("th", { scope: "col", class: "number" }, name)))),
             vt.el("tbody", null, rows.map(row => vt.el("tr", { class: row.layer.name === "live" && !row.layer.kind ? "sum" : null },
                 vt.el("th", { scope: "row", class: "name" }, many ? vt.el("span", { class: "dim" }, vt.deviceName(row.course.device) + "  ") : null,
                     row.layer.colour ? vt.swatch(row.layer.colour, row.layer.mark) : null,

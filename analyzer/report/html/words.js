@@ -91,7 +91,7 @@
             if (!aside)
                 panel.append(...notes);
             if (page.brief)
-                panel.append(vt.el("p", { class: "note" }, "Of so many processes, this one is told in short: a report of its " +
+                panel.append(vt.el("p", { class: "note" }, "With so many processes, this one is shown in brief: a report on its " +
                     "log alone has the pictures."));
             const told = page.words.filter(block => block.kind !== "device" && block.kind !== "next");
             panel.append(...told.map(card));

@@ -58,7 +58,7 @@ static void text(void **state) {
     assert_lines(shown,
                  "   and by       total_loss (torch.Tensor, 300 blocks) in main(), train.py:12\n"
                  "                total_loss → AddBackward0 → … (300 graphs)\n");
-    assert_lines(shown, "                1 other holds it, too: --site ");
+    assert_lines(shown, "                also held by 1 other: --site ");
     assert_null(strstr(shown, "likely"));
     assert_lines(shown, "  L  growing       5.86 MiB    1 %   the leak above, 2 call sites\n"
                         "                 activations 1.17 MiB, other 4.69 MiB\n");
@@ -74,7 +74,7 @@ static void text(void **state) {
     shown = report(VT_BY_OWNER, NULL);
     assert_lines(
         shown,
-        "OWNERS   of 6.87 MiB in 603 blocks, as the program's code ended\n"
+        "OWNERS   of 6.87 MiB in 603 blocks, when the program's code ended\n"
         "      held  blocks  kept by                                                 role\n"
         "  4.69 MiB     300  history (list) in __main__, train.py\n"
         "  1.17 MiB     300  total_loss (torch.Tensor) in main(), train.py:12:\n"
@@ -83,7 +83,7 @@ static void text(void **state) {
     free(shown);
     shown = report(VT_BY_LINE, p->sites[p->leaks[0].sites[0]].name);
     assert_lines(shown, "  kept by          4.69 MiB  history (list) in __main__, train.py\n");
-    assert_lines(shown, "  held too by      4.69 MiB  (unnamed) in main(), train.py:12\n");
+    assert_lines(shown, "  also held by     4.69 MiB  (unnamed) in main(), train.py:12\n");
     free(shown);
     end();
 }
@@ -105,15 +105,15 @@ static void unknown(void **state) {
         snapshot();
         assert_null(finish()->leaks[0].kept);
         char *shown = report(VT_BY_LINE, NULL);
-        assert_lines(shown,
-                     gone ? "  kept by       unknown: it was freed before owners were looked for;"
-                          : "  kept by       unknown: no variable was found from which");
+        assert_lines(shown, gone ? "  kept by       unknown: it was freed before a snapshot saw it;"
+                                 : "  kept by       unknown: no named path to it was found");
         free(shown);
         for (uint32_t i = 0; i < model.processes[0].site_count; i++)
             model.processes[0].sites[i].reachable = 1; /* the exit scan met a pointer */
         shown = report(VT_BY_LINE, NULL);
-        assert_lines(shown, gone ? "unknown: it was freed before owners were looked for"
-                                 : "  kept by       unknown: a pointer to it is left, in memory");
+        assert_lines(
+            shown, gone ? "unknown: it was freed before a snapshot saw it"
+                        : "  kept by       unknown: no named path to it was found, but a pointer");
         free(shown);
         static const char *const sentences[] = {
             "  kept by       unknown: held by a list (12 items) with no named path",
@@ -127,7 +127,7 @@ static void unknown(void **state) {
             leak->verdict = i == 3 ? VT_VERDICT_LOST : leak->verdict;
             shown = report(VT_BY_LINE, NULL);
             if (!gone || i < 3)
-                assert_lines(shown, gone ? "unknown: it was freed before owners were looked for"
+                assert_lines(shown, gone ? "unknown: it was freed before a snapshot saw it"
                                          : sentences[i]);
             free(shown);
         }
@@ -154,9 +154,10 @@ static void nobody_looked(void **state) {
     static const struct {
         unsigned kind;
         const char *expected;
-    } ends[] = {{VT_EXIT_SIGNALED, "  kept by       unknown: the process was killed before owners"},
-                {VT_EXIT_EXEC, "  kept by       unknown: the process replaced itself before"},
-                {VT_EXIT_NONE, "  kept by       unknown: the log ends before owners were looked"}};
+    } ends[] = {
+        {VT_EXIT_SIGNALED, "  kept by       unknown: the process was killed before the final"},
+        {VT_EXIT_EXEC, "  kept by       unknown: the process replaced itself before"},
+        {VT_EXIT_NONE, "  kept by       unknown: the log ends before the final snapshot"}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         for (int seen = 0; seen < 2; seen++) {
             uint64_t at = make_leak();
@@ -202,7 +203,7 @@ static void lost_in_part(void **state) {
         if (before)
             assert_null(leak->kept);
         else
-            assert_lines(shown, "  rest kept by  kept (list, 200 blocks) in __main__, train.py\n");
+            assert_lines(shown, "  still kept by kept (list, 200 blocks) in __main__, train.py\n");
         free(shown);
         end();
     }
