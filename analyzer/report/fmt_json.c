@@ -33,7 +33,7 @@ void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_fram
     vt_json_close(j, '}');
 }
 
-static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
+static void write_stack_frames(struct vt_json *j, const struct vt_stack *s, bool native) {
     for (uint32_t i = 0; vt_json_items(j, "stack", i, s->count); i++)
         if (native || !vt_stack_frame(s, i)->interpreter)
             vt_fmt_json_frame(j, NULL, vt_stack_frame(s, i), NULL, false);
@@ -314,7 +314,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);
     last_hop(j, s->last_hop, s->hop);
-    stack(j, s->stack, native);
+    write_stack_frames(j, s->stack, native);
     vt_json_close(j, '}');
 }
 
@@ -342,7 +342,7 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_number(j, "free_said_at_ns", o->free_said_at);
     vt_json_number(j, "other_processes_bytes", o->others_bytes);
     pins(j, p, o->pins, o->pin_count);
-    stack(j, o->stack, native);
+    write_stack_frames(j, o->stack, native);
 }
 
 static void modules(struct vt_json *j, const struct vt_process *p) {
@@ -352,8 +352,8 @@ static void modules(struct vt_json *j, const struct vt_process *p) {
     }
 }
 
-static void process(struct vt_json *j, const struct vt_process *p,
-                    const struct vt_format_options *options) {
+static void write_process(struct vt_json *j, const struct vt_process *p,
+                          const struct vt_format_options *options) {
     vt_json_open(j, NULL, '{');
     header(j, p);
     for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++)
@@ -387,7 +387,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
         vt_json_number(j, "created", o->created);
         vt_json_number(j, "destroyed", o->destroyed);
         vt_json_part_ordinal(j, "device", o->device);
-        stack(j, o->stack, options->native);
+        write_stack_frames(j, o->stack, options->native);
     }
     modules(j, p);
     for (uint32_t i = 0; vt_json_objects(j, "phases", i, p->phase_count); i++) {
@@ -410,7 +410,7 @@ static void each_apart(struct vt_json *j, const struct vt_model_logs *apart,
         VT_SCOPED_STRING why = {0};
         if (apart->logs[i] &&
             !apart->builder->build(&apart->logs[i], 1, apart->options, &one, &why)) {
-            process(j, &one.processes[0], options);
+            write_process(j, &one.processes[0], options);
             apart->builder->free(&one);
         }
     }
@@ -425,7 +425,7 @@ int vt_fmt_json_write(const struct vt_model *model, const struct vt_format_optio
     if (model->apart)
         each_apart(&j, model->apart, options);
     for (uint32_t i = 0; i < model->process_count && !model->apart; i++)
-        process(&j, &model->processes[i], options);
+        write_process(&j, &model->processes[i], options);
     vt_json_close(&j, ']');
     vt_fmt_json_ranks(&j, model->fleet);
     vt_json_close(&j, '}');

@@ -105,7 +105,7 @@ static void differences(struct vt_json *j, const struct vt_fleet *f,
     }
 }
 
-static void outliers(struct vt_json *j, const struct vt_fleet *f) {
+static void write_outliers(struct vt_json *j, const struct vt_fleet *f) {
     for (uint32_t i = 0; vt_json_objects(j, "outliers", i, f->outlier_count); i++) {
         const struct vt_fleet_outlier *o = &f->outliers[i];
         struct vt_doc doc = {0};
@@ -176,7 +176,7 @@ void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {
     hosts(j, f);
     rows(j, f, &r);
     peers(j, f);
-    outliers(j, f);
+    write_outliers(j, f);
     sums(j, f);
     vt_json_close(j, '}');
     vt_ranks_free(&r);

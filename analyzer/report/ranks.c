@@ -174,7 +174,7 @@ void vt_ranks_free(struct vt_ranks *r) {
 
 enum { OF_A_KIND = 4 }; /* rows of one outlier, or of those that ended badly */
 
-static uint32_t take(bool *taken, uint32_t i) {
+static uint32_t mark_taken(bool *taken, uint32_t i) {
     bool before = taken[i];
     taken[i] = true;
     return !before;
@@ -192,16 +192,16 @@ uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_fleet *f, uint3
     if (r->count > most) {
         for (uint32_t i = 0; i < f->outlier_count && count < limit; i++)
             for (uint32_t k = 0; k < f->outliers[i].process_count && k < OF_A_KIND; k++)
-                count += take(taken, f->outliers[i].processes[k]);
-        count += take(taken, r->list[least_at]) + take(taken, r->list[most_at]);
+                count += mark_taken(taken, f->outliers[i].processes[k]);
+        count += mark_taken(taken, r->list[least_at]) + mark_taken(taken, r->list[most_at]);
         for (uint32_t i = 0; i < r->count && count < limit && bad < OF_A_KIND; i++)
-            if (vt_ended_badly(p[r->list[i]].ending) && take(taken, r->list[i])) {
+            if (vt_ended_badly(p[r->list[i]].ending) && mark_taken(taken, r->list[i])) {
                 count++;
                 bad++;
             }
     }
     for (uint32_t i = 0; i < r->count && (r->count <= most || count < most); i++)
-        count += take(taken, r->list[i]);
+        count += mark_taken(taken, r->list[i]);
     count = 0;
     for (uint32_t i = 0; i < r->count; i++)
         if (taken[r->list[i]])

@@ -59,7 +59,7 @@ static void job(const struct page *p) {
 
 /* --- who differs --- */
 
-static void outliers(const struct page *p) {
+static void print_outliers(const struct page *p) {
     const struct vt_text *t = p->t;
     uint32_t most = most_of(p, OUTLIERS);
     for (uint32_t i = 0; i < p->f->outlier_count && i < most; i++) {
@@ -100,7 +100,7 @@ static void print_sums(const struct vt_text *t, const char *style, const char *h
     vt_doc_free(&sums->doc);
 }
 
-static void leaks(const struct page *p) {
+static void print_leaks(const struct page *p) {
     struct vt_words_sums sums;
     vt_words_sums(&p->r, p->f, VT_SUMS_OF_LEAKS, most_of(p, LEAKS), &sums);
     if (sums.count)
@@ -111,7 +111,7 @@ static void leaks(const struct page *p) {
     vt_doc_free(&sums.doc);
 }
 
-static void ooms(const struct page *p) {
+static void print_ooms(const struct page *p) {
     struct vt_words_sums sums;
     vt_words_sums(&p->r, p->f, VT_SUMS_OF_OOMS, most_of(p, LEAKS), &sums);
     if (sums.count)
@@ -119,7 +119,7 @@ static void ooms(const struct page *p) {
     vt_doc_free(&sums.doc);
 }
 
-static void owners(const struct page *p) {
+static void print_owners(const struct page *p) {
     struct vt_words_sums sums;
     vt_words_sums(&p->r, p->f, VT_SUMS_OF_OWNERS, most_of(p, OWNERS), &sums);
     sums.headline = sums.count ? "of the memory of all processes, each at its own snapshot"
@@ -310,11 +310,11 @@ void vt_text_ranks(const struct vt_text *t) {
     vt_ranks_make(&p.r, p.f);
     if (p.r.count) {
         job(&p);
-        outliers(&p);
-        leaks(&p);
-        ooms(&p);
+        print_outliers(&p);
+        print_leaks(&p);
+        print_ooms(&p);
         if (t->options->owners)
-            owners(&p);
+            print_owners(&p);
         table(&p);
         if (p.r.at_once_bytes)
             over_time(&p);

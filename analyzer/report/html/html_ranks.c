@@ -25,7 +25,7 @@ static void texts(struct vt_json *j, const char *name, const struct vt_doc *doc)
     vt_json_close(j, ']');
 }
 
-static void outliers(struct vt_json *j, const struct vt_fleet *f) {
+static void write_page_outliers(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_open(j, "outliers", '[');
     for (uint32_t i = 0; i < f->outlier_count && i < OUTLIERS; i++) {
         struct vt_doc doc = {0};
@@ -126,7 +126,7 @@ void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_number(j, "duration", r.to - r.from);
     vt_json_number(j, "empty", r.empty);
     texts(j, "notes", &notes);
-    outliers(j, f);
+    write_page_outliers(j, f);
     vt_words_sums(&r, f, VT_SUMS_OF_LEAKS, LEAKS, &all);
     sums(j, "leaks", "leaks_left_out", "many", &all);
     vt_words_sums(&r, f, VT_SUMS_OF_OOMS, LEAKS, &all);

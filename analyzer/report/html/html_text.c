@@ -27,13 +27,13 @@ static size_t kept(const struct vt_html *h, const char *text) {
     return length;
 }
 
-static char *cut(const struct vt_html *h, const char *text) {
+static char *cut_name(const struct vt_html *h, const char *text) {
     size_t length = kept(h, text);
     return vt_formatted("%.*s%s", (int)length, text, text[length] ? "..." : "");
 }
 
 void vt_html_text(const struct vt_html *h, const char *name, const char *text) {
-    VT_SCOPED char *shown = text ? cut(h, text) : NULL;
+    VT_SCOPED char *shown = text ? cut_name(h, text) : NULL;
     vt_json_string(h->json, name, shown);
 }
 
@@ -54,7 +54,7 @@ uint64_t vt_html_text_number(struct vt_html *h, const char *text) {
     if (!h->room->listed && strcmp(text, NO_ROOM))
         return vt_html_text_number(h, NO_ROOM);
     VT_GROW(t->items, t->count, t->room);
-    t->items[t->count] = cut(h, text);
+    t->items[t->count] = cut_name(h, text);
     size_t bytes = strlen(t->items[t->count]) + 3;
     h->room->listed -= bytes < h->room->listed ? bytes : h->room->listed;
     vt_map_put(&t->by_hash, hash, t->count);
