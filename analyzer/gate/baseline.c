@@ -19,7 +19,7 @@ struct vt_baseline_entry *vt_baseline_find(const struct vt_baseline *b, uint64_t
     return at == VT_MAP_NONE ? NULL : &b->entries[at];
 }
 
-static struct vt_baseline_entry *append(struct vt_baseline *b) {
+static struct vt_baseline_entry *append_entry(struct vt_baseline *b) {
     VT_GROW(b->entries, b->count, b->room);
     b->entries[b->count] = (struct vt_baseline_entry){0};
     return &b->entries[b->count++];
@@ -98,7 +98,7 @@ static int read_leak(struct reader *r, const char *line) {
         strncmp(at, " bytes in ", 10) || !(at = read_number(at + 10, &blocks)) ||
         strcmp(at, " blocks"))
         return wrong(r, expected, line);
-    r->open = append(r->baseline);
+    r->open = append_entry(r->baseline);
     r->frame_room = 0;
     r->open->key.call = vt_strndup(call, (size_t)(colon - call));
     r->open->bytes = bytes;
@@ -176,7 +176,7 @@ void vt_baseline_raise(struct vt_baseline *b, struct vt_stack_key *key, uint64_t
         vt_stack_key_free(key);
     } else {
         vt_map_put(&b->by_hash, key->hash, b->count);
-        e = append(b);
+        e = append_entry(b);
         e->key = *key;
         *key = (struct vt_stack_key){0};
     }

@@ -17,7 +17,7 @@ static const bool *chosen(const struct vt_gate *g) {
 
 /* --- findings --- */
 
-static struct vt_gate_finding *append(struct vt_gate *g, uint32_t *room) {
+static struct vt_gate_finding *append_finding(struct vt_gate *g, uint32_t *room) {
     VT_GROW(g->findings, g->count, *room);
     g->findings[g->count] = (struct vt_gate_finding){.rule = -1, .accepted_bytes = VT_UNKNOWN};
     return &g->findings[g->count++];
@@ -49,7 +49,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         struct vt_stack_key key;
         if (!vt_site_fails(p, site, chosen(g)))
             continue;
-        struct vt_gate_finding *f = append(g, room);
+        struct vt_gate_finding *f = append_finding(g, room);
         vt_stack_key_make(site, &key);
         f->process = process;
         f->device = site->device;
@@ -96,7 +96,7 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         const struct vt_device *d = &p->devices[i];
         if (d->sure_peak_bytes <= g->options->max_peak)
             continue;
-        struct vt_gate_finding *f = append(g, room);
+        struct vt_gate_finding *f = append_finding(g, room);
         f->process = process;
         f->device = d->ordinal;
         f->amount.bytes = d->sure_peak_bytes;

@@ -21,7 +21,7 @@
 #define NOTES       50
 
 /* `property`: between the command's name and "::", where ':' and ',' are special. */
-static void escape(FILE *out, const char *s, bool property) {
+static void put_escaped(FILE *out, const char *s, bool property) {
     size_t left = strlen(s);
     while (left) {
         unsigned bytes = vt_utf8_length(s, left);
@@ -54,16 +54,16 @@ static void annotation(const struct vt_gate_page *page, const struct vt_gate_sai
     fputs("::error ", out);
     if (location.file) {
         fputs("file=", out);
-        escape(out, location.file, true);
+        put_escaped(out, location.file, true);
         if (location.line)
             fprintf(out, ",line=%u", location.line);
         fputc(',', out);
     }
     fprintf(out, "title=GPU memory%s %s::", f->site ? "" : " budget", vt_gate_kind(f));
-    escape(out, said->sentence, false);
+    put_escaped(out, said->sentence, false);
     if (processes == 1 && page->gate->model->process_count > 1) {
         fputs(" (in ", out);
-        escape(out, page->names[f->process], false);
+        put_escaped(out, page->names[f->process], false);
         fputc(')', out);
     } else if (processes > 1 && !f->site) {
         fprintf(out, " (in %u processes)", processes);
@@ -159,7 +159,7 @@ void vt_gate_github_write(const struct vt_gate_page *page) {
         annotation(page, &page->said[i]);
     for (uint32_t i = 0; i < page->note_count && i < ANNOTATIONS; i++) { /* it shows ten of these */
         fputs("::notice title=GPU memory::", out);
-        escape(out, page->notes[i], false);
+        put_escaped(out, page->notes[i], false);
         fputc('\n', out);
     }
     fprintf(out, "leak check %s\n", page->headline);

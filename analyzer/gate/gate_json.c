@@ -69,7 +69,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
     vt_json_close(j, '}');
 }
 
-static void process(struct writer *w, uint32_t index) {
+static void write_judged(struct writer *w, uint32_t index) {
     struct vt_json *j = &w->j;
     const struct vt_process *p = &w->gate->model->processes[index];
     const struct vt_gate_process *g = &w->gate->processes[index];
@@ -122,7 +122,7 @@ static void leak_line(struct writer *w, const struct vt_gate_said *said) {
 }
 
 /* The failures by leak and line, of all processes, without devices over their budget. */
-static void leaks(struct writer *w) {
+static void write_failures(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_gate *g = w->gate;
     for (uint32_t i = 0; vt_json_items(j, "leaks", i, g->leak_count); i++) {
@@ -195,9 +195,9 @@ void vt_gate_json_write(const struct vt_gate_page *page) {
     vt_json_number(j, "accepted_bytes", gate->bytes[VT_GATE_ACCEPTED]);
     vt_json_part_unjudged(j, gate->unjudged, gate->unjudged_bytes);
     rules(&w);
-    leaks(&w);
+    write_failures(&w);
     for (uint32_t i = 0; vt_json_objects(j, "processes", i, gate->model->process_count); i++)
-        process(&w, gate->order[i]);
+        write_judged(&w, gate->order[i]);
     unused(&w);
     if (!how->stable) {
         vt_json_strings(j, "added", how->added, how->added_count);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* XML 1.0 cannot represent most control characters, nor U+FFFE and U+FFFF. */
-static void escape(FILE *out, const char *s) {
+static void put_xml(FILE *out, const char *s) {
     size_t left = strlen(s);
     while (left) {
         unsigned bytes = vt_utf8_length(s, left);
@@ -47,7 +47,7 @@ static void escape(FILE *out, const char *s) {
 
 static void attribute(FILE *out, const char *name, const char *value) {
     fprintf(out, " %s=\"", name);
-    escape(out, value);
+    put_xml(out, value);
     fputc('"', out);
 }
 
@@ -94,7 +94,7 @@ static void processes(struct suite *s, const struct vt_gate_line *line) {
         if (!has[g->order[i]])
             continue;
         fputs(shown++ ? "; " : "in ", s->out);
-        escape(s->out, s->page->names[g->order[i]]);
+        put_xml(s->out, s->page->names[g->order[i]]);
     }
     fputs(shown ? "\n" : "", s->out);
 }
@@ -106,7 +106,7 @@ static void frames(struct suite *s, const struct vt_gate_finding *f) {
             continue;
         VT_SCOPED char *frame_text = vt_frame_text(p, vt_stack_frame(f->site->stack, i), UINT_MAX);
         fputs("  ", s->out);
-        escape(s->out, frame_text);
+        put_xml(s->out, frame_text);
         fputc('\n', s->out);
     }
 }
@@ -218,7 +218,7 @@ void vt_gate_junit_write(const struct vt_gate_page *page) {
                 passing_device(&s, gate->order[i], device);
     for (uint32_t i = 0; i < page->note_count; i++) { /* of no device, so of the suite */
         fputs(i ? "\n" : "    <system-out>", out);
-        escape(out, page->notes[i]);
+        put_xml(out, page->notes[i]);
     }
     fputs(page->note_count ? "</system-out>\n" : "", out);
     fputs("  </testsuite>\n</testsuites>\n", out);

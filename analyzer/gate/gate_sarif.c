@@ -85,7 +85,8 @@ static void location(struct writer *w, const char *name, const struct vt_process
     vt_json_close(j, '}');
 }
 
-static void stack(struct writer *w, const struct vt_process *p, const struct vt_stack *s) {
+static void write_call_stack(struct writer *w, const struct vt_process *p,
+                             const struct vt_stack *s) {
     struct vt_json *j = &w->j;
     vt_json_open(j, "stacks", '[');
     vt_json_open(j, NULL, '{');
@@ -179,7 +180,7 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     }
     vt_json_close(j, ']');
     if (f->site && f->site->stack->count)
-        stack(w, said.process, f->site->stack);
+        write_call_stack(w, said.process, f->site->stack);
     free(where.file);
     free(said.why);
     free(said.sentence);
@@ -205,7 +206,7 @@ static void tool(struct writer *w) {
 }
 
 /* The processes' notes, as notifications of the tool's run. */
-static void notes(struct writer *w) {
+static void write_notifications(struct writer *w) {
     struct vt_json *j = &w->j;
     if (!w->page->note_count)
         return;
@@ -242,7 +243,7 @@ void vt_gate_sarif_write(const struct vt_gate_page *page) {
         vt_json_close(j, '}');
         vt_json_close(j, '}');
     }
-    notes(&w);
+    write_notifications(&w);
     find_stack_lines(&w);
     for (uint32_t i = 0; vt_json_objects(j, "results", i, gate->count); i++)
         result(&w, &gate->findings[i]);

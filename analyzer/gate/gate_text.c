@@ -291,7 +291,7 @@ static void what_was_judged(const struct text *t) {
 }
 
 /* Notes that limit what a pass means. */
-static void notes(const struct text *t) {
+static void print_gate_notes(const struct text *t) {
     uint32_t count = t->page->note_count, left = count > NOTES ? count - NOTES : 0;
     for (uint32_t i = 0; i < count - left; i++)
         wrap(t, "  NOTE", 16, t->page->notes[i]);
@@ -308,7 +308,7 @@ void vt_gate_text_write(const struct vt_gate_page *page) {
             style(&t, VT_STYLE_NONE));
     what_was_judged(&t);
     passed_by(&t);
-    notes(&t);
+    print_gate_notes(&t);
     for (; shown < gate->leak_count && shown < LEAKS; shown++)
         failure(&t, &gate->leaks[shown]);
     more(&t, shown);
