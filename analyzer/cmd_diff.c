@@ -30,7 +30,7 @@ static const char *style(bool colour, const char *escape) {
 }
 
 /* "+1.50 MiB", "-1". */
-static const char *change(uint64_t before, uint64_t after, bool bytes, char out[48]) {
+static const char *change_text(uint64_t before, uint64_t after, bool bytes, char out[48]) {
     uint64_t by = before > after ? before - after : after - before;
     snprintf(out, 48, "%c%s", before > after ? '-' : '+', bytes ? VT_BYTES(by) : VT_NUMBER(by));
     return out;
@@ -41,7 +41,7 @@ static void total(const char *what, uint64_t before, uint64_t after, bool bytes)
     fprintf(page, "  %-22s %12s %12s", what, bytes ? VT_BYTES(before) : VT_NUMBER(before),
             bytes ? VT_BYTES(after) : VT_NUMBER(after));
     if (before != after)
-        fprintf(page, " %14s", change(before, after, bytes, c));
+        fprintf(page, " %14s", change_text(before, after, bytes, c));
     fputc('\n', page);
 }
 
@@ -83,7 +83,7 @@ static void row(const struct vt_diff_row *r) {
 }
 
 /* Prints the notes of the logs: for instance that a binary changed, so names are missing. */
-static void notes(const char *what, const struct vt_model *model) {
+static void print_notes(const char *what, const struct vt_model *model) {
     struct vt_text text = {
         .options = &(struct vt_format_options){0}, .out = page, .width = VT_TEXT_WIDTH};
     for (uint32_t i = 0; i < model->process_count; i++)
@@ -354,7 +354,7 @@ static int build(char *const *argument, const struct options *o, struct vt_model
     return vt_error_status(error, &message);
 }
 
-static int compare(char *const *arguments, const struct options *o) {
+static int compare_runs(char *const *arguments, const struct options *o) {
     struct vt_model before, after;
     struct vt_diff diff;
     int status = build(arguments, o, &before);
@@ -373,8 +373,8 @@ static int compare(char *const *arguments, const struct options *o) {
             fputc('\n', page);
             write_text(&diff, o);
             write_owners(&diff, o);
-            notes("  before", &before);
-            notes("  after", &after);
+            print_notes("  before", &before);
+            print_notes("  after", &after);
             vt_page_close(&text, vt_wants_colour(1), stdout);
         }
         vt_diff_free(&diff);
@@ -386,7 +386,7 @@ static int compare(char *const *arguments, const struct options *o) {
 }
 
 static int diff(void *to, char *const *arguments, int count) {
-    return count == 2 ? compare(arguments, to)
+    return count == 2 ? compare_runs(arguments, to)
                       : vt_usage("diff", "expected two logs or folders, BEFORE and AFTER, found %d",
                                  count);
 }

@@ -308,7 +308,7 @@ static void match_alike(struct vt_diff *diff, struct groups *before, struct grou
             add_row(diff, pairs[i].before, pairs[i].after, pairs[i].likeness);
 }
 
-static uint64_t change(const struct vt_diff_row *row) {
+static uint64_t row_change(const struct vt_diff_row *row) {
     uint64_t was = row->bytes[0], is = row->bytes[1];
     return was > is ? was - is : is - was;
 }
@@ -319,7 +319,7 @@ static uint64_t id_of(const struct vt_diff_row *row) {
 
 static int by_change(const void *a, const void *b) {
     const struct vt_diff_row *x = a, *y = b;
-    return VT_ORDER({!x->leak, !y->leak}, {x->state, y->state}, {change(y), change(x)},
+    return VT_ORDER({!x->leak, !y->leak}, {x->state, y->state}, {row_change(y), row_change(x)},
                     {y->bytes[1], x->bytes[1]}, {id_of(x), id_of(y)});
 }
 

@@ -123,7 +123,7 @@ static unsigned common_end(const char *a, const char *b) {
     return parts;
 }
 
-static void join(struct single *before, struct single *after) {
+static void join_singles(struct single *before, struct single *after) {
     struct vt_diff_owner *row = before->row;
     row->process[1] = after->row->process[1];
     row->owner[1] = after->owner;
@@ -167,7 +167,7 @@ static void join_alike(struct single *a, uint32_t n, struct single *b, uint32_t 
     vt_sort(pairs, count, sizeof *pairs, by_likeness);
     for (uint32_t i = 0; i < count; i++)
         if (!a[pairs[i].before].matched && !b[pairs[i].after].matched)
-            join(&a[pairs[i].before], &b[pairs[i].after]);
+            join_singles(&a[pairs[i].before], &b[pairs[i].after]);
 }
 
 /* The only one of `list` that may match, if it is the only one. */
@@ -200,7 +200,7 @@ static void join_names(struct vt_diff *d) {
     for (uint32_t i = 0; i < n; i++) {
         struct single *other = only_one(&a[i], b, m);
         if (other && only_one(other, a, n) == &a[i])
-            join(&a[i], other);
+            join_singles(&a[i], other);
     }
     mark_unseen(d, a, n);
     mark_unseen(d, b, m);
@@ -226,7 +226,7 @@ static void finish_rows(struct vt_diff *d) {
     d->owner_count = left;
 }
 
-static uint64_t change(const struct vt_diff_owner *o) {
+static uint64_t owner_change(const struct vt_diff_owner *o) {
     return o->bytes[0] > o->bytes[1] ? o->bytes[0] - o->bytes[1] : o->bytes[1] - o->bytes[0];
 }
 
@@ -236,7 +236,8 @@ static uint64_t id_of(const struct vt_diff_owner *o) {
 
 static int by_change(const void *a, const void *b) {
     const struct vt_diff_owner *x = a, *y = b;
-    return VT_ORDER({change(y), change(x)}, {y->bytes[1], x->bytes[1]}, {id_of(x), id_of(y)});
+    return VT_ORDER({owner_change(y), owner_change(x)}, {y->bytes[1], x->bytes[1]},
+                    {id_of(x), id_of(y)});
 }
 
 void vt_diff_owners_make(const struct vt_model *before, const struct vt_model *after,
