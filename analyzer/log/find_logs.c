@@ -59,7 +59,7 @@ static uint64_t end_of(const struct vt_log_header *header) {
     return header->start_realtime_ns + vt_clock_ns(vt_clock_of(&log), header->exit_ticks);
 }
 
-static void add(struct vt_logs *logs, const char *path) {
+static void add_log(struct vt_logs *logs, const char *path) {
     *VT_ADD(logs->paths, logs->count, logs->room) = vt_strdup(path);
 }
 
@@ -102,7 +102,7 @@ static void look_at(struct folder *folder, const char *path) {
         snprintf(f->job, sizeof f->job, "%s", header.job);
         snprintf(f->launch, sizeof f->launch, "%s", header.launch);
     } else if (folder->merged && vt_log_is_merged(fd)) {
-        add(folder->merged, path);
+        add_log(folder->merged, path);
     }
     close(fd);
 }
@@ -200,8 +200,8 @@ struct taken {
 };
 
 /* The line that says which run of a folder, or of each of several, was taken; `where` is the last one. */
-static void say(struct vt_logs *logs, const char *where, const struct taken *taken,
-                const struct folder *folder) {
+static void say_which_run(struct vt_logs *logs, const char *where, const struct taken *taken,
+                          const struct folder *folder) {
     struct vt_string said = {0};
     uint32_t chosen = taken->chosen, merged = taken->merged;
     if (taken->folders > 1 && chosen)
@@ -280,13 +280,13 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
     choose_logs(folder, run);
     for (uint32_t i = 0; i < folder->count; i++)
         if (folder->found[i].chosen)
-            add(logs, folder->found[i].path);
+            add_log(logs, folder->found[i].path);
     uint32_t chosen = logs->count - before;
     bool takes_merged = run ? !strcmp(run, "all") : !folder->count;
     if (merged && takes_merged) {
         vt_sort(folder->merged->paths, merged, sizeof *folder->merged->paths, by_name);
         for (uint32_t i = 0; i < merged; i++)
-            add(logs, folder->merged->paths[i]);
+            add_log(logs, folder->merged->paths[i]);
     }
     if (logs->count == before) {
         if (folder->count || merged)
@@ -301,7 +301,7 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
     taken->older += folder->count - chosen;
     *(takes_merged ? &taken->merged : &taken->merged_left) += merged;
     if (!run)
-        say(logs, where, taken, folder);
+        say_which_run(logs, where, taken, folder);
     return 0;
 }
 
@@ -319,8 +319,8 @@ static int choose(const char *path, bool here, const char *run, bool with_merged
     return error;
 }
 
-static int find(char *const *arguments, int count, const char *run, bool with_merged,
-                struct vt_logs *logs, struct vt_string *message) {
+static int find_all_logs(char *const *arguments, int count, const char *run, bool with_merged,
+                         struct vt_logs *logs, struct vt_string *message) {
     struct taken taken = {0};
     *logs = (struct vt_logs){0};
     if (count == 0)
@@ -336,7 +336,7 @@ static int find(char *const *arguments, int count, const char *run, bool with_me
             folders = true;
             error = choose(arguments[i], false, run, with_merged, &taken, logs, message);
         } else if (!belongs_to_other(arguments, count, arguments[i])) {
-            add(logs, arguments[i]);
+            add_log(logs, arguments[i]);
         }
         if (error)
             return error;
@@ -351,12 +351,12 @@ static int find(char *const *arguments, int count, const char *run, bool with_me
 
 int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                  struct vt_string *message) {
-    return find(arguments, count, run, false, logs, message);
+    return find_all_logs(arguments, count, run, false, logs, message);
 }
 
 int vt_logs_find_merged(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                         struct vt_string *message) {
-    return find(arguments, count, run, true, logs, message);
+    return find_all_logs(arguments, count, run, true, logs, message);
 }
 
 /* --- the rest of the runs of logs that were named --- */
@@ -383,7 +383,7 @@ static void add_runs_of(struct folder *folder, struct vt_logs *logs, struct vt_m
     for (uint32_t i = 0; i < folder->count; i++) {
         const struct vt_found_log *f = &folder->found[i];
         if (f->chosen && vt_map_add_key(listed, file_key(f->device, f->inode)))
-            add(logs, f->path);
+            add_log(logs, f->path);
     }
 }
 

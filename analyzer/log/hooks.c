@@ -22,7 +22,7 @@ static const struct hook hooks[] = {
 #include "vramtrace/hooks.def"
 };
 
-static const struct hook *find(unsigned id) {
+static const struct hook *find_hook(unsigned id) {
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
         if (hooks[i].id == id)
             return &hooks[i];
@@ -30,18 +30,18 @@ static const struct hook *find(unsigned id) {
 }
 
 const char *vt_hook_symbol(unsigned id) {
-    const struct hook *hook = find(id);
+    const struct hook *hook = find_hook(id);
     return hook ? hook->symbol : NULL;
 }
 
 const char *vt_hook_name(unsigned id) {
-    const struct hook *hook = find(id);
+    const struct hook *hook = find_hook(id);
     if (!hook)
         return NULL;
     return hook->base ? hook->base : hook->symbol;
 }
 
 bool vt_hook_is_runtime(unsigned id) {
-    const struct hook *hook = find(id);
+    const struct hook *hook = find_hook(id);
     return hook && hook->runtime;
 }

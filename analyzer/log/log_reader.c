@@ -26,10 +26,10 @@
 
 /* --- header --- */
 
-static int refuse(struct vt_string *message, const char *path, unsigned offset, const char *format,
-                  ...) __attribute__((format(printf, 4, 5)));
-static int refuse(struct vt_string *message, const char *path, unsigned offset, const char *format,
-                  ...) {
+static int refuse_log(struct vt_string *message, const char *path, unsigned offset,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int refuse_log(struct vt_string *message, const char *path, unsigned offset,
+                      const char *format, ...) {
     char text[400];
     va_list args;
     va_start(args, format);
@@ -48,13 +48,13 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
     if (got >= 8 && !memcmp(h->magic, magic, 8))
         return 0;
     if (got >= 8 && !memcmp(h->magic, reversed, 8))
-        return refuse(message, path, 0,
-                      "not a log of this machine: expected \"vramtrc\", found it reversed, as "
-                      "the other byte order has it");
+        return refuse_log(message, path, 0,
+                          "not a log of this machine: expected \"vramtrc\", found it reversed, as "
+                          "the other byte order has it");
     if (got >= 8 && !memcmp(h->magic, VT_NVML_MAGIC, 8))
-        return refuse(message, path, 0,
-                      "found the samples that belong to a log: name the log, which is the file "
-                      "without " VT_NVML_SUFFIX);
+        return refuse_log(message, path, 0,
+                          "found the samples that belong to a log: name the log, which is the file "
+                          "without " VT_NVML_SUFFIX);
     size_t shown = got < 8 ? got : 8;
     bool zeros = true;
     for (size_t i = 0; i < shown; i++) {
@@ -62,9 +62,10 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
         zeros &= h->magic[i] == 0;
     }
     if (zeros && shown == 8)
-        return refuse(message, path, 0,
-                      "not a vramtrace log, or not written yet: expected \"vramtrc\", found zeros");
-    return refuse(message, path, 0, "not a vramtrace log: expected \"vramtrc\", found%s", hex);
+        return refuse_log(
+            message, path, 0,
+            "not a vramtrace log, or not written yet: expected \"vramtrc\", found zeros");
+    return refuse_log(message, path, 0, "not a vramtrace log: expected \"vramtrc\", found%s", hex);
 }
 
 bool vt_log_is_log(const char *path) {
@@ -113,8 +114,8 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     if (error)
         return error;
     if (got == 0)
-        return refuse(message, path, 0, "expected a log's header of %zu bytes, found an empty file",
-                      sizeof *h);
+        return refuse_log(message, path, 0,
+                          "expected a log's header of %zu bytes, found an empty file", sizeof *h);
     error = check_magic(h, got, path, &why);
     if (error && vt_log_is_merged(fd))
         vt_string_format(message,
@@ -126,24 +127,24 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     if (error)
         return error;
     if (got < sizeof *h)
-        return refuse(message, path, got,
-                      "expected a header of %zu bytes, found the end of the file: cut off",
-                      sizeof *h);
+        return refuse_log(message, path, got,
+                          "expected a header of %zu bytes, found the end of the file: cut off",
+                          sizeof *h);
     if (h->version_min > VT_LOG_VERSION)
-        return refuse(
+        return refuse_log(
             message, path, 12,
             "the log has format version %u and needs a reader of version %u; this vramtrace "
             "reads versions %u to %u: use the vramtrace that wrote it, or a newer one",
             h->version, h->version_min, VT_LOG_VERSION_MIN, VT_LOG_VERSION);
     if (h->version < VT_LOG_VERSION_MIN)
-        return refuse(message, path, 8, "expected format version %u to %u, found %u",
-                      VT_LOG_VERSION_MIN, VT_LOG_VERSION, h->version);
+        return refuse_log(message, path, 8, "expected format version %u to %u, found %u",
+                          VT_LOG_VERSION_MIN, VT_LOG_VERSION, h->version);
     if (h->header_bytes < sizeof *h || h->header_bytes > VT_CHUNK_BYTES)
-        return refuse(message, path, 16, "expected a header of %zu bytes, found %u", sizeof *h,
-                      h->header_bytes);
+        return refuse_log(message, path, 16, "expected a header of %zu bytes, found %u", sizeof *h,
+                          h->header_bytes);
     if (h->chunk_bytes != VT_CHUNK_BYTES)
-        return refuse(message, path, 20, "expected chunks of %u bytes, found %u", VT_CHUNK_BYTES,
-                      h->chunk_bytes);
+        return refuse_log(message, path, 20, "expected chunks of %u bytes, found %u",
+                          VT_CHUNK_BYTES, h->chunk_bytes);
     END_TEXT(h->run_id);
     END_TEXT(h->boot_id);
     END_TEXT(h->host);

@@ -153,7 +153,7 @@ static void sift_down(struct vt_merge *merge, size_t i) {
     heap[i] = run;
 }
 
-static void push(struct vt_merge *merge, struct run *run) {
+static void push_run(struct vt_merge *merge, struct run *run) {
     VT_GROW(merge->heap, merge->heap_count, merge->heap_room);
     size_t i = merge->heap_count++;
     while (i > 0 && key_of(merge->heap[(i - 1) / 2]) > key_of(run)) {
@@ -233,7 +233,7 @@ static void load(struct vt_merge *merge) {
     if (!chunk->sorted)
         sort_run(run);
     if (run->count) {
-        push(merge, run);
+        push_run(merge, run);
     } else {
         run->next_free = merge->spare;
         merge->spare = run;

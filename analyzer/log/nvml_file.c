@@ -33,7 +33,7 @@ struct vt_nvml_header vt_nvml_file_header(const struct vt_log_header *log) {
     return header;
 }
 
-static void refuse(struct vt_nvml_file *file, const char *why) {
+static void leave_out_samples(struct vt_nvml_file *file, const char *why) {
     file->fault = vt_formatted("%s: its samples are left out: %s", vt_basename(file->path), why);
 }
 
@@ -57,11 +57,11 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         if (errno != ENOENT)
-            refuse(file, strerror(errno));
+            leave_out_samples(file, strerror(errno));
         return;
     }
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        refuse(file, "it is not a file");
+        leave_out_samples(file, "it is not a file");
         close(fd);
         return;
     }
@@ -72,7 +72,7 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     int error = vt_log_read_at(fd, file->path, bytes, VT_NVML_MOST_BYTES, 0, &have, &message);
     close(fd);
     if (error) {
-        refuse(file, strerror(-error));
+        leave_out_samples(file, strerror(-error));
         free(bytes);
         return;
     }
@@ -84,7 +84,7 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     else
         fault = check_header(&header, log);
     if (fault)
-        refuse(file, fault);
+        leave_out_samples(file, fault);
     if (fault || have < sizeof header) {
         free(bytes);
         return;

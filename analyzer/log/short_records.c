@@ -32,7 +32,7 @@ static bool take_template(struct vt_short_records *records, const uint8_t *recor
     return true;
 }
 
-static inline void put(uint8_t *out, unsigned index, uint64_t word) {
+static inline void put_word(uint8_t *out, unsigned index, uint64_t word) {
     memcpy(out + 8 * index, &word, sizeof word);
 }
 
@@ -92,7 +92,7 @@ static uint32_t long_stack(struct vt_short_records *records, const uint8_t *reco
         } else if (!records->frames[place]) {
             return 0;
         }
-        put(out, 2 + i, records->frames[place]);
+        put_word(out, 2 + i, records->frames[place]);
     }
     r.word = vt_word(VT_REC_STACK, 0, 0, bytes);
     memcpy(out, &r, sizeof r);
@@ -135,11 +135,11 @@ uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
             take_alloc(t, records->ticks, word, more, &e);
         else
             take_free(t, records->ticks, word, &e);
-        put(out, 0, e.word);
-        put(out, 1, e.when);
-        put(out, 2, e.key & VT_ADDRESS_MASK);
+        put_word(out, 0, e.word);
+        put_word(out, 1, e.when);
+        put_word(out, 2, e.key & VT_ADDRESS_MASK);
         if (alloc)
-            put(out, 3, e.size_context);
+            put_word(out, 3, e.size_context);
         return alloc ? sizeof(struct vt_rec_alloc) : sizeof(struct vt_rec_free);
     }
     memcpy(out, record, length);
