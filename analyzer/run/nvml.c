@@ -43,13 +43,13 @@ struct vt_nvml_library {
 };
 
 /* The function `name`, else `older`; NULL: the library has neither. */
-static void *find(void *handle, const char *name, const char *older) {
+static void *find_function(void *handle, const char *name, const char *older) {
     void *function = dlsym(handle, name);
     return function || !older ? function : dlsym(handle, older);
 }
 
 /* POSIX, not ISO C, allows a function's address in a data pointer. */
-#define FIND(target, ...) ((target) = __extension__(__typeof__(target)) find(__VA_ARGS__))
+#define FIND(target, ...) ((target) = __extension__(__typeof__(target)) find_function(__VA_ARGS__))
 
 bool vt_nvml_parse_uuid(const char *text, uint8_t uuid[16]) {
     size_t n = 0;

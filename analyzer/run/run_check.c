@@ -54,7 +54,7 @@ static void find_reason(const struct vt_run_plan *plan, const struct vt_run_chil
 }
 
 /* Runs the gate, and writes its text to stderr unless it passes and `quiet` is set. */
-static int judge(struct vt_check *check, const struct vt_run_logs *logs, bool quiet) {
+static int run_gate(struct vt_check *check, const struct vt_run_logs *logs, bool quiet) {
     VT_SCOPED char *text = NULL;
     size_t length = 0;
     FILE *out = quiet ? open_memstream(&text, &length) : stderr;
@@ -77,7 +77,7 @@ int vt_run_check_judge(struct vt_run_plan *plan, const struct vt_run_child *chil
         vt_error("%s; the command's own exit status was %d", why.text, child->status);
         return VT_STATUS_CANNOT_TRACE;
     }
-    int status = judge(check, logs, plan->quiet);
+    int status = run_gate(check, logs, plan->quiet);
     if (child->status && !check->ignore_status) {
         if (status != VT_STATUS_OK && status != VT_STATUS_GATE)
             vt_error("the gate did not judge this run");

@@ -51,7 +51,7 @@ static bool is_told(pid_t pid, const char *library) {
 /* Checks whether the tracer is loaded. The command may have executed another program, in a way that
  * cannot be seen before: `env -i`, a wrapper script, a static program. If the process cannot be
  * read, or is just starting, `untraced` stays as it was. */
-static void look(const struct vt_run_plan *plan, struct vt_run_child *child) {
+static void check_traced(const struct vt_run_plan *plan, struct vt_run_child *child) {
     const char *library = plan->libraries.tracer;
     VT_SCOPED_STRING maps;
     struct vt_string why = {0};
@@ -215,7 +215,7 @@ static void wait_for(const struct vt_run_plan *plan, struct vt_run_child *child,
             break;
         uint64_t passed = (vt_now_ns() - begun) / 1000000u;
         if (next < LOOKS && passed >= looks[next]) {
-            look(plan, child);
+            check_traced(plan, child);
             next++;
             continue;
         }

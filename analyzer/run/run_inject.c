@@ -50,7 +50,7 @@ struct sweep {
 typedef void visit(struct sweep *sweep, uint64_t id, uint64_t ordinal, bool injected);
 
 /* Calls `each` for every call that VRAMTRACE_INJECT counts, in order. */
-static int walk(struct sweep *sweep, const char *path, visit *each) {
+static int visit_calls(struct sweep *sweep, const char *path, visit *each) {
     struct vt_log log;
     VT_SCOPED_STRING message = {0};
     struct vt_batch batch;
@@ -304,7 +304,7 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
         status = VT_STATUS_CANNOT_TRACE;
     }
     for (size_t i = 0; !status && i < o.logs.count; i++)
-        status = walk(s, o.logs.paths[i], note_site);
+        status = visit_calls(s, o.logs.paths[i], note_site);
     if (!status && s->check->builder->build((const char *const *)o.logs.paths,
                                             (uint32_t)o.logs.count, &options, &model, &message)) {
         vt_error("%s", message.text);
@@ -335,7 +335,7 @@ static int try_site(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
         uint64_t ordinal = s->targets[index].ordinals[i];
         int status = run_once(s, ordinal, timeout_ms, &o);
         for (size_t j = 0; !status && j < o.logs.count; j++)
-            status = walk(s, o.logs.paths[j], note_hit);
+            status = visit_calls(s, o.logs.paths[j], note_hit);
         if (!status)
             say_run(s, ordinal, &o);
         outcome_free(&o);

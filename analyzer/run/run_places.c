@@ -30,7 +30,7 @@ char *vt_run_places_folder(const char *path) {
 }
 
 /* The absolute path of FOLDER/INSIDE if it exists (free it); else NULL, after adding it to `tried`. */
-static char *look(const char *folder, const char *inside, struct vt_string *tried) {
+static char *look_in_folder(const char *folder, const char *inside, struct vt_string *tried) {
     VT_SCOPED char *path = vt_formatted("%s/%s", folder, inside);
     char *found = realpath(path, NULL);
     if (!found)
@@ -44,25 +44,25 @@ static char *look_in_library_folders(const char *own, const char *inside, const 
     char *found = NULL;
     for (size_t i = 0; i < LIBRARY_FOLDERS && !found; i++) {
         VT_SCOPED char *path = vt_formatted("%s/%s%s", library_folders[i], inside, name);
-        found = look(own, path, tried);
+        found = look_in_folder(own, path, tried);
     }
     return found;
 }
 
 char *vt_run_places_library(const char *name, struct vt_string *tried) {
     VT_SCOPED char *own = vt_run_places_folder(NULL);
-    char *found = look(own, name, tried);
+    char *found = look_in_folder(own, name, tried);
     return found ? found : look_in_library_folders(own, "", name, tried);
 }
 
 char *vt_run_places_private(const char *name, const char *tracer, struct vt_string *tried) {
     VT_SCOPED char *own = vt_run_places_folder(NULL), *beside = vt_run_places_folder(tracer);
     VT_SCOPED char *inside = vt_formatted("vramtrace/%s", name);
-    char *found = look(own, name, tried);
+    char *found = look_in_folder(own, name, tried);
     if (!found && strcmp(own, beside) != 0)
-        found = look(beside, name, tried);
+        found = look_in_folder(beside, name, tried);
     if (!found)
-        found = look(beside, inside, tried);
+        found = look_in_folder(beside, inside, tried);
     return found ? found : look_in_library_folders(own, "vramtrace/", name, tried);
 }
 

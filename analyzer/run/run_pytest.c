@@ -63,7 +63,7 @@ bool vt_run_pytest_is_isolated(const char *program, char *const *argv) {
 }
 
 /* Adds a part to a variable, behind what the user has there. */
-static void append(const char *variable, char separator, const char *part) {
+static void append_to_variable(const char *variable, char separator, const char *part) {
     const char *before = getenv(variable);
     VT_SCOPED_STRING value = {0};
     if (before && *before)
@@ -81,8 +81,8 @@ bool vt_run_pytest_set(const struct vt_check *check, const char *tracer) {
     VT_SCOPED char *folder = plugin ? vt_run_places_folder(plugin) : NULL;
     if (!folder || strchr(folder, ':'))
         return false;
-    append("PYTHONPATH", ':', folder);
-    append("PYTEST_PLUGINS", ',', PLUGIN);
+    append_to_variable("PYTHONPATH", ':', folder);
+    append_to_variable("PYTEST_PLUGINS", ',', PLUGIN);
     setenv("VRAMTRACE_COMMAND", own, 0);
     setenv("VRAMTRACE_CHECK", check->words.length ? check->words.text : "", 1);
     return true;
