@@ -55,8 +55,8 @@ static void instant(struct writer *w, uint64_t track, uint64_t at, const char *c
 /* --- counters --- */
 
 /* `bytes` VT_UNKNOWN: not known in that slot. */
-static void count(struct writer *w, const struct vt_course *c, const uint64_t *bytes,
-                  uint64_t track) {
+static void write_counter(struct writer *w, const struct vt_course *c, const uint64_t *bytes,
+                          uint64_t track) {
     uint64_t last = VT_UNKNOWN;
     for (uint32_t i = 0; i < c->slot_count; i++)
         if (bytes[i] != last && bytes[i] != VT_UNKNOWN) {
@@ -105,7 +105,7 @@ static void bands(struct writer *w, const struct vt_course *c, uint64_t group, u
         VT_SCOPED char *name = band_name(w, b, d), *says = NULL;
         if (b->kind == VT_BAND_LINE && s)
             says = vt_formatted("site %s, %s: %s", s->name, vt_verdict_names[s->verdict], s->why);
-        count(w, c, b->bytes, vt_perfetto_counter(&w->w, group, name, says, rank + i));
+        write_counter(w, c, b->bytes, vt_perfetto_counter(&w->w, group, name, says, rank + i));
     }
 }
 
@@ -126,13 +126,15 @@ static void course(struct writer *w, const struct vt_course *c) {
                                           : vt_strdup(VT_GPU(c->device));
     uint64_t group = vt_perfetto_track(&w->w, w->track, name, w->rank++);
     uint32_t rank = 0;
-    count(w, c, c->live_bytes, vt_perfetto_counter(&w->w, group, "live", NULL, rank++));
+    write_counter(w, c, c->live_bytes, vt_perfetto_counter(&w->w, group, "live", NULL, rank++));
     if (c->own_bytes)
-        count(w, c, c->own_bytes,
-              vt_perfetto_counter(&w->w, group, "used by this process (NVML)", NULL, rank++));
+        write_counter(
+            w, c, c->own_bytes,
+            vt_perfetto_counter(&w->w, group, "used by this process (NVML)", NULL, rank++));
     if (c->used_bytes)
-        count(w, c, c->used_bytes,
-              vt_perfetto_counter(&w->w, group, "used by all processes (NVML)", NULL, rank++));
+        write_counter(
+            w, c, c->used_bytes,
+            vt_perfetto_counter(&w->w, group, "used by all processes (NVML)", NULL, rank++));
     bands(w, c, group, rank);
 }
 
@@ -239,7 +241,7 @@ static void phases(struct writer *w) {
 
 /* --- instants --- */
 
-static void leaks(struct writer *w) {
+static void trace_leaks(struct writer *w) {
     const struct vt_process *p = w->process;
     uint64_t track = 0;
     for (uint32_t i = 0; i < p->leak_count; i++) {
@@ -313,7 +315,7 @@ static void snapshots(struct writer *w) {
 
 /* --- the whole --- */
 
-static void process(struct writer *w, const struct vt_process *p) {
+static void trace_process(struct writer *w, const struct vt_process *p) {
     VT_SCOPED_STRING name = {0};
     VT_SCOPED char *label = p->rank >= 0 ? vt_formatted("rank %d", p->rank) : NULL;
     for (uint32_t i = 0; i < p->command_count; i++)
@@ -334,7 +336,7 @@ static void process(struct writer *w, const struct vt_process *p) {
     for (uint32_t i = 0; p->timeline && i < p->timeline->course_count; i++)
         if (!is_empty(&p->timeline->courses[i]))
             course(w, &p->timeline->courses[i]);
-    leaks(w);
+    trace_leaks(w);
     snapshots(w);
     phases(w);
 }
@@ -345,7 +347,7 @@ int vt_export_perfetto_write(const struct vt_model *model, const struct vt_expor
     (void)options;
     vt_perfetto_open(&w.w, out, model->process_count ? model->processes[0].started_at : 0);
     for (uint32_t i = 0; i < model->process_count; i++)
-        process(&w, &model->processes[i]);
+        trace_process(&w, &model->processes[i]);
     vt_perfetto_close(&w.w);
     vt_map_free(&w.taken);
     return 0;

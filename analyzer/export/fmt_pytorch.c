@@ -52,7 +52,7 @@ static void frame(struct writer *w, const struct vt_frame *f) {
 }
 
 /* Under the key "frames". */
-static void stack(struct writer *w, const struct vt_stack *s) {
+static void write_frames_of(struct writer *w, const struct vt_stack *s) {
     vt_pickle_open(&w->p, "frames", '[');
     for (uint32_t i = 0; s && i < s->count; i++)
         if (w->native || !vt_stack_frame(s, i)->interpreter)
@@ -66,7 +66,7 @@ static void stack_of(struct writer *w, uint32_t site) {
         vt_pickle_again(&w->p, "frames", *kept);
         return;
     }
-    stack(w, site == VT_NO_SITE ? NULL : w->process->sites[site].stack);
+    write_frames_of(w, site == VT_NO_SITE ? NULL : w->process->sites[site].stack);
     *kept = vt_pickle_keep(&w->p);
 }
 
@@ -169,7 +169,7 @@ static void event(struct writer *w, const char *action, const struct vt_change *
     vt_pickle_close(&w->p);
 }
 
-static void change(struct writer *w, const struct vt_change *c, uint64_t bytes) {
+static void write_change(struct writer *w, const struct vt_change *c, uint64_t bytes) {
     bool driver = c->layer == VT_LAYER_DRIVER, block = !driver || !c->segment;
     if (c->alloc) {
         if (driver)
@@ -192,7 +192,7 @@ static void oom(struct writer *w, const struct vt_oom *o) {
     vt_pickle_number(&w->p, "device_free", o->free_bytes == VT_UNKNOWN ? 0 : o->free_bytes);
     vt_pickle_number(&w->p, "size", o->requested_bytes == VT_UNKNOWN ? 0 : o->requested_bytes);
     vt_pickle_text(&w->p, "user_metadata", o->why ? o->why : "");
-    stack(w, o->stack);
+    write_frames_of(w, o->stack);
     vt_pickle_close(&w->p);
 }
 
@@ -230,7 +230,7 @@ static void trace(struct writer *w, const struct trace *t) {
             if (is_shown(t, &p->ooms[next_oom]))
                 oom(w, &p->ooms[next_oom]);
         next = adjacent(t, i, &bytes);
-        change(w, c, bytes);
+        write_change(w, c, bytes);
     }
     for (; next_oom < p->oom_count; next_oom++)
         if (is_shown(t, &p->ooms[next_oom]))

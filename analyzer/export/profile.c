@@ -45,7 +45,7 @@ struct vt_profile {
 };
 
 /* A zeroed item at the end of a list. */
-static void *append(struct list *list, size_t size) {
+static void *append_item(struct list *list, size_t size) {
     VT_GROW(list->items, list->count, list->room);
     return list->items[list->count++] = vt_alloc(1, size);
 }
@@ -107,7 +107,7 @@ uint64_t vt_profile_mapping(struct vt_profile *p, const struct vt_module *module
     uint64_t id;
     if (!module || !is_new(&p->mappings_by_key, &module, sizeof module, &id))
         return module ? id : 0;
-    Mapping *m = append(&p->mappings, sizeof *m);
+    Mapping *m = append_item(&p->mappings, sizeof *m);
     perftools__profiles__mapping__init(m);
     m->id = id;
     m->memory_start = module->start;
@@ -129,7 +129,7 @@ static uint64_t function(struct vt_profile *p, const struct vt_profile_line *lin
     uint64_t id;
     if (!is_new(&p->functions_by_key, key, sizeof key, &id))
         return id;
-    Function *f = append(&p->functions, sizeof *f);
+    Function *f = append_item(&p->functions, sizeof *f);
     perftools__profiles__function__init(f);
     f->id = id;
     f->name = key[0];
@@ -148,7 +148,7 @@ uint64_t vt_profile_location(struct vt_profile *p, uint64_t mapping, uint64_t ad
         key[3 + 2 * i] = lines[i].frame ? lines[i].frame->line : 0;
     }
     if (is_new(&p->locations_by_key, key, (2 + 2 * (size_t)count) * sizeof *key, &id)) {
-        Location *l = append(&p->locations, sizeof *l);
+        Location *l = append_item(&p->locations, sizeof *l);
         perftools__profiles__location__init(l);
         l->id = id;
         l->mapping_id = mapping;
@@ -169,7 +169,7 @@ uint64_t vt_profile_location(struct vt_profile *p, uint64_t mapping, uint64_t ad
 void vt_profile_sample(struct vt_profile *p, const uint64_t *locations, uint32_t depth,
                        const int64_t *values, uint32_t value_count,
                        const struct vt_profile_label *labels, uint32_t label_count) {
-    Sample *s = append(&p->samples, sizeof *s);
+    Sample *s = append_item(&p->samples, sizeof *s);
     perftools__profiles__sample__init(s);
     s->n_location_id = depth;
     s->location_id = vt_alloc(depth, sizeof *s->location_id);

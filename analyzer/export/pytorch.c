@@ -46,14 +46,14 @@ static struct range *range_with(const struct ranges *r, uint64_t address) {
     return i && address < r->items[i - 1].end ? &r->items[i - 1] : NULL;
 }
 
-static void append(struct ranges *r, uint64_t start, uint64_t end) {
+static void append_range(struct ranges *r, uint64_t start, uint64_t end) {
     VT_GROW(r->items, r->count, r->room);
     r->items[r->count++] = (struct range){.start = start, .end = end};
 }
 
 static void insert(struct ranges *r, uint64_t start, uint64_t end) {
     uint32_t i = range_after(r, start);
-    append(r, start, end);
+    append_range(r, start, end);
     memmove(&r->items[i + 1], &r->items[i], (r->count - 1 - i) * sizeof *r->items);
     r->items[i] = (struct range){.start = start, .end = end};
 }
@@ -203,11 +203,11 @@ static void find_ever(struct maker *m, unsigned device) {
     struct ranges *ever = &m->ever;
     uint32_t count = 0;
     for (uint32_t i = 0; m->map && i < m->map->region_count; i++)
-        append(ever, m->map->regions[i].address,
-               m->map->regions[i].address + m->map->regions[i].bytes);
+        append_range(ever, m->map->regions[i].address,
+                     m->map->regions[i].address + m->map->regions[i].bytes);
     for (uint32_t i = 0; i < t->change_count; i++)
         if (is_of(&t->changes[i], device) && is_driver(&t->changes[i]))
-            append(ever, t->changes[i].address, t->changes[i].address + t->changes[i].bytes);
+            append_range(ever, t->changes[i].address, t->changes[i].address + t->changes[i].bytes);
     vt_sort(ever->items, ever->count, sizeof *ever->items, by_start);
     for (uint32_t i = 0; i < ever->count; i++) {
         struct range r = ever->items[i];
@@ -230,7 +230,7 @@ static bool was_ever(const struct maker *m, uint64_t start, uint64_t end, bool o
 }
 
 /* An allocation that no later change frees. Returns whether it fits. */
-static bool keep(struct maker *m, const struct vt_change *c) {
+static bool keep_block(struct maker *m, const struct vt_change *c) {
     uint64_t end = c->address + c->bytes;
     if (!is_driver(c)) {
         VT_GROW(m->kept, m->kept_count, m->kept_room);
@@ -266,7 +266,7 @@ static void choose_changes(struct maker *m, unsigned device) {
         if (!is_of(c, device))
             continue;
         uint32_t next = vt_map_get(&later, key_of(c));
-        if (next == now || (next == VT_MAP_NONE && c->alloc && !keep(m, c)))
+        if (next == now || (next == VT_MAP_NONE && c->alloc && !keep_block(m, c)))
             continue;
         vt_map_put(&later, key_of(c), now);
         d->changes[d->change_count++] = c;
@@ -281,7 +281,7 @@ static void house_blocks(struct maker *m) {
     for (uint32_t i = 0; i < d->change_count; i++) {
         const struct vt_change *c = d->changes[i];
         if (!is_driver(c) && !was_ever(m, c->address, c->address + c->bytes, false))
-            append(&homeless, c->address, c->address + c->bytes);
+            append_range(&homeless, c->address, c->address + c->bytes);
     }
     vt_sort(homeless.items, homeless.count, sizeof *homeless.items, by_start);
     for (uint32_t i = 0; i < homeless.count;) {
@@ -340,12 +340,13 @@ static void fit(struct maker *m) {
     struct vt_pytorch_device *d = m->made;
     uint32_t count = 0;
     for (uint32_t i = 0; i < d->segment_count; i++)
-        append(&m->homes, d->segments[i].address, d->segments[i].address + d->segments[i].bytes);
+        append_range(&m->homes, d->segments[i].address,
+                     d->segments[i].address + d->segments[i].bytes);
     for (uint32_t i = 0; i < d->segment_count; i++)
         for (uint32_t k = 0; d->segments[i].of_allocator && k < d->segments[i].count; k++) {
             const struct vt_pytorch_block *b = &d->blocks[d->segments[i].first + k];
             if (!b->idle)
-                append(&m->blocks, b->address, b->address + b->bytes);
+                append_range(&m->blocks, b->address, b->address + b->bytes);
         }
     for (uint32_t i = 0; i < d->change_count; i++) {
         const struct vt_change *c = d->changes[i];

@@ -23,7 +23,7 @@ void vt_samples_of_site(const struct vt_site *site, const struct vt_leak *leak,
     counts[VT_EXPORT_LEAKED] = leaked.blocks;
 }
 
-static struct vt_sample *add(struct vt_samples *samples, struct vt_sample sample) {
+static struct vt_sample *add_sample(struct vt_samples *samples, struct vt_sample sample) {
     VT_GROW(samples->items, samples->count, samples->room);
     samples->items[samples->count] = sample;
     return &samples->items[samples->count++];
@@ -57,7 +57,7 @@ static void add_idle(struct vt_samples *samples, const struct vt_process *p,
         any |= held > used;
     }
     if (any)
-        add(samples, idle);
+        add_sample(samples, idle);
 }
 
 void vt_samples_make(const struct vt_model *model, struct vt_samples *samples) {
@@ -69,10 +69,10 @@ void vt_samples_make(const struct vt_model *model, struct vt_samples *samples) {
             const struct vt_site *site = &p->sites[k];
             if (site->segments && site->layer == VT_LAYER_DRIVER)
                 continue;
-            struct vt_sample *sample =
-                add(samples,
-                    (struct vt_sample){
-                        .process = p, .site = site, .device = site->device, .layer = site->layer});
+            struct vt_sample *sample = add_sample(
+                samples,
+                (struct vt_sample){
+                    .process = p, .site = site, .device = site->device, .layer = site->layer});
             vt_samples_of_site(site, leaks[k], sample->bytes, sample->counts);
         }
         for (uint32_t k = 0; k < p->device_count; k++)
@@ -87,7 +87,7 @@ void vt_samples_free(struct vt_samples *samples) {
 /* --- frames --- */
 
 /* Takes `name`. */
-static void push(struct vt_sample_stack *stack, char *name, const struct vt_frame *frame) {
+static void push_frame(struct vt_sample_stack *stack, char *name, const struct vt_frame *frame) {
     VT_GROW(stack->frames, stack->count, stack->room);
     stack->frames[stack->count++] = (struct vt_sample_frame){name, frame};
 }
@@ -123,28 +123,28 @@ void vt_samples_stack(const struct vt_samples *samples, const struct vt_sample *
                       struct vt_sample_stack *stack) {
     clear(stack);
     if (samples->many)
-        push(stack, process_name(sample->process), NULL);
+        push_frame(stack, process_name(sample->process), NULL);
     if (sample->layer == VT_LAYER_HOST)
-        push(stack, vt_strdup("[pinned host memory]"), NULL);
+        push_frame(stack, vt_strdup("[pinned host memory]"), NULL);
     if (sample->layer == VT_LAYER_MANAGED)
-        push(stack, vt_strdup("[managed memory]"), NULL);
+        push_frame(stack, vt_strdup("[managed memory]"), NULL);
     if (!sample->site) {
-        push(stack, vt_formatted("[%s: reserved, not in use]", sample->allocator), NULL);
+        push_frame(stack, vt_formatted("[%s: reserved, not in use]", sample->allocator), NULL);
         return;
     }
     const struct vt_stack *calls = sample->site->stack;
     if (sample->site->before)
-        push(stack, vt_strdup("[live before]"), NULL);
+        push_frame(stack, vt_strdup("[live before]"), NULL);
     else if (!calls || !calls->count)
-        push(stack, vt_strdup("[no call stack]"), NULL);
+        push_frame(stack, vt_strdup("[no call stack]"), NULL);
     else if (calls->cut)
-        push(stack, vt_strdup("[outer frames cut]"), NULL);
+        push_frame(stack, vt_strdup("[outer frames cut]"), NULL);
     bool only_interpreter = true;
     for (uint32_t i = 0; calls && i < calls->count; i++)
         only_interpreter = only_interpreter && vt_stack_frame(calls, i)->interpreter;
     for (uint32_t i = calls ? calls->count : 0; i-- > 0;)
         if (native || only_interpreter || !vt_stack_frame(calls, i)->interpreter)
-            push(stack, frame_name(vt_stack_frame(calls, i)), vt_stack_frame(calls, i));
+            push_frame(stack, frame_name(vt_stack_frame(calls, i)), vt_stack_frame(calls, i));
 }
 
 /* --- as text --- */

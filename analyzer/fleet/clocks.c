@@ -59,7 +59,7 @@ struct span {
     bool known;
 };
 
-static void take(struct span *span, const struct vt_fleet_process *p) {
+static void widen_span(struct span *span, const struct vt_fleet_process *p) {
     uint64_t end = p->started_at + p->duration;
     if (!span->count++)
         *span = (struct span){p->started_at, p->started_at, end, end, 1, true};
@@ -99,7 +99,8 @@ static void compare_hosts(struct vt_fleet *f, const struct vt_fleet_peers *peers
     for (uint32_t i = 0; i < f->host_count; i++)
         spans[i] = (struct span){0};
     for (uint32_t i = 0; i < peers->process_count; i++)
-        take(&spans[f->processes[peers->processes[i]].host], &f->processes[peers->processes[i]]);
+        widen_span(&spans[f->processes[peers->processes[i]].host],
+                   &f->processes[peers->processes[i]]);
     for (uint32_t i = 0; i < f->host_count; i++) {
         struct vt_fleet_host *host = &f->hosts[i];
         int64_t by = i != to && spans[i].count ? apart_by(&spans[i], &spans[to]) : 0;

@@ -156,8 +156,8 @@ static uint32_t *without(const struct values *v) {
 }
 
 /* Notes who differs in a measure. */
-static void compare(struct compared *c, const struct values *v, enum vt_fleet_measure measure,
-                    uint32_t what, uint64_t least) {
+static void note_who_differs(struct compared *c, const struct values *v,
+                             enum vt_fleet_measure measure, uint32_t what, uint64_t least) {
     struct alike group = find_alike(c, v, least);
     uint32_t none = v->count - v->entry_count;
     VT_SCOPED uint32_t *have_none = group.low && none ? without(v) : NULL;
@@ -232,7 +232,7 @@ static void compare_entries(struct compared *c, const struct entry *entries, siz
                             uint32_t process_count) {
     for (size_t i = 0; i < count;) {
         struct values v = values_of(entries, count, i, processes, process_count);
-        compare(c, &v, measure, entries[i].what, least_of(c, measure, &v));
+        note_who_differs(c, &v, measure, entries[i].what, least_of(c, measure, &v));
         i += v.entry_count;
     }
 }
@@ -303,7 +303,8 @@ static void compare_peaks(struct compared *c, const struct entry *peaks) {
     if (c->recycled && least <= RECYCLED_BUFFERS * c->recycled)
         least = RECYCLED_BUFFERS * c->recycled + 1;
     uint32_t count = c->peers->process_count;
-    compare(c, &(struct values){peaks, count, count, c->peers->processes}, VT_FLEET_PEAK, 0, least);
+    note_who_differs(c, &(struct values){peaks, count, count, c->peers->processes}, VT_FLEET_PEAK,
+                     0, least);
 }
 
 static void compare_lines(struct compared *c) {
