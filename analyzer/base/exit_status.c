@@ -19,8 +19,8 @@ bool vt_wants_colour(int fd) {
     return isatty(fd) && !(no_color && no_color[0]);
 }
 
-static void say(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
-static void say(const char *format, va_list args) {
+static void print_message(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+static void print_message(const char *format, va_list args) {
     fflush(stdout);
     vt_progress_end();
     VT_SCOPED char *line = NULL;
@@ -34,7 +34,7 @@ static void say(const char *format, va_list args) {
 void vt_error(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(format, args);
+    print_message(format, args);
     va_end(args);
 }
 
@@ -48,7 +48,7 @@ int vt_error_status(int error, struct vt_string *message) {
 int vt_usage(const char *command, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(format, args);
+    print_message(format, args);
     va_end(args);
     fprintf(stderr, "try 'vramtrace %s --help'\n", command);
     return VT_STATUS_USAGE;

@@ -27,7 +27,7 @@ static size_t plain_bytes(const char *s, size_t length, bool inside_html) {
 }
 
 /* Escapes the character at `s`, of which `left` bytes can be read. Returns its length. */
-static unsigned escape(const char *s, size_t left, char out[8]) {
+static unsigned escape_character(const char *s, size_t left, char out[8]) {
     unsigned char c = (unsigned char)s[0];
     unsigned bytes = vt_utf8_length(s, left);
     if (!bytes)
@@ -50,7 +50,7 @@ static void add_text(struct vt_string *to, const char *s, size_t left, bool insi
         s += plain;
         left -= plain;
         if (left) {
-            unsigned bytes = escape(s, left, escaped);
+            unsigned bytes = escape_character(s, left, escaped);
             vt_string_add(to, escaped);
             s += bytes;
             left -= bytes;

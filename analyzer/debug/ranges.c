@@ -16,14 +16,14 @@ void vt_ranges_add(struct vt_ranges *ranges, uint64_t low, uint64_t high, uint32
         (struct vt_range_row){low, high, number, VT_NO_RANGE};
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_ranges(const void *a, const void *b) {
     const struct vt_range_row *x = a, *y = b;
     return VT_ORDER({x->low, y->low}, {y->high, x->high}, {x->number, y->number});
 }
 
 void vt_ranges_sort(struct vt_ranges *ranges) {
     struct vt_range_row *row = ranges->row;
-    vt_sort(row, ranges->count, sizeof *row, compare);
+    vt_sort(row, ranges->count, sizeof *row, compare_ranges);
     for (uint32_t i = 0, around = VT_NO_RANGE; i < ranges->count; around = i++) {
         while (around != VT_NO_RANGE && row[around].high <= row[i].low)
             around = row[around].outer;

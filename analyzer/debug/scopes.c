@@ -78,8 +78,8 @@ static bool is_scope(int tag) {
            tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
-static void walk(struct vt_scopes *s, struct vt_ranges *ranges, Dwarf_Die *parent, uint32_t outer,
-                 unsigned depth) {
+static void walk_scopes(struct vt_scopes *s, struct vt_ranges *ranges, Dwarf_Die *parent,
+                        uint32_t outer, unsigned depth) {
     Dwarf_Die die;
     if (depth == DEPTH_MOST || dwarf_child(parent, &die))
         return;
@@ -89,7 +89,7 @@ static void walk(struct vt_scopes *s, struct vt_ranges *ranges, Dwarf_Die *paren
         uint32_t node = add_node(s, &die, outer);
         vt_map_put(&s->nodes, (uintptr_t)die.addr, node);
         add_ranges(ranges, &die, node);
-        walk(s, ranges, &die, node, depth + 1);
+        walk_scopes(s, ranges, &die, node, depth + 1);
     } while (!dwarf_siblingof(&die, &die));
 }
 
@@ -99,7 +99,7 @@ static const struct vt_ranges *ranges_of(struct vt_scopes *s, Dwarf_Die *cu) {
     if (unit == s->unit_count) {
         struct vt_ranges *ranges = VT_ADD(s->unit, s->unit_count, s->unit_room);
         *ranges = (struct vt_ranges){0};
-        walk(s, ranges, cu, NONE, 0);
+        walk_scopes(s, ranges, cu, NONE, 0);
         vt_ranges_sort(ranges);
     }
     return &s->unit[unit];

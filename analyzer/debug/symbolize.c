@@ -83,7 +83,7 @@ void vt_symbols_close(struct vt_symbols *s) {
 }
 
 /* A copy that lives as long as the symbolizer; equal texts share one. */
-static const char *keep(struct vt_symbols *s, const char *text) {
+static const char *keep_text(struct vt_symbols *s, const char *text) {
     struct string *string;
     size_t length = strlen(text);
     HASH_FIND(hh, s->strings, text, length, string);
@@ -206,7 +206,7 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
         return kept;
     }
     VT_SCOPED char *plain = vt_demangle_symbol(name);
-    const char *kept = keep(s, plain ? plain : name);
+    const char *kept = keep_text(s, plain ? plain : name);
     return kept;
 }
 
@@ -278,7 +278,7 @@ static const char *die_name(struct vt_symbols *s, struct module *m, Dwarf_Die *d
     VT_SCOPED_STRING whole = {0};
     add_scopes(&m->scopes, &whole, die);
     vt_string_add(&whole, name);
-    const char *kept = keep(s, whole.text);
+    const char *kept = keep_text(s, whole.text);
     return kept;
 }
 
@@ -288,14 +288,14 @@ static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *
     if (!file)
         return NULL;
     if (file[0] == '/')
-        return keep(s, file);
+        return keep_text(s, file);
     const char *folder = dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_comp_dir, &memory));
     if (!folder)
-        return keep(s, file);
+        return keep_text(s, file);
     while (!strncmp(file, "./", 2))
         file += 2;
     VT_SCOPED char *path = vt_formatted("%s/%s", folder, file);
-    const char *kept = keep(s, path);
+    const char *kept = keep_text(s, path);
     return kept;
 }
 
@@ -408,7 +408,7 @@ bool vt_symbols_frame(struct vt_symbols *s, const char *path, const char *build_
     const char *clone = found->function ? strstr(found->function, " [clone ") : NULL;
     if (clone) { /* the compiler's word for its copy */
         VT_SCOPED char *name = vt_strndup(found->function, (size_t)(clone - found->function));
-        found->function = keep(s, name);
+        found->function = keep_text(s, name);
     }
     return true;
 }
@@ -452,7 +452,7 @@ static const char *without_marks(struct vt_symbols *s, const char *name) {
         memmove(text, dot + 1, strlen(dot));
     while ((mark = strstr(text, "[abi:")) && (end = strchr(mark, ']')))
         memmove(mark, end + 1, strlen(end));
-    name = keep(s, text);
+    name = keep_text(s, text);
     free(text);
     return name;
 }

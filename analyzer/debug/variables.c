@@ -73,7 +73,7 @@ static bool address_of(Dwarf_Attribute *location, struct vt_variable_die *v) {
     return is_address(ops) && read_address(location, ops, address);
 }
 
-static void add(struct vt_variables *v, Dwarf_Die *die) {
+static void add_variable(struct vt_variables *v, Dwarf_Die *die) {
     Dwarf_Attribute memory;
     struct vt_variable_die found = {.die = *die};
     struct vt_part part;
@@ -91,21 +91,21 @@ static void add(struct vt_variables *v, Dwarf_Die *die) {
     *VT_ADD(v->list, v->count, v->room) = found;
 }
 
-static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
+static void walk_variables(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
     Dwarf_Die die;
     if (depth == DEPTH_MOST || v->work > MOST_WORK || dwarf_child(parent, &die))
         return;
     do {
         switch (v->work++ > MOST_WORK ? 0 : dwarf_tag(&die)) {
         case DW_TAG_variable:
-            add(v, &die);
+            add_variable(v, &die);
             break;
         case DW_TAG_namespace:
         case DW_TAG_subprogram:
         case DW_TAG_lexical_block:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
-            walk(v, &die, depth + 1);
+            walk_variables(v, &die, depth + 1);
             break;
         default:
             break;
@@ -113,7 +113,7 @@ static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
     } while (v->work <= MOST_WORK && !dwarf_siblingof(&die, &die));
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_variables(const void *a, const void *b) {
     const struct vt_variable_die *x = a, *y = b;
     return VT_ORDER({x->is_thread_local, y->is_thread_local}, {x->address, y->address},
                     {(uintptr_t)x->die.addr, (uintptr_t)y->die.addr});
@@ -130,14 +130,14 @@ bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
         for (; !dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL); at = next)
             if (dwarf_offdie(dwarf, at + header, &die)) {
                 die = vt_scopes_whole_unit(&die);
-                walk(v, &die, 0);
+                walk_variables(v, &die, 0);
             }
-        vt_sort(v->list, v->count, sizeof *v->list, compare);
+        vt_sort(v->list, v->count, sizeof *v->list, compare_variables);
     }
     size_t low = 0, high = v->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(&v->list[middle], &as) < 0)
+        if (compare_variables(&v->list[middle], &as) < 0)
             low = middle + 1;
         else
             high = middle;

@@ -19,13 +19,13 @@ struct search {
     bool farther; /* behind smart pointers, too */
 };
 
-static void look(struct search *s, Dwarf_Die *type, unsigned depth);
+static void look_for_weak(struct search *s, Dwarf_Die *type, unsigned depth);
 
 static void look_at_type_of(struct search *s, Dwarf_Die *die, unsigned depth) {
     Dwarf_Attribute memory;
     Dwarf_Die type;
     if (dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &memory), &type))
-        look(s, &type, depth);
+        look_for_weak(s, &type, depth);
     else if (dwarf_tag(die) == DW_TAG_pointer_type)
         s->found |= UNKNOWN; /* void * */
 }
@@ -75,7 +75,7 @@ static void look_at_class(struct search *s, Dwarf_Die *class_, unsigned depth) {
         look_into(s, class_, true, depth);
 }
 
-static void look(struct search *s, Dwarf_Die *type, unsigned depth) {
+static void look_for_weak(struct search *s, Dwarf_Die *type, unsigned depth) {
     if (!vt_map_add_key(&s->seen, dwarf_dieoffset(type)))
         return;
     if (depth == DEPTH_MOST || s->work++ > MOST_WORK) {

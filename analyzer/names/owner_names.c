@@ -52,7 +52,7 @@ struct vt_owner_names {
     size_t text_count, text_room;
 };
 
-static const char *keep(struct vt_owner_names *n, char *text) {
+static const char *keep_name(struct vt_owner_names *n, char *text) {
     return *VT_ADD(n->texts, n->text_count, n->text_room) = vt_printable(text);
 }
 
@@ -140,7 +140,8 @@ static uint32_t add_way(struct merging *m) {
         return index;
     }
     index = (uint32_t)n->way_count;
-    const char *name = keep(n, vt_strdup(m->name)), *type = keep(n, vt_class_text(m->step->type));
+    const char *name = keep_name(n, vt_strdup(m->name)),
+               *type = keep_name(n, vt_class_text(m->step->type));
     VT_GROW(n->ways, n->way_count, n->way_room);
     n->ways[n->way_count++] = (struct way){
         .parent = m->parent,
@@ -267,7 +268,7 @@ void vt_owner_names_close(struct vt_owner_names *n) {
  * has ended. */
 static const char *script_of(struct vt_owner_names *n, const char *module) {
     char *path = strcmp(module, "__main__") ? NULL : vt_log_script(n->log);
-    return path ? keep(n, path) : NULL;
+    return path ? keep_name(n, path) : NULL;
 }
 
 static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
@@ -303,7 +304,7 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
     case VT_ROOT_THREAD_LOCAL:
     case VT_ROOT_NATIVE_STACK:
         vt_native_root_fill(n->log, n->symbols, way->kind, way->address, way->inside_module, root);
-        root->module = root->module ? keep(n, vt_strdup(root->module)) : NULL;
+        root->module = root->module ? keep_name(n, vt_strdup(root->module)) : NULL;
         if (!root->what && way->name[0])
             root->what = way->name;
         break;
@@ -367,21 +368,21 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
         way->core = parent->core;
     } else if (way->kind == VT_STEP_FRAME) {
         way->core = "";
-        way->context = keep(n, vt_formatted("local of %s()", way->name));
+        way->context = keep_name(n, vt_formatted("local of %s()", way->name));
     } else if (way->kind == VT_STEP_NAME) {
-        way->core = keep(n, vt_strdup(text));
+        way->core = keep_name(n, vt_strdup(text));
         if (parent->parent != VT_MAP_NONE && parent->kind != VT_STEP_FRAME)
-            way->inner = (way->context = keep(n, vt_formatted("local of %s", of))) != NULL;
+            way->inner = (way->context = keep_name(n, vt_formatted("local of %s", of))) != NULL;
     } else if (way->kind == VT_STEP_CLOSURE || way->kind == VT_STEP_DEFAULT) {
-        way->core = keep(n, vt_strdup(text));
-        way->context = keep(
+        way->core = keep_name(n, vt_strdup(text));
+        way->context = keep_name(
             n, vt_formatted("%s of %s",
                             way->kind == VT_STEP_CLOSURE ? "closure" : "default argument", of));
     } else {
-        way->core =
-            keep(n, vt_formatted("%s%s%s", parent->core,
-                                 parent->repeats && parent->kind != VT_STEP_ATTRIBUTE ? "…" : "",
-                                 parent->core[0] || text[0] != '.' ? text : text + 1));
+        way->core = keep_name(
+            n, vt_formatted("%s%s%s", parent->core,
+                            parent->repeats && parent->kind != VT_STEP_ATTRIBUTE ? "…" : "",
+                            parent->core[0] || text[0] != '.' ? text : text + 1));
     }
 }
 
@@ -390,7 +391,8 @@ static const char *whole_name(struct vt_owner_names *n, uint32_t index) {
     struct way *way = &n->ways[index];
     const char *core = way->core[0] ? way->core : "(unnamed)";
     if (!way->whole)
-        way->whole = way->context[0] ? keep(n, vt_formatted("%s (%s)", core, way->context)) : core;
+        way->whole =
+            way->context[0] ? keep_name(n, vt_formatted("%s (%s)", core, way->context)) : core;
     return way->whole;
 }
 
@@ -528,13 +530,13 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, ui
             (root && !root_text(root_of(n, list[i]))[0]))
             continue;
         if (way->inside) {
-            owner->graph = way->graph ? keep(n, vt_class_short(way->type)) : owner->graph;
-            path[length] =
-                way->type[0] ? keep(n, vt_class_short(way->type)) : keep(n, step_text(way));
+            owner->graph = way->graph ? keep_name(n, vt_class_short(way->type)) : owner->graph;
+            path[length] = way->type[0] ? keep_name(n, vt_class_short(way->type))
+                                        : keep_name(n, step_text(way));
         } else if (root) {
             path[length] = root_text(root_of(n, list[i]));
         } else {
-            path[length] = keep(n, step_text(way));
+            path[length] = keep_name(n, step_text(way));
         }
         steps[length] =
             (struct vt_owner_step){list[i], whole_name(n, list[i]), (uint32_t)strlen(way->core)};
@@ -546,7 +548,7 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, ui
         owner->name_count = length;
         bool more = end != index && !is_number_class(n->ways[index].type);
         if (type && (more || vt_roles_is_memory(type))) {
-            path[length] = keep(n, vt_class_short(type));
+            path[length] = keep_name(n, vt_class_short(type));
             types[length++] = type;
         }
     }

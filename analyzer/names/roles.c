@@ -26,7 +26,7 @@ struct row {
     const char *pattern;
 };
 
-static enum vt_purpose find(const struct row *rows, size_t count, const char *text) {
+static enum vt_purpose find_purpose(const struct row *rows, size_t count, const char *text) {
     for (size_t i = 0; i < count; i++)
         if (!fnmatch(rows[i].pattern, text, 0))
             return rows[i].purpose;
@@ -38,7 +38,7 @@ enum vt_purpose vt_roles_named(const char *variable) {
 #define VT_ROLE_NAMED(PURPOSE, pattern) {VT_PURPOSE_##PURPOSE, pattern},
 #include "roles.def"
     };
-    return find(rows, sizeof rows / sizeof *rows, variable);
+    return find_purpose(rows, sizeof rows / sizeof *rows, variable);
 }
 
 enum vt_purpose vt_roles_classed(const char *type) {
@@ -46,7 +46,7 @@ enum vt_purpose vt_roles_classed(const char *type) {
 #define VT_ROLE_CLASS(PURPOSE, pattern) {VT_PURPOSE_##PURPOSE, pattern},
 #include "roles.def"
     };
-    return find(rows, sizeof rows / sizeof *rows, type);
+    return find_purpose(rows, sizeof rows / sizeof *rows, type);
 }
 
 const char *vt_roles_host_copy(const char *type) {
