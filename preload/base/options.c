@@ -131,7 +131,7 @@ static void read_snapshot_limit(const char *name, const char *value) {
 }
 
 static void read_max_log(const char *name, const char *value) {
-    say_bad(name, value, "nothing: bounded logs are not built yet");
+    say_bad(name, value, "nothing: logs cannot be bounded yet");
 }
 
 /* nvtx.c reads this variable in the constructor; here we only report a bad value. */
