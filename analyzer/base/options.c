@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way through a command's options, and their help (see options.h).
+ * Parses a command's options, and prints their help (see options.h).
  */
 #include "options.h"
 

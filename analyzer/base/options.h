@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a command: one row for each, of which the way through the command line, --help and the proposal for
- * a misspelt option are made, and of --help the shells' completions (packaging/completions). For the cmd_*.c files,
- * the gate and run/.
+ * The options of a command: one table, from which the command line is parsed, --help is printed, and a misspelt option is
+ * corrected; packaging/completions makes the shells' completions from --help. For the cmd_*.c files, the gate and run/.
  */
 #ifndef VRAMTRACE_ANALYZER_OPTIONS_H
 #define VRAMTRACE_ANALYZER_OPTIONS_H

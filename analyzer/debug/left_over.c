@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a word of a C++ variable is left over from what was there before (see parts.h).
+ * Whether a word of a C++ variable is left over from an earlier value (see parts.h).
  *
- * From the variable's type the way goes down to the word, through arrays, members and bases. A class
- * of the C++ library that holds one of several things, or nothing, says which by a member of its own:
- * its value is looked up in what the log has of the memory around the word. The rows below know the
- * names of these members in gcc's library and clang's, and the classes' arguments what is held. A
- * word that no class on the way says anything of is taken for what it seems to be, a pointer; then the
- * way goes on in what it points to, which is one object of its type, or several in a row, or a node
- * of a container.
+ * The search starts at the variable's type and descends to the word, through arrays, members and bases. A class
+ * of the C++ library that holds one of several things, or nothing, has a member that says which: its value is
+ * looked up in the logged memory around the word. The rows below know these members in gcc's library and
+ * clang's, and which template arguments they hold. If no class on the path decides, the word is taken for the
+ * pointer that it seems to be, and the search goes on in what it points to: one object of its type, several in
+ * a row, or a node of a container.
  */
 #include "parts.h"
 #include "types.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether what a variable of C++ leads to may be a std::weak_ptr, by its type (see parts.h).
+ * Whether a C++ variable may lead to a std::weak_ptr, judged by its type (see parts.h).
  *
- * Members and bases of a class are looked at, what pointers point to, and the arguments of templates:
- * of the C++ library's classes only these, since they are what a container holds.
+ * The search follows members, bases, pointers and template arguments. In the C++ library's classes it follows
+ * the template arguments only, since they are what a container holds.
  */
 #include "parts.h"
 

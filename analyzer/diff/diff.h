@@ -8,9 +8,9 @@
  * caller. All processes of a run count together. Bytes and counts are sums. Uses base, model and, for
  * what is a leak, gate.
  *
- * What a site holds is compared as of the end. An interpreter frees most of it just before, so a
- * leak counts what the gate fails, and other sites of a process with Python what they held at its
- * last allocation. Owners are compared at moments of one kind (diff_moments.c).
+ * What a site holds is compared as of the end. An interpreter frees most of it just before: so for a
+ * leak, the bytes that fail the gate are compared, and for other sites of a process with Python, those
+ * held at its last allocation. Owners are compared at moments of one kind (diff_moments.c).
  */
 #ifndef VRAMTRACE_ANALYZER_DIFF_H
 #define VRAMTRACE_ANALYZER_DIFF_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the segments and changes of a device fit (see pytorch.h).
+ * Makes a device's segments and changes consistent (see pytorch.h).
  *
  * The segments are those of the map of the end, and what stays allocated without being in it: arrays
- * have no address there. Where events were lost, changes do not fit, and are left out: a second
+ * have no address there. Where events were lost, changes contradict them, and are left out: a second
  * allocation of what was not freed, a segment that would lie in another one, one that would come
  * after its blocks, a block in no segment. But blocks in memory that was never seen (old versions of
  * PyTorch give them addresses of their own) get a segment that was always there.

@@ -3,8 +3,8 @@
  * Where the processes of several hosts stand on one time line (see clocks.h).
  *
  * Processes of one host have one difference between its real-time and its monotonic clock, so their order
- * is exact. Between hosts nothing but their real-time clocks can be compared. These may be apart, and no
- * clock tells; but ranks that are peers begin together and end together.
+ * is exact. Between hosts nothing but their real-time clocks can be compared. These may differ, and no
+ * clock shows that; but ranks that are peers begin together and end together.
  */
 #include "clocks.h"
 

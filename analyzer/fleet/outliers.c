@@ -7,9 +7,9 @@
  * was killed or freed everything. Left out are lines that are not the program's: a caching allocator's
  * segments, whose sizes depend on the order of all that came before, and what CUDA's libraries keep.
  *
- * Half of the values or more are alike: those around the median that no wide gap parts. What is wide is
- * told by the median of their distances from the median (MAD), and by what the lines of any two processes
- * vary by: few values do not tell by themselves how far apart chance puts them.
+ * Half of the values or more are alike: those around the median without a wide gap between them. How wide
+ * depends on the median of their distances from the median (MAD), and on how much the lines of any two
+ * processes vary: a few values alone do not show how far apart chance puts them.
  *
  * A process that keeps what its peers free may have the same lines at the same peaks. Then owners name
  * it; but only if it holds more of everything together, because names of owners are grouped, and a

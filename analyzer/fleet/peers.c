@@ -5,7 +5,7 @@
  * Peers belong to one job or run, have one command but for what a launcher varies, and are all ranks or
  * all none. A process and those that it started are no peers, even though a fork has its parent's
  * command. Helpers that allocated nothing, starts of a rank that a later one replaced, and processes
- * whose logs lack events are with their likes, so that nobody is compared with them.
+ * whose logs lack events have groups of their own, so that no process is compared with them.
  */
 #include "outliers.h"
 

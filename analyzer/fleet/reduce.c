@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A process of the model -> its rows in a fleet (see fleet.h): call sites of one line become one row,
- * owners that a report tells as one likewise. What is beyond the largest of them is kept as one row, so
+ * owners that a report shows as one likewise. What is beyond the largest of them is kept as one row, so
  * that all rows of a process add up to what it had.
  */
 #include "fleet.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a fleet are one run, and which are a rank that was started anew (see runs.h). What a
- * run is, log/ knows; here is only what it asks.
+ * Which processes of a fleet are one run, and which are a rank that was started anew (see runs.h). log/ knows
+ * what a run is; this file gathers what it asks for.
  */
 #include "runs.h"
 

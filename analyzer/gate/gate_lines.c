@@ -3,8 +3,8 @@
  * Failures as a reader sees them (see gate_lines.h), and why they fail.
  *
  * A line is what a reader goes to: each is named, with its own bytes and blocks, whatever else its
- * function loses. The same line in several processes is one. Which lines are one leak, the model
- * says; where it says so for one process, it is so for all.
+ * function loses. The same line in several processes is one. The model says which lines are one
+ * leak; what it says for one process holds for all.
  */
 #include "gate_lines.h"
 

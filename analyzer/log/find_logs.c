@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs a command reads (see find_logs.h). A folder may hold logs of many runs; logs with the
- * same run id are one run. Processes that no `vramtrace run` started have an id each: of these, a
- * parent, its children, what a process became by exec, and ranks that were launched together are one
- * run. In a folder, files that are no logs are ignored, or are merged files; a file that the user
- * names must be a log. LOG.nvml is not, but is ignored if LOG is named too, because a shell pattern
- * such as *.vtl* names both. Folders in a folder are not read; where it has no log itself, the message
- * says how many of them have some.
+ * Which logs a command reads (see find_logs.h). A folder may hold logs of many runs. Logs with the same run id
+ * are one run; so are a parent and its children, a process before and after exec, and ranks that were launched
+ * together, though each has an id of its own where no `vramtrace run` started them.
+ *
+ * In a folder, files that are no logs are ignored, or are merged files; a file that the user names must be a
+ * log. LOG.nvml is none, but is ignored if LOG is named too, because a shell pattern such as *.vtl* names both.
+ * Folders in a folder are not read; if it has no log itself, the message says how many of them have some.
  */
 #include "find_logs.h"
 

@@ -3,7 +3,7 @@
  * Modules by address and time (see log_tables.h): a segment tree. The edges of all modules part the
  * addresses into spans, which are the tree's leaves. A module is listed at the few nodes that its
  * spans make up, and each node's list is sorted by time. So a question costs a binary search at each
- * node above one leaf, however many modules came to one address, or lie over each other.
+ * node above one leaf, however many modules came to one address, or overlap.
  */
 #include "log_tables.h"
 

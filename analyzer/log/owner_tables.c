@@ -3,7 +3,7 @@
  * The reader's tables of owners (see log_tables.h).
  *
  * A step's parent has a smaller number, so a chain of steps always ends. A step whose parent is not
- * in the log begins nowhere: its way has no root, and what it holds has no owner.
+ * in the log begins nowhere: its path has no root, and what it holds has no owner.
  */
 #include "log_tables.h"
 

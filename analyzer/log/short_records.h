@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A chunk's short records (log_short.h), which mean something only after those before them in their chunk: so a chunk is
- * read from its start. As events for merge.c, passed over for log_reader.c, which only wants their times, or in their
- * long form: for cmd_dump.c, and any other record.
+ * A chunk's short records (log_short.h). Each depends on those before it, so a chunk is read from its start. merge.c
+ * gets them as events; log_reader.c passes over them, and only wants their times; cmd_dump.c gets every record in its
+ * long form.
  */
 #ifndef VRAMTRACE_ANALYZER_SHORT_RECORDS_H
 #define VRAMTRACE_ANALYZER_SHORT_RECORDS_H

@@ -2,7 +2,7 @@
 /*
  * What holds the memory: snapshots of owners, as a report shows them. model.h includes it.
  *
- * The owner of a block is the shortest named way to it from a root: a variable, and what lies
+ * The owner of a block is the shortest named path to it from a root: a variable, and what lies
  * between. A snapshot's owners are ways with one name: all items of a list are one owner, and all
  * that an autograd graph behind one variable holds.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of names/: stacks and ways of memory as their author would read them -> who allocates, what holds.
+ * The door of names/: stacks and paths to memory, named as their author would -> who allocates, what holds.
  *
  * Law: no name is better than a wrong one. Names live as long as the object that returned them. Uses base,
  * log, model and debug.
  *
  *     stacks.h       a log's stacks as the model shows them
  *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
- *     owner_names.h  the ways by which memory is held, as an author would write them
+ *     owner_names.h  the paths by which memory is held, as an author would write them
  *     roles.h        what memory is for, and which objects are memory
  *     appends.h      which operations append to what they replace
  */

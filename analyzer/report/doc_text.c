@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document as text (see doc.h), for a terminal or a file of so many columns.
+ * A document as text (see doc.h), for a terminal or a file of a given width.
  */
 #include "doc.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of the owners of a leak's memory, and of the memory that was held as it ran out (see
- * words.h).
+ * What a report says of the owners of a leak's memory, and of what was held when memory ran out (see words.h).
  */
 #include "words.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where vramtrace's own files lie, from where this program lies: so a build folder, an installed tree, a copy of
- * one elsewhere, a Debian package and a wheel all work with nothing to set. And where temporary files lie.
+ * Finds vramtrace's own files, relative to this program: so a build folder, an installed tree, a copy of one
+ * elsewhere, a Debian package and a wheel all work with nothing to set. And where temporary files lie.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_PLACES_H
 #define VRAMTRACE_ANALYZER_RUN_PLACES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a model to what the live view shows of it (see frame.h). For sample.c.
+ * Makes a frame, what the live view shows of a model (see frame.h). For sample.c.
  */
 #include "frame.h"
 

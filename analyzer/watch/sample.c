@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a refresh learns (see sample.h). A model is built anew each time: 20 ns an event. Rates are
- * differences between what lines held then and a minute ago; for the first minute, the log up to
- * then is read once more.
+ * differences between what lines hold now and a minute ago; at the first frame, the log up to a minute
+ * ago is read once more.
  */
 #include "sample.h"
 

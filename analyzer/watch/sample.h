@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a refresh learns: it builds the models of the logs again, as far as these are written now,
- * and holds them against earlier ones. For live.c and the writers.
+ * What a refresh learns: it builds the models of the logs anew, up to what is written by now, and compares them
+ * with earlier ones. For live.c and the writers.
  */
 #ifndef VRAMTRACE_ANALYZER_WATCH_SAMPLE_H
 #define VRAMTRACE_ANALYZER_WATCH_SAMPLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which logs the live view follows: those that are named, of the processes that are named and their
- * children, and of the newest run in a folder. Logs may come later; more of them, too. For sample.c, and
+ * children, and of the newest run in a folder. Logs may appear later. For sample.c, and
  * live.c, which asks whether a process is there.
  */
 #ifndef VRAMTRACE_ANALYZER_WATCH_SOURCES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pictures of areas share (flame graph, owners, addresses): how they are pointed at, clicked and gone through by
+ * What the pictures of areas share (flame graph, owners, addresses): pointing, clicking and moving by
  * keys, shares as text, canvases, tooltips of several values, controls, and what the reader chose as sites.
  */
 "use strict";

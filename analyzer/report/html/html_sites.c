@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call sites of the HTML page: which of them, by what they hold, held and allocated; their stacks,
+ * The call sites of the HTML page: chosen by what they hold, held and allocated; their stacks,
  * frames and texts, each written once.
  */
 #include "html.h"
