@@ -40,7 +40,7 @@ STUMBLES = {r"\bthe mend\b": "the fix", r"\bLEAK WENT\b(?!`\.)": "LEAK FIXED", r
             r"\bmay be there unseen\b": "may be there all the same", r"\bhas not come or gone\b": "need not be new or gone",
             r"\brest kept by\b": "still kept by", r"\bholds? it, too\b": "also held by", r"\bheld too by\b": "also held by",
             r"\bowners were (not )?looked for (at the end[;,\"]|yet|in a part)": "no snapshot at the end, yet; cut short",
-            r"\bbefore owners were looked for\b": "before the final snapshot", r"\bno(body has|body) looked for them\b": "no snapshot of owners",
+            r"\b(freed|killed|itself|ends) before owners were\b": "before the final snapshot", r"\bno(body has|body) looked for them\b": "no snapshot of owners",
             r"\bfrom which a named way\b": "no named path to it was found", r"\bas the program's code ended\b": "when the program's code ended",
             r"\blike a process that runs\b|\bone of a process that runs\b": "a running process", r"\btold in short\b": "shown in brief",
             r"\bEvents? that the log lacks\.": "Events that could not be recorded", r"\bdevice memory that is left\b": "Free device memory",

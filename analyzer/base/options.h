@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a command: one table, from which the command line is parsed, --help is printed, and a misspelt option is
- * corrected; packaging/completions makes the shells' completions from --help. For the cmd_*.c files, the gate and run/.
+ * The options of a command: one table, from which the command line is parsed, --help is printed, and a name is
+ * proposed for a misspelt option; packaging/completions makes the shells' completions from --help. For the cmd_*.c files, the gate and run/.
  */
 #ifndef VRAMTRACE_ANALYZER_OPTIONS_H
 #define VRAMTRACE_ANALYZER_OPTIONS_H
