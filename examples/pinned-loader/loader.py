@@ -46,7 +46,8 @@ def main():
     batch = cuda.device_array(BATCH, dtype=np.float32)
     for _ in range(STEPS):
         loader.load(images, batch)
-        # here the model would work on the batch
+        scores = cuda.device_array(len(batch), dtype=np.float32)  # of a model that works on the batch
+        del scores
     loader.stream.synchronize()
     print(f"{STEPS} batches loaded; staging buffers: {len(loader.in_flight)}")
 

@@ -21,7 +21,10 @@ def allocate(size=65536):
 context = ctypes.c_void_p()
 check(cuda.cuInit(0))
 check(cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0))
-history = [allocate() for _ in range(100)] if sys.argv[1:] != ["nothing"] else []
+history = []
+for _ in range(100 if sys.argv[1:] != ["nothing"] else 0):
+    check(cuda.cuMemFree_v2(allocate()))
+    history.append(allocate())
 print("up", flush=True)
 for line in sys.stdin:
     if line == "end\n":
