@@ -16,7 +16,7 @@
  * results that are kept in a row.
  * A queue that fills keeps no block. For it the floor is tested instead: the least that the site
  * held from a moment on, of which the number of blocks must rise (fills). One buffer that is made
- * longer and longer is growth_append.c's.
+ * longer and longer is growth_append.c's, few long rounds with a holder are growth_rounds.c's.
  *
  * The tests are tried by marked iterations, then by the run's rhythm (its own events): time says how
  * fast a program runs, not what it does. Their limits are in growth_limits.def; doc/GROWTH.md explains the statistics.
@@ -383,9 +383,11 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
         }
         if (!site->before && c.count)
             site->sawtooth = vt_growth_sawtooth(&s, &c);
-        bool grows = !site->before && c.count &&
-                     (find(&s, &c, &found) || (vt_appends_name(site->stack) &&
-                                               vt_growth_appends(&s, &c, i, APPENDS, &found)));
+        bool grows =
+            !site->before && c.count &&
+            (find(&s, &c, &found) ||
+             (vt_appends_name(site->stack) && vt_growth_appends(&s, &c, i, APPENDS, &found)) ||
+             vt_growth_rounds(&s, &c, i, &found));
         if (grows && !replaces(&s, &found, p, site))
             site->growth = vt_growth_describe(&s, &found, p);
     }

@@ -239,6 +239,7 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
     double all; /* iterations of the run */
     g->chance = found->chance;
     g->appends = found->appends ? vt_appends_name(site->stack) : NULL;
+    g->long_rounds = found->long_rounds;
     g->rises = count;
     g->since = vt_clock_ns(s->clock, buckets[begin].ticks);
     for (uint32_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
- * that is appended to, growth_curve.c their data, trend.c the statistics, growth_describe.c the
+ * that is appended to, growth_rounds.c those for few rounds, growth_curve.c their data, trend.c the statistics, growth_describe.c the
  * figures for the report. growth_sawtooth.c finds what rises and falls again and again.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
@@ -76,6 +76,7 @@ struct found {
     uint32_t begin;                  /* bucket of the first */
     bool one_thread;                 /* see struct curve */
     bool appends;                    /* found by growth_append.c, without a trend */
+    uint32_t long_rounds;            /* so many, found by growth_rounds.c; 0: not there */
     double chance;
     struct scale scale;
 };
@@ -117,6 +118,12 @@ void vt_growth_valleys(const struct search *search, const struct curve *curve,
  * enough doublings. */
 bool vt_growth_appends(const struct search *search, const struct curve *curve, uint32_t site,
                        uint32_t steps, struct found *found);
+
+/* --- growth_rounds.c --- */
+
+/* Whether a few long rounds add equally much to one holder, up to the end. */
+bool vt_growth_rounds(const struct search *search, const struct curve *curve, uint32_t site,
+                      struct found *found);
 
 /* --- growth_sawtooth.c --- */
 

@@ -283,6 +283,7 @@ static bool adopt(const struct vt_history *h, const struct vt_site_history *own,
         struct vt_growth *g = site->growth = vt_growth_part(p->sites[with].growth, &all, 1);
         g->rises = course->count;
         g->appends = NULL;
+        g->long_rounds = 0;
         g->with_another = true;
         site->unjudged = false;
         return true;

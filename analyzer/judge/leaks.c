@@ -52,6 +52,7 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
     sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
     sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
     sum->with_another &= g->with_another;
+    sum->long_rounds = g->long_rounds ? sum->long_rounds : 0;
     sum->appends = g->appends ? sum->appends : NULL; /* some of it is found by its trend */
     if (same_rounds && g->since_iteration < sum->since_iteration) {
         sum->since_iteration = g->since_iteration;

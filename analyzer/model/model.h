@@ -101,6 +101,8 @@ struct vt_growth {
     double chance;             /* that such a trend is random: Mann-Kendall; 1: see `appends` */
     /* the operation that makes one buffer longer and longer: "cat"; else NULL */
     const char *appends;
+    /* so many long rounds, as epochs are, added equally much to one holder; 0: found by a trend */
+    uint32_t long_rounds;
 };
 
 /* Bytes per iteration, as they are shown. The pace itself is not rounded: that of a line is the sum of its

@@ -157,6 +157,9 @@ static void say_evidence(const struct vt_text *t, const struct vt_leak *leak, st
         if (leak->growth->appends)
             vt_string_format(&s, "; %s made it longer in %s step%s", leak->growth->appends,
                              VT_NUMBER(leak->growth->rises), vt_plural(leak->growth->rises));
+        else if (leak->growth->long_rounds)
+            vt_string_format(&s, "; as many in each of %s long rounds",
+                             VT_NUMBER(leak->growth->long_rounds));
         else
             vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
                              vt_plural(leak->growth->rises), vt_growth_chance(leak->growth));

@@ -2,190 +2,16 @@
 """Programs of few rounds, in families: rounds.py FAMILY ROUNDS PACE SEED. What is loaded once stands still afterwards, at
 any pace: PACE is the pause between two loads, in milliseconds. Of the others, ROUNDS is the number of epochs; a leak's line
 says LEAK. `run` records and judges them. Families of the set `tune` may be looked at while limits are chosen; those of the
-set `held` show how often that was right. What is loaded with frees in between, and nothing after it, is no different from a
-leak: there is no such family."""
+set `held` show how often that was right."""
 
-import itertools
-import os
+import collections
+import functools
 import random
 import sys
-import threading
-import time
 
-from simgpu import KIB, MIB, Buffer, Graph, phase, work
-
-FAMILIES = {}
-CLEAN, LEAK, LOADS = "clean", "leak", "loads"
-
-
-def family(kind, which):
-    """Adds a function to the families: of a kind (CLEAN, LEAK; LOADS: clean, by paces), of a set."""
-    def add(function):
-        FAMILIES[function.__name__] = kind, which, function
-        return function
-    return add
-
-
-def pause():
-    if pace:
-        time.sleep(pace / 1000)  # the pace of loading is what is tried here
-
-
-def weight(size):
-    pause()
-    return Buffer(size)
-
-
-def some(low, high):
-    return low * int((high / low) ** dice.random() * 16) // 16
-
-
-def steps(count):
-    for _ in range(count):
-        work()
-
-
-class Layer:
-    def __init__(self, size):
-        self.weight = weight(size)
-        self.bias = weight(4 * KIB)
-
-
-class Model:
-    def __init__(self, layers, size):
-        self.layers = [Layer(size) for _ in range(layers)]
-
-
-# --- loaded once ---
-
-@family(LOADS, "tune")
-def load_list():
-    global weights
-    weights = [weight(256 * KIB) for _ in range(600)]
-
-
-@family(LOADS, "held")
-def load_dict():
-    global weights
-    weights = {f"layer{i}": weight(some(16 * KIB, MIB)) for i in range(600)}
-
-
-@family(LOADS, "held")
-def load_in_main():
-    weights = [weight(128 * KIB) for _ in range(400)]
-    return len(weights)
-
-
-@family(LOADS, "tune")
-def load_then_steps():
-    global weights
-    weights = [weight(256 * KIB) for _ in range(300)]
-    steps(200)
-
-
-@family(LOADS, "held")
-def load_then_few_steps():
-    global model
-    model = Model(150, 512 * KIB)
-    steps(12)
-
-
-@family(LOADS, "held")
-def load_objects():
-    global model
-    model = Model(200, 256 * KIB)
-
-
-@family(LOADS, "tune")
-def load_staged():
-    global weights
-    weights = []
-    for _ in range(200):
-        staging = weight(64 * KIB)
-        weights.append(Buffer(256 * KIB))
-        del staging
-    steps(100)
-
-
-@family(LOADS, "held")
-def load_staged_then_steps():
-    global weights
-    weights = []
-    for _ in range(200):
-        staging = weight(64 * KIB)
-        weights.append(Buffer(some(64 * KIB, MIB)))
-        del staging
-    steps(250)
-
-
-@family(LOADS, "tune")
-def load_then_graphs():
-    global weights
-    weights = [weight(256 * KIB) for _ in range(200)]
-    graph = Graph()
-    for _ in range(100):
-        graph.launch()
-
-
-@family(LOADS, "held")
-def load_in_thread():
-    global weights
-    weights = []
-    thread = threading.Thread(target=lambda: weights.extend(weight(256 * KIB) for _ in range(300)))
-    thread.start()
-    thread.join()
-
-
-@family(LOADS, "held")
-def load_two_models():
-    global encoder, decoder
-    encoder = [weight(256 * KIB) for _ in range(150)]
-    decoder = [weight(256 * KIB) for _ in range(150)]
-
-
-@family(LOADS, "held")
-def load_shards():
-    global weights
-    weights = []
-    for _ in range(8):
-        shard = Buffer(8 * MIB)
-        weights.extend(weight(256 * KIB) for _ in range(40))
-        del shard
-    steps(150)
-
-
-@family(LOADS, "tune")
-def load_and_exit():
-    global weights
-    weights = [weight(256 * KIB) for _ in range(300)]
-    os._exit(0)
-
-
-@family(LOADS, "held")
-def load_then_fails():
-    global weights
-    weights = [weight(256 * KIB) for _ in range(300)]
-    try:
-        Buffer(1 << 50)
-    except MemoryError:
-        pass
-
-
-@family(LOADS, "held")
-def load_pages():
-    """The pages of a server's cache, and then requests."""
-    global pages
-    pages = [weight(2 * MIB) for _ in range(128)]
-    steps(100)
-
-
-@family(LOADS, "held")
-def load_tables():
-    """A table for each length, made before the first request."""
-    global tables
-    tables = {n: weight(n * 4 * KIB) for n in range(1, 257)}
-    steps(120)
-
+import loads  # pylint: disable=unused-import
+from base import CLEAN, FAMILIES, LEAK, Model, family, run, some, steps
+from simgpu import KIB, MIB, Buffer, phase, work
 
 # --- tables, caches, and what falls back ---
 
@@ -339,7 +165,7 @@ def cache_first_epoch_marked():
                 work()
 
 
-@family(CLEAN, "held")
+@family(CLEAN, "tune")
 def best_models():
     """The three best models so far are kept."""
     best = []
@@ -372,6 +198,128 @@ def two_epochs_queue():
             queue.append(Buffer(256 * KIB))
             if len(queue) > 40:
                 queue.pop(0)
+
+
+@family(CLEAN, "held")
+def layers_added():
+    """A block of layers is added in each of the first two epochs."""
+    layers = []
+    for epoch in range(rounds):
+        if epoch < 2:
+            layers.append(Model(3, 512 * KIB))
+        steps(25)
+
+
+@family(CLEAN, "held")
+def curriculum():
+    """Longer sentences in the second epoch, and a table entry for each length."""
+    table = {}
+    for epoch in range(rounds):
+        for n in range(1, 9 if epoch == 0 else 17):
+            steps(2)
+            if n not in table:
+                table[n] = Buffer(n * 64 * KIB)
+
+
+@family(CLEAN, "held")
+def last_two():
+    """The predictions of the last two epochs are kept, to be compared."""
+    class Trainer:
+        history = []
+    global trainer
+    trainer = Trainer()
+    for _ in range(rounds):
+        steps(12)
+        trainer.history.append([Buffer(256 * KIB) for _ in range(10)])
+        del trainer.history[:-2]
+    steps(6)
+
+
+@family(CLEAN, "held")
+def replay_fills():
+    """A replay buffer of 64 transitions; full in the second epoch."""
+    global transitions
+    transitions = []
+    for _ in range(rounds):
+        for _ in range(40):
+            transitions.append(Buffer(some(16 * KIB, 64 * KIB)))
+            if len(transitions) > 64:
+                del transitions[dice.randrange(len(transitions))]
+            work()
+
+
+@family(CLEAN, "held")
+def validation_cached():
+    """The validation set is put on the device when it is first needed, at the end of the first epoch."""
+    cached = []
+    for _ in range(rounds):
+        steps(30)
+        if not cached:
+            cached.extend(Buffer(512 * KIB) for _ in range(25))
+        steps(25)
+
+
+@family(CLEAN, "held")
+def cleared_every_other():
+    """Two networks in turn: what one collects, the other one uses up."""
+    pool = set()
+    for epoch in range(rounds):
+        for _ in range(15):
+            work()
+            pool.add(Buffer(256 * KIB))
+        if epoch % 2:
+            pool.clear()
+    steps(4)
+
+
+@family(CLEAN, "held")
+def sessions():
+    """Each epoch opens three sessions, and closes those of the last one."""
+    open_now = {}
+    for epoch in range(rounds):
+        for i in range(3):
+            open_now[epoch, i] = Model(2, 128 * KIB)
+            steps(5)
+        for i in range(3):
+            open_now.pop((epoch - 1, i), None)
+
+
+@family(CLEAN, "held")
+def average_late():
+    """A copy of the model from the second epoch on."""
+    model, average = Model(12, 256 * KIB), None
+    for epoch in range(rounds):
+        steps(20)
+        if epoch == 1:
+            average = Model(len(model.layers), 256 * KIB)
+    return average
+
+
+@family(CLEAN, "held")
+def trials_then_training():
+    """Four trials, each with a model; the best is taken, and trained."""
+    trials = []
+    for _ in range(4):
+        trials.append(Model(6, 256 * KIB))
+        steps(10)
+    best = trials[2]
+    trials.clear()
+    for _ in range(rounds):
+        steps(12)
+    return best
+
+
+@family(CLEAN, "held")
+def workspaces_by_shape():
+    """A workspace for each of five shapes, made when the shape is first seen: any of them in each step."""
+    global workspaces
+    workspaces = {}
+    for _ in range(rounds):
+        for _ in range(25):
+            shape = dice.randrange(5)
+            if shape not in workspaces:
+                workspaces[shape] = Buffer((1 + shape) * MIB)
+            work()
 
 
 # --- leaks of few rounds ---
@@ -437,7 +385,7 @@ def rollout_kept():
         steps(10)
 
 
-@family(LEAK, "held")
+@family(LEAK, "tune")
 def state_again():
     """An optimizer made anew in each epoch, the old ones in a list."""
     params = [Buffer(256 * KIB) for _ in range(16)]
@@ -496,10 +444,115 @@ def only_keeps():
             kept.append([Buffer(128 * KIB) for _ in range(16)])  # LEAK
 
 
+@family(LEAK, "held")
+def hooks_kept():
+    """A hook is added in each epoch, and has its workspace in its closure."""
+    class Net:
+        hooks = []
+    global net
+    net = Net()
+
+    def hook():
+        workspace = Buffer(2 * MIB)  # LEAK
+        return lambda: workspace
+    for _ in range(rounds):
+        net.hooks.append(hook())
+        steps(18)
+
+
+@family(LEAK, "held")
+def unbounded_deque():
+    recent = collections.deque()
+    for _ in range(rounds):
+        for _ in range(dice.randint(11, 13)):
+            work()
+            recent.append(Buffer(256 * KIB))  # LEAK
+        steps(9)
+
+
+@family(LEAK, "held")
+def default_argument():
+    def remember(x, seen=[]):  # pylint: disable=dangerous-default-value
+        seen.append(x)
+    for _ in range(rounds):
+        steps(14)
+        for _ in range(3):
+            remember(Buffer(MIB))  # LEAK
+
+
+@family(LEAK, "held")
+def metrics_by_epoch():
+    """A dictionary of the epoch has lists of tensors."""
+    global metrics
+    metrics = {}
+    for epoch in range(rounds):
+        metrics[epoch] = {"loss": [], "accuracy": []}
+        for _ in range(6):
+            steps(2)
+            metrics[epoch]["loss"].append(Buffer(64 * KIB))  # LEAK
+        steps(8)
+
+
+@family(LEAK, "held")
+def errors_kept():
+    """An exception of each epoch is kept, and its frames with it."""
+    errors = []
+
+    def fails():
+        batch = Buffer(3 * MIB)  # LEAK
+        raise ValueError(batch.pointer)
+    for _ in range(rounds):
+        steps(20)
+        try:
+            fails()
+        except ValueError as error:
+            errors.append(error)
+
+
+@family(LEAK, "held")
+def cached_function():
+    """A function with functools.lru_cache(maxsize=None) that is called with the epoch."""
+    @functools.lru_cache(maxsize=None)
+    def mask(epoch, i):
+        return Buffer(128 * KIB)  # LEAK
+    for epoch in range(rounds):
+        for i in range(8):
+            for _ in range(2):
+                mask(epoch, i)
+        steps(16)
+
+
+@family(LEAK, "held")
+def set_of_objects():
+    class Result:
+        def __init__(self):
+            self.value = Buffer(512 * KIB)  # LEAK
+    global results
+    results = set()
+    for _ in range(rounds):
+        steps(10)
+        for _ in range(4):
+            results.add(Result())
+
+
+@family(LEAK, "held")
+def optimizers_kept():
+    """Each epoch has an optimizer of its own, which a list of the trainer keeps."""
+    class Trainer:
+        optimizers = []
+    global trainer
+    trainer = Trainer()
+    for _ in range(rounds):
+        state = {i: Buffer(256 * KIB) for i in range(10)}  # LEAK
+        trainer.optimizers.append(state)
+        steps(15)
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:
         for name, (kind, which, _) in FAMILIES.items():
             print(name, kind, which)
     else:
-        rounds, pace, dice = int(sys.argv[2]), float(sys.argv[3]), random.Random(int(sys.argv[4]))
+        rounds, run.pace, run.dice = int(sys.argv[2]), float(sys.argv[3]), random.Random(int(sys.argv[4]))
+        dice = run.dice
         FAMILIES[sys.argv[1]][2]()

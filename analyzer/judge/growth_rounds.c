@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Few long rounds, as epochs are: too few rises for a trend. But snapshots may have seen who holds the
+ * memory, and then a few rounds are enough: one holder, to which each round adds as much as the last
+ * one, and which gives nothing up. growth.c calls, where its own tests fail.
+ *
+ * Rounds are seen in the rises themselves: they come in bursts with pauses between, in which the
+ * program frees other memory. What fills up (a cache in its first epoch, an optimizer's state in its
+ * first step) has fewer bursts, or unequal ones, or none in the last rounds. Without a snapshot nothing
+ * is said: what is not known makes no verdict stronger.
+ */
+#include "growth_search.h"
+
+/* The bursts of rises, and how far they lie apart. */
+struct bursts {
+    uint32_t count;
+    uint64_t least, most;     /* blocks of one */
+    double shortest, longest; /* from begin to begin */
+    double last;              /* where the last one begins */
+};
+
+/* The pause from which on two rises are not of one burst. */
+static double pause_between(const struct rise *rises, uint32_t count) {
+    double longest = 0;
+    for (uint32_t i = 1; i < count; i++)
+        if (rises[i].at - rises[i - 1].until > longest)
+            longest = rises[i].at - rises[i - 1].until;
+    return longest / 2;
+}
+
+/* Adds a burst to its likes. */
+static void add_burst(struct bursts *b, uint64_t blocks, double begin) {
+    double apart = begin - b->last;
+    if (b->count == 1 || (b->count && apart < b->shortest))
+        b->shortest = apart;
+    if (b->count && apart > b->longest)
+        b->longest = apart;
+    b->least = !b->count || blocks < b->least ? blocks : b->least;
+    b->most = blocks > b->most ? blocks : b->most;
+    b->last = begin;
+    b->count++;
+}
+
+/* Divides rises into bursts. None, if nothing is freed between two of them. */
+static struct bursts find_bursts(const struct search *s, uint32_t count) {
+    const struct vt_bucket *buckets = s->history->buckets;
+    const struct rise *rises = s->rises;
+    struct bursts bursts = {0};
+    double pause = pause_between(rises, count);
+    for (uint32_t first = 0, i = 1; i <= count; i++) {
+        if (i < count && rises[i].at - rises[i - 1].until < pause)
+            continue;
+        uint64_t blocks = 0;
+        for (uint32_t k = first; k < i; k++)
+            blocks += rises[k].count;
+        if (first && buckets[rises[first].bucket].frees == buckets[rises[first - 1].bucket].frees)
+            return (struct bursts){0};
+        add_burst(&bursts, blocks, rises[first].at);
+        first = i;
+    }
+    return bursts;
+}
+
+/* Whether snapshots saw one holder of half of a site or more: a container, which may have any number of
+ * items. The newest may not be in it yet. */
+static bool has_holder(const struct vt_site *site) {
+    uint32_t count;
+    if (!site->owned.count)
+        return false;
+    VT_SCOPED struct vt_owner_group *groups =
+        vt_owner_groups(site->owned.owners, site->owned.count, false, &count);
+    const struct vt_memory_owner *o = &groups->owner;
+    return o->root.kind <= VT_ROOT_THREAD_LOCAL && o->holder_count < o->name_count &&
+           groups->count * 2 >= site->held_count;
+}
+
+bool vt_growth_rounds(const struct search *s, const struct curve *c, uint32_t site,
+                      struct found *found) {
+    struct scale scale;
+    if (s->index[site] == VT_NO_SITE || !has_holder(&s->process->sites[s->index[site]]) ||
+        !vt_growth_scale(s, c, BY_RHYTHM, true, &scale))
+        return false;
+    uint32_t count = vt_growth_kept(s, c, &scale);
+    struct bursts b = find_bursts(s, count);
+    if (b.count < OUTER_ROUNDS || (double)b.most > (double)b.least * OUTER_ALIKE ||
+        b.longest > b.shortest * OUTER_ALIKE || scale.end - b.last > b.longest * OUTER_ALIKE)
+        return false;
+    *found = (struct found){.sites = found->sites,
+                            .site_count = found->site_count,
+                            .rise_count = count,
+                            .begin = s->rises[0].bucket,
+                            .one_thread = c->one_thread,
+                            .chance = 1,
+                            .long_rounds = b.count,
+                            .scale = scale};
+    return true;
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Families that load once, and stand still. What is loaded with frees in between, and nothing after it, is no different from a
+leak: there is no such family."""
+
+import os
+import threading
+
+from base import LOADS, Model, family, some, steps, weight
+from simgpu import KIB, MIB, Buffer, Graph
+
+
+@family(LOADS, "tune")
+def load_list():
+    global weights
+    weights = [weight(256 * KIB) for _ in range(600)]
+
+
+@family(LOADS, "held")
+def load_dict():
+    global weights
+    weights = {f"layer{i}": weight(some(16 * KIB, MIB)) for i in range(600)}
+
+
+@family(LOADS, "held")
+def load_in_main():
+    weights = [weight(128 * KIB) for _ in range(400)]
+    return len(weights)
+
+
+@family(LOADS, "tune")
+def load_then_steps():
+    global weights
+    weights = [weight(256 * KIB) for _ in range(300)]
+    steps(200)
+
+
+@family(LOADS, "held")
+def load_then_few_steps():
+    global model
+    model = Model(150, 512 * KIB)
+    steps(12)
+
+
+@family(LOADS, "held")
+def load_objects():
+    global model
+    model = Model(200, 256 * KIB)
+
+
+@family(LOADS, "tune")
+def load_staged():
+    global weights
+    weights = []
+    for _ in range(200):
+        staging = weight(64 * KIB)
+        weights.append(Buffer(256 * KIB))
+        del staging
+    steps(100)
+
+
+@family(LOADS, "held")
+def load_staged_then_steps():
+    global weights
+    weights = []
+    for _ in range(200):
+        staging = weight(64 * KIB)
+        weights.append(Buffer(some(64 * KIB, MIB)))
+        del staging
+    steps(250)
+
+
+@family(LOADS, "tune")
+def load_then_graphs():
+    global weights
+    weights = [weight(256 * KIB) for _ in range(200)]
+    graph = Graph()
+    for _ in range(100):
+        graph.launch()
+
+
+@family(LOADS, "held")
+def load_in_thread():
+    global weights
+    weights = []
+    thread = threading.Thread(target=lambda: weights.extend(weight(256 * KIB) for _ in range(300)))
+    thread.start()
+    thread.join()
+
+
+@family(LOADS, "held")
+def load_two_models():
+    global encoder, decoder
+    encoder = [weight(256 * KIB) for _ in range(150)]
+    decoder = [weight(256 * KIB) for _ in range(150)]
+
+
+@family(LOADS, "held")
+def load_shards():
+    global weights
+    weights = []
+    for _ in range(8):
+        shard = Buffer(8 * MIB)
+        weights.extend(weight(256 * KIB) for _ in range(40))
+        del shard
+    steps(150)
+
+
+@family(LOADS, "tune")
+def load_and_exit():
+    global weights
+    weights = [weight(256 * KIB) for _ in range(300)]
+    os._exit(0)
+
+
+@family(LOADS, "held")
+def load_then_fails():
+    global weights
+    weights = [weight(256 * KIB) for _ in range(300)]
+    try:
+        Buffer(1 << 50)
+    except MemoryError:
+        pass
+
+
+@family(LOADS, "held")
+def load_pages():
+    """The pages of a server's cache, and then requests."""
+    global pages
+    pages = [weight(2 * MIB) for _ in range(128)]
+    steps(100)
+
+
+@family(LOADS, "held")
+def load_tables():
+    """A table for each length, made before the first request."""
+    global tables
+    tables = {n: weight(n * 4 * KIB) for n in range(1, 257)}
+    steps(120)
