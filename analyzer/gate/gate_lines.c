@@ -181,6 +181,8 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
         vt_string_format(why, "; kept by %s", worst->tested->test);
     else if (verdict == VT_VERDICT_GROWING)
         vt_string_add(why, "; live memory rose over the run and would go on rising");
+    if (worst->bound)
+        vt_string_add(why, "; what keeps it takes only so many entries");
 }
 
 /* For a line with several failures. */
@@ -192,7 +194,7 @@ static void common_why(const struct vt_gate_line *line, const struct vt_site *wo
                          VT_NUMBER(line->live_count - line->went_count), from);
     else
         say_counts(line, from, why);
-    if (worst->verdict == VT_VERDICT_GROWING && worst->why)
+    if ((worst->verdict == VT_VERDICT_GROWING || worst->bound) && worst->why)
         vt_string_format(why, "; of the largest: %s", worst->why);
 }
 

@@ -33,23 +33,34 @@ struct keeper {
     bool other_ways; /* some go through no array, or through more words */
 };
 
-/* An array of which a keeper has slots. */
-struct array_of {
+/* An array of which a keeper has slots; a name under which it keeps something (vt_memory_owner.name_id). */
+struct of_keeper {
     uint32_t keeper;
-    uint64_t array;
+    uint64_t what;
+};
+struct list {
+    struct of_keeper *items;
+    size_t count, room;
+    struct vt_map known;
 };
 
 struct taking {
     const struct vt_sources *from;
     struct keeper *keepers;
     size_t count, room;
-    struct array_of *arrays;
-    size_t array_count, array_room;
-    struct vt_map by_key;     /* site and owner -> keeper */
+    struct vt_map by_key; /* site and owner -> keeper */
+    struct list arrays, names;
     struct vt_map slots;      /* array and index: in use */
     struct vt_map slots_used; /* array -> how many of its slots are in use */
-    struct vt_map known;      /* keeper and array: counted */
 };
+
+/* Adds to a list what it does not have yet. False: it has it. */
+static bool add_to(struct list *list, uint32_t keeper, uint64_t what) {
+    if (!vt_map_add_key(&list->known, vt_mix(vt_mix(what) + keeper)))
+        return false;
+    *VT_ADD(list->items, list->count, list->room) = (struct of_keeper){keeper, what};
+    return true;
+}
 
 /* --- containers of Python --- */
 
@@ -87,11 +98,10 @@ static void add_slot(struct taking *t, uint32_t keeper, const struct vt_slot *sl
     k->words = slot->words;
     if (vt_map_add_key(&t->slots, vt_mix(slot->array + slot->index)))
         vt_map_put(&t->slots_used, slot->array, vt_map_add(&t->slots_used, slot->array, 0) + 1);
-    if (!vt_map_add_key(&t->known, vt_mix(slot->array + keeper)))
+    if (!add_to(&t->arrays, keeper, slot->array))
         return;
     k->holders++;
     k->capacity += slot->capacity;
-    *VT_ADD(t->arrays, t->array_count, t->array_room) = (struct array_of){keeper, slot->array};
 }
 
 /* What a variable of C or C++ keeps: a way that is not known is as the others. */
@@ -108,29 +118,36 @@ static void add_variable(struct taking *t, uint32_t keeper, const struct vt_log_
 
 static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum *sum) {
     const struct vt_log *log = t->from->log;
-    uint32_t step = vt_owners_settled_step(t->from, sum);
-    uint32_t name = step == VT_MAP_NONE ? step : vt_owner_names_of(t->from->names, step);
-    uint32_t container = step == VT_MAP_NONE ? step : container_of(log, step);
-    bool bounded = container != VT_MAP_NONE;
-    uint32_t keeper = keeper_of(t, site, vt_mix((bounded ? container : name) * 2ull + bounded),
-                                bounded ? container : step);
+    uint32_t step = vt_owners_settled_step(t->from, sum), name = VT_MAP_NONE, inside = VT_MAP_NONE;
+    if (step != VT_MAP_NONE) {
+        name = vt_owner_names_of(t->from->names, step);
+        inside = container_of(log, step);
+    }
+    bool bounded = inside != VT_MAP_NONE;
+    uint32_t keeper = keeper_of(t, site, vt_mix((bounded ? inside : name) * 2ull + bounded),
+                                bounded ? inside : step);
     struct keeper *k = &t->keepers[keeper];
+    if (name != VT_MAP_NONE)
+        add_to(&t->names, keeper, name);
+    if (bounded) {
+        k->holders = log->steps[inside].counts.objects;
+        k->entries = log->steps[inside].entries;
+        k->capacity = log->steps[inside].capacity;
+    }
+    if (sum->further)
+        return;
     k->bytes += sum->bytes;
     k->blocks += sum->count;
     k->largest = sum->largest > k->largest ? sum->largest : k->largest;
-    if (bounded) {
-        k->holders = log->steps[container].counts.objects;
-        k->entries = log->steps[container].entries;
-        k->capacity = log->steps[container].capacity;
-    } else if (step != VT_MAP_NONE) {
+    if (!bounded && step != VT_MAP_NONE)
         add_variable(t, keeper, &log->steps[log->steps[step].root], sum->count);
-    }
 }
 
 /* Counts the entries of arrays: the slots in use, by whatever call site. */
 static void count_slots(struct taking *t) {
-    for (size_t i = 0; i < t->array_count; i++)
-        t->keepers[t->arrays[i].keeper].entries += vt_map_get(&t->slots_used, t->arrays[i].array);
+    for (size_t i = 0; i < t->arrays.count; i++)
+        t->keepers[t->arrays.items[i].keeper].entries +=
+            vt_map_get(&t->slots_used, t->arrays.items[i].what);
     for (size_t i = 0; i < t->count; i++) {
         struct keeper *k = &t->keepers[i];
         if (k->words)
@@ -138,6 +155,32 @@ static void count_slots(struct taking *t) {
         if (k->other_ways || k->entries > k->capacity)
             k->capacity = 0;
     }
+}
+
+/* Tells which owners of a snapshot have a bound: those whose name has nothing else. */
+static void mark_owners(const struct taking *t, struct vt_snapshot *named) {
+    VT_SCOPED_MAP bounded = {0};
+    for (size_t i = 0; i < t->names.count; i++) {
+        const struct of_keeper *n = &t->names.items[i];
+        bool all = t->keepers[n->keeper].capacity && vt_map_get(&bounded, n->what) != 0;
+        vt_map_put(&bounded, n->what, all);
+    }
+    for (uint32_t i = 0; i < named->owner_count; i++)
+        named->owners[i].bounded = vt_map_get(&bounded, named->owners[i].name_id) == 1;
+}
+
+/* The sites of which something may have a bound. Free it. */
+static bool *concerned_sites(const struct vt_sources *from, const struct vt_replay_snapshot *s,
+                             const struct vt_process *p) {
+    bool *concerned = vt_alloc(p->site_count, sizeof *concerned);
+    for (size_t i = 0; i < s->sum_count; i++) {
+        uint32_t step = s->sums[i].step, site = from->index[s->sums[i].site];
+        if (step != VT_MAP_NONE && site != VT_NO_SITE)
+            concerned[site] |=
+                from->log->steps[from->log->steps[step].root].kind == VT_STEP_GLOBAL ||
+                container_of(from->log, step) != VT_MAP_NONE;
+    }
+    return concerned;
 }
 
 /* Whether it is the entries that become more: not what hangs on each, nor the holders. */
@@ -156,7 +199,6 @@ static void give(const struct taking *t, const struct keeper *keepers, size_t co
         const struct keeper *k = &keepers[i];
         if (!k->capacity) {
             sum.others += k->blocks;
-            sum.most_others = k->blocks > sum.most_others ? k->blocks : sum.most_others;
             continue;
         }
         most = !most || k->bytes > most->bytes ? k : most;
@@ -184,15 +226,18 @@ static int compare_keepers(const void *a, const void *b) {
     return VT_ORDER({x->site, y->site}, {y->bytes, x->bytes}, {x->step, y->step});
 }
 
-void vt_bounds_take(const struct vt_sources *from, const struct vt_replay_snapshot *s,
-                    const bool *speaks, struct vt_process *p) {
+void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const bool *speaks,
+                    struct vt_process *p) {
+    const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
+    VT_SCOPED bool *concerned = concerned_sites(from, s, p);
     struct taking t = {.from = from};
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t site = from->index[s->sums[i].site];
-        if (site != VT_NO_SITE && !s->sums[i].further)
+        if (site != VT_NO_SITE && concerned[site])
             take_sum(&t, site, &s->sums[i]);
     }
     count_slots(&t);
+    mark_owners(&t, &p->snapshots[snapshot]);
     vt_sort(t.keepers, t.count, sizeof *t.keepers, compare_keepers);
     for (size_t i = 0, end; i < t.count; i = end) {
         for (end = i; end < t.count && t.keepers[end].site == t.keepers[i].site;)
@@ -201,25 +246,83 @@ void vt_bounds_take(const struct vt_sources *from, const struct vt_replay_snapsh
             give(&t, &t.keepers[i], end - i, &p->sites[t.keepers[i].site]);
     }
     free(t.keepers);
-    free(t.arrays);
+    free(t.arrays.items);
+    free(t.names.items);
+    vt_map_free(&t.arrays.known);
+    vt_map_free(&t.names.known);
     vt_map_free(&t.by_key);
     vt_map_free(&t.slots);
     vt_map_free(&t.slots_used);
-    vt_map_free(&t.known);
 }
 
 /* --- judging --- */
 
-/* Whether a bound says enough of a site: of what grew, no other holder has as many blocks as a growth has
- * at least; of what did not, there are so many, and no other holder has any. */
-static bool speaks_for(const struct vt_process *p, const struct vt_site *site) {
+/* Of the blocks of a site that an owner has itself, or holds as well. */
+static uint64_t count_of(const struct vt_owned_site *sites, uint32_t count, uint32_t site) {
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < count; i++)
+        blocks += sites[i].site == site ? sites[i].count + sites[i].shared_count : 0;
+    return blocks;
+}
+
+/* How many blocks of a site the owners with a bound, or those of one name without, hold at a snapshot, alone or
+ * with others. */
+static uint64_t count_at(const struct vt_snapshot *s, uint32_t site, bool bounded,
+                         const char *name) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < s->owner_count; i++) {
+        const struct vt_memory_owner *o = &s->owners[i];
+        if (o->bounded == bounded && (bounded || !strcmp(o->name, name)))
+            count +=
+                count_of(o->sites, o->site_count, site) + count_of(o->others, o->other_count, site);
+    }
+    return count;
+}
+
+/* Whether the owners of a name without a bound had nearly as many blocks of a site when the bounded ones had not
+ * half of what they have. */
+static bool stands_still(const struct vt_process *p, const struct vt_snapshot *now, uint32_t site,
+                         const char *name, uint64_t count) {
+    for (const struct vt_snapshot *s = p->snapshots; s < now; s++)
+        if (count_at(s, site, true, NULL) <= count_at(now, site, true, NULL) / 2 &&
+            count_at(s, site, false, name) >= count * 2 / 3)
+            return true;
+    return false;
+}
+
+/* Whether something else that holds memory of a site may make it grow: it has as many blocks as the shortest
+ * growth, and more than before, as far as is known. */
+static bool others_may_grow(const struct vt_process *p, uint32_t site) {
+    const struct vt_owned_list *owned = &p->sites[site].owned;
+    const struct vt_snapshot *now =
+        owned->owners[0].seen ? owned->owners[0].seen : vt_process_snapshot(p);
+    uint64_t unknown = p->sites[site].bound->others;
+    for (uint32_t i = 0; i < owned->count; i++)
+        if (!owned->owners[i].owner->bounded)
+            unknown -= owned->owners[i].count < unknown ? owned->owners[i].count : unknown;
+    for (uint32_t i = 0; i < now->owner_count; i++) {
+        const struct vt_memory_owner *o = &now->owners[i];
+        if (o->bounded ||
+            !(count_of(o->sites, o->site_count, site) + count_of(o->others, o->other_count, site)))
+            continue;
+        uint64_t count = count_at(now, site, false, o->name);
+        if (count >= MARKED_RISES && !stands_still(p, now, site, o->name, count))
+            return true;
+    }
+    return unknown >= MARKED_RISES;
+}
+
+/* Whether a bound says enough of a site: of what grew, none of the other holders may; of what did not, there
+ * are as many blocks as in the shortest growth, and none elsewhere. */
+static bool speaks_for(const struct vt_process *p, uint32_t index) {
+    const struct vt_site *site = &p->sites[index];
     const struct vt_bound *b = site->bound;
     double each = (double)b->blocks / (double)b->entries;
     if (site->before || vt_site_tidied(p, site) || b->others >= b->blocks ||
         (double)site->held_count > (double)b->capacity * each + (double)b->others)
         return false;
     if (site->growth || site->unjudged)
-        return b->most_others < MARKED_RISES;
+        return !others_may_grow(p, index);
     return site->live_count && !b->others && b->blocks >= MARKED_RISES;
 }
 
@@ -233,7 +336,7 @@ void vt_bounds_judge(struct vt_process *p) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
-        if (site->bound && !speaks_for(p, site)) {
+        if (site->bound && !speaks_for(p, i)) {
             free(site->bound);
             site->bound = NULL;
         }

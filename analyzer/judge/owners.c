@@ -66,7 +66,8 @@ static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
     uint64_t key = (uint64_t)name * VT_PURPOSES + purpose;
     uint32_t owner = vt_map_add(&m->known, key, s->owner_count);
     if (owner == s->owner_count)
-        *VT_ADD(s->owners, s->owner_count, m->room) = (struct vt_memory_owner){.purpose = purpose};
+        *VT_ADD(s->owners, s->owner_count, m->room) =
+            (struct vt_memory_owner){.name_id = name, .purpose = purpose};
     return owner;
 }
 
@@ -128,17 +129,21 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
                       .count = sum->count};
 }
 
-/* Leaves out the sites that an owner has blocks of itself: two ways of one name, to the same blocks.
- * Its own sites are known already. */
-static uint32_t without_own(const struct vt_memory_owner *owner, struct vt_owned_site *sites,
+/* Leaves out the sites that an owner has blocks of itself, of which that is noted. Its own sites are known
+ * already. */
+static uint32_t without_own(struct vt_memory_owner *owner, struct vt_owned_site *sites,
                             uint32_t count) {
     VT_SCOPED_MAP own = {0};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < owner->site_count; i++)
-        vt_map_put(&own, owner->sites[i].site, 0);
-    for (uint32_t i = 0; i < count; i++)
-        if (vt_map_get(&own, sites[i].site) == VT_MAP_NONE)
+        vt_map_put(&own, owner->sites[i].site, i);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t known = vt_map_get(&own, sites[i].site);
+        if (known == VT_MAP_NONE)
             sites[kept++] = sites[i];
+        else
+            owner->sites[known].shared_count += sites[i].count;
+    }
     return kept;
 }
 
@@ -301,7 +306,7 @@ static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
         for (uint32_t k = 0; k < p->site_count; k++)
             speaks[k] = seen[k].snapshot == i + 1;
         vt_last_hops_tell(from, &from->replay->snapshots[i], speaks, p);
-        vt_bounds_take(from, &from->replay->snapshots[i], speaks, p);
+        vt_bounds_take(from, i, speaks, p);
         for (uint32_t j = 0; j < s->owner_count; j++)
             for (uint32_t k = 0; k < s->owners[j].site_count; k++) {
                 const struct vt_owned_site *of = &s->owners[j].sites[k];

@@ -49,9 +49,9 @@ bool vt_in_step_one(const struct vt_process *process, const struct vt_courses *c
 
 /* --- bound.c: which sites are kept by holders with a bound; owners.c asks --- */
 
-/* Gives the sites for which a snapshot speaks their bounds. */
-void vt_bounds_take(const struct vt_sources *from, const struct vt_replay_snapshot *snapshot,
-                    const bool *speaks, struct vt_process *process);
+/* Tells which owners of a snapshot have a bound, and gives the sites for which it speaks theirs. */
+void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const bool *speaks,
+                    struct vt_process *process);
 
 /* owners.c: the step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
 uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum);

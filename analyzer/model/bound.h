@@ -19,9 +19,8 @@ struct vt_bound {
     bool too_large;      /* its device cannot take that, so the bound is of no use */
     struct vt_growth *growth; /* how it grew so far; NULL: it did not, or `too_large` */
     uint64_t key;             /* the same for sites with one holder */
-    uint64_t bytes, blocks;   /* that they had when they were looked at; */
-    uint64_t others,
-        most_others; /* the blocks that others had, and the one of them that had most */
+    uint64_t bytes, blocks;   /* that they had when they were looked at */
+    uint64_t others;          /* blocks of the site that nothing with a bound had */
 };
 
 /* The bounds of all sites of a leak together; false: none has one. The texts are its largest

@@ -64,6 +64,8 @@ struct vt_root {
 struct vt_owned_site {
     uint32_t site; /* index in vt_process.sites */
     uint64_t bytes, count;
+    uint64_t
+        shared_count; /* more blocks of it that it holds as well, of which another one is the owner */
 };
 
 /* A step of a name, and the name up to it. */
@@ -77,6 +79,8 @@ struct vt_memory_owner {
     uint64_t id;      /* stays the same from run to run */
     char key[17];     /* the id in hex */
     const char *name; /* "history[*]" */
+    uint32_t name_id; /* as vt_owner_names_of */
+    bool bounded;     /* it takes only so many entries */
     /* it is a variable of a frame that the root leads to: a generator's */
     bool is_local_of_another;
     struct vt_root root;
