@@ -233,7 +233,7 @@ static void see(struct made *m, struct seen *s, enum vt_snapshot_why why) {
 static void owns(struct made *m, struct seen *s, const char *holder, uint32_t site,
                  enum vt_purpose purpose, uint64_t bytes) {
     uint32_t n = m->process.snapshot_count - 1, k = s->snapshots[n].owner_count++;
-    s->sites[n][k] = (struct vt_owned_site){site, bytes, 1};
+    s->sites[n][k] = (struct vt_owned_site){.site = site, .bytes = bytes, .count = 1};
     s->owners[n][k] = (struct vt_memory_owner){.id = vt_hash_bytes(purpose, holder, strlen(holder)),
                                                .name = holder,
                                                .holder = holder,
