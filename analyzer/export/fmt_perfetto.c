@@ -55,8 +55,8 @@ static void instant(struct writer *w, uint64_t track, uint64_t at, const char *c
 /* --- counters --- */
 
 /* `bytes` VT_UNKNOWN: not known in that slot. */
-static void write_counter(struct writer *w, const struct vt_course *c, const uint64_t *bytes,
-                          uint64_t track) {
+static void put_levels(struct writer *w, const struct vt_course *c, const uint64_t *bytes,
+                       uint64_t track) {
     uint64_t last = VT_UNKNOWN;
     for (uint32_t i = 0; i < c->slot_count; i++)
         if (bytes[i] != last && bytes[i] != VT_UNKNOWN) {
@@ -105,7 +105,7 @@ static void bands(struct writer *w, const struct vt_course *c, uint64_t group, u
         VT_SCOPED char *name = band_name(w, b, d), *says = NULL;
         if (b->kind == VT_BAND_LINE && s)
             says = vt_formatted("site %s, %s: %s", s->name, vt_verdict_names[s->verdict], s->why);
-        write_counter(w, c, b->bytes, vt_perfetto_counter(&w->w, group, name, says, rank + i));
+        put_levels(w, c, b->bytes, vt_perfetto_counter(&w->w, group, name, says, rank + i));
     }
 }
 
@@ -126,15 +126,13 @@ static void course(struct writer *w, const struct vt_course *c) {
                                           : vt_strdup(VT_GPU(c->device));
     uint64_t group = vt_perfetto_track(&w->w, w->track, name, w->rank++);
     uint32_t rank = 0;
-    write_counter(w, c, c->live_bytes, vt_perfetto_counter(&w->w, group, "live", NULL, rank++));
+    put_levels(w, c, c->live_bytes, vt_perfetto_counter(&w->w, group, "live", NULL, rank++));
     if (c->own_bytes)
-        write_counter(
-            w, c, c->own_bytes,
-            vt_perfetto_counter(&w->w, group, "used by this process (NVML)", NULL, rank++));
+        put_levels(w, c, c->own_bytes,
+                   vt_perfetto_counter(&w->w, group, "used by this process (NVML)", NULL, rank++));
     if (c->used_bytes)
-        write_counter(
-            w, c, c->used_bytes,
-            vt_perfetto_counter(&w->w, group, "used by all processes (NVML)", NULL, rank++));
+        put_levels(w, c, c->used_bytes,
+                   vt_perfetto_counter(&w->w, group, "used by all processes (NVML)", NULL, rank++));
     bands(w, c, group, rank);
 }
 
