@@ -186,7 +186,8 @@ struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt
     return said;
 }
 
-/* Adds "4 sites (1.2 MiB) were not judged: too few rounds. The largest: a.py:12 in f." */
+/* Adds "4 sites (1.2 MiB) were not judged: too few rounds. The largest was allocated at a.py:12 in f.", and what would
+ * help. */
 static void say_unjudged(const struct vt_process *p, const struct vt_gate_process *g,
                          const char *before, struct vt_string *text) {
     const struct vt_site *largest = g->largest_unjudged;
@@ -197,6 +198,10 @@ static void say_unjudged(const struct vt_process *p, const struct vt_gate_proces
                      g->unjudged == 1 ? "It was allocated" : "The largest was allocated", frame,
                      largest->tested && largest->tested->test ? ", and left by " : "",
                      largest->tested && largest->tested->test ? largest->tested->test : "");
+    if (!p->phase_count && !largest->tested)
+        vt_string_add(text,
+                      " Mark the program's rounds with NVTX ranges or vramtrace.h to have them "
+                      "counted.");
 }
 
 /* About memory that was released with its context and so was not judged, and what had too few rounds, with
