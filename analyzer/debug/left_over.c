@@ -66,7 +66,8 @@ struct word {
     struct vt_slot_in in;     /* the innermost class of the program's own around it */
     /* for so many pointers, a container of the C++ library knows what is in use */
     unsigned contained;
-    bool to_many;       /* it points to an array, by its class: unique_ptr<T[]> */
+    bool to_many;       /* it points to an array, by its class: unique_ptr<T[]>, vector */
+    bool has_positions; /* ... of which other members of the program's class say what is in use */
     bool may_be_unused; /* the way goes through a slot of which that is not known */
     bool before_word;   /* ... before it came to this word */
 };
@@ -224,10 +225,16 @@ static bool look_into(Dwarf_Die *class_, struct place at) {
     return false;
 }
 
-/* Goes on to a slot of an array. */
-static void take_slot(struct word *w, Dwarf_Die *element, uint64_t index) {
+/* Goes on to a slot of an array, whose element begins there. `lone`: it may as well be an object of its own, of which
+ * only its own mark says anything. */
+static void take_slot(struct word *w, Dwarf_Die *element, uint64_t index, int64_t start,
+                      bool lone) {
     w->in.index = index;
-    if (!w->contained && !vt_slot_is_in_use(&w->in, element))
+    w->in.inside_start = start;
+    w->in.inside = w->split ? NULL : w->around;
+    enum vt_slot_state state = vt_slot_state(&w->in, element);
+    bool is_taken_for_used = lone || (w->contained && !w->has_positions);
+    if (state == VT_SLOT_UNUSED || (state == VT_SLOT_UNKNOWN && !is_taken_for_used))
         w->may_be_unused = true;
 }
 
@@ -239,7 +246,8 @@ static bool look_at_array(Dwarf_Die *array, struct place at) {
         return false;
     bool one = !dwarf_aggregate_size(array, &all) && all == size;
     if (size >= WORD && !one)
-        take_slot(at.word, &element, (uint64_t)-at.start / size);
+        take_slot(at.word, &element, (uint64_t)-at.start / size, -(-at.start % (int64_t)size),
+                  false);
     at.start = -(-at.start % (int64_t)size);
     return look(&element, at);
 }
@@ -275,8 +283,9 @@ static void come_to_class(Dwarf_Die *class_, bool is_library, struct place at) {
         w->contained = 0;
         return;
     }
-    w->to_many |= name && strstr(name, "[]");
-    bool contains = name && name[0] != '_' && !w->to_many;
+    w->to_many |= name && (strstr(name, "[]") || is_called(class_, "vector"));
+    w->has_positions |= is_called(class_, "vector") && vt_slot_has_positions(&w->in);
+    bool contains = name && name[0] != '_' && !strstr(name, "[]");
     for (size_t i = 0; contains && i < sizeof plain / sizeof *plain; i++)
         contains = !is_called(class_, plain[i]);
     unsigned pointers = is_called(class_, "deque") ? 2 : contains;
@@ -336,9 +345,10 @@ static bool look_behind(struct word *w, int64_t offset) {
         (is_class && offset >= (int64_t)size && is_polymorphic(&to)))
         return false;
     w->before_word = w->may_be_unused;
-    if (size >= WORD && (!is_class || w->to_many || offset >= (int64_t)size))
-        take_slot(w, &to, (uint64_t)offset / size);
-    w->to_many = false;
+    bool lone = is_class && !w->to_many && offset < (int64_t)size;
+    if (size >= WORD && !(lone && w->contained))
+        take_slot(w, &to, (uint64_t)offset / size, -(offset % (int64_t)size), lone);
+    w->to_many = w->has_positions = false;
     w->contained -= w->contained > 0;
     w->in = (struct vt_slot_in){.has_class = false};
     return look(&to, (struct place){w, -(offset % (int64_t)size), 0});
