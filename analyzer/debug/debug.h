@@ -73,7 +73,7 @@ struct vt_variable_symbol {
 /* A slot of an array of C or C++ whose length its type says. */
 struct vt_slot {
     uint64_t array;    /* the same for all slots of one array */
-    uint64_t capacity; /* how many slots it has, with those of arrays around and inside */
+    uint64_t capacity; /* how many slots it has; of an array of arrays all of them */
     uint64_t index;
     uint32_t words; /* how many words the way goes through, that of the variable included */
 };
@@ -88,7 +88,8 @@ bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const cha
 /* The slot through which a way goes from the word at `address`, with what stands `around` its words. False: none
  * is known. */
 bool vt_symbols_slot(struct vt_symbols *symbols, const char *path, const char *build_id,
-                     uint64_t address, const struct vt_log_around *around, struct vt_slot *slot);
+                     uint64_t address, bool is_thread_local, const struct vt_log_around *around,
+                     struct vt_slot *slot);
 
 /* A class's name as it is written in C++, if it is mangled. Free it. */
 char *vt_class_text(const char *name);

@@ -49,10 +49,10 @@ bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbol
 bool vt_native_root_slot(const struct vt_log *log, struct vt_symbols *symbols,
                          const struct vt_log_step *step, struct vt_slot *slot) {
     const struct vt_log_module *module =
-        step->kind == VT_STEP_GLOBAL && step->around && !step->in_doubt ? module_of(log, step)
-                                                                        : NULL;
-    return module && vt_symbols_slot(symbols, module->path, module->build_id,
-                                     step->address - module->bias, step->around, slot);
+        step->around && !step->in_doubt ? module_of(log, step) : NULL;
+    return module &&
+           vt_symbols_slot(symbols, module->path, module->build_id, step->address - module->bias,
+                           step->kind == VT_STEP_THREAD_LOCAL, step->around, slot);
 }
 
 bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,

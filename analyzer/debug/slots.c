@@ -21,6 +21,7 @@ struct at {
     Dwarf_Die type;
     uint64_t offset; /* in an object of this type */
     uint64_t path;   /* a hash of the members gone through */
+    bool in_entry; /* in a class that is an array's element: its own arrays are parts of an entry */
     struct vt_slot *slot;
 };
 
@@ -45,11 +46,13 @@ static bool enter_array(struct at *at) {
         return false;
     struct vt_slot *slot = at->slot;
     uint64_t count = all / size;
-    if (count > UINT32_MAX / (slot->capacity ? slot->capacity : 1))
-        return false;
-    slot->capacity = (slot->capacity ? slot->capacity : 1) * count;
-    slot->index = slot->index * count + at->offset / size;
-    slot->array = at->path = vt_mix(at->path + 1);
+    if (!at->in_entry) {
+        if (count > UINT32_MAX / (slot->capacity ? slot->capacity : 1))
+            return false;
+        slot->capacity = (slot->capacity ? slot->capacity : 1) * count;
+        slot->index = slot->index * count + at->offset / size;
+        slot->array = at->path = vt_mix(at->path + 1);
+    }
     at->offset %= size;
     at->type = element;
     return true;
@@ -60,9 +63,10 @@ static bool enter_class(struct at *at) {
     Dwarf_Die child, type;
     Dwarf_Word size;
     int64_t start;
-    if ((vt_debug_is_of_library(&at->type) && !holds_what_its_type_says(&at->type)) ||
-        dwarf_child(&at->type, &child))
+    bool is_library = vt_debug_is_of_library(&at->type);
+    if ((is_library && !holds_what_its_type_says(&at->type)) || dwarf_child(&at->type, &child))
         return false;
+    at->in_entry |= at->slot->capacity && !is_library;
     do {
         int tag = dwarf_tag(&child);
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !location_of(&child, &start) ||
@@ -77,8 +81,8 @@ static bool enter_class(struct at *at) {
     return false;
 }
 
-/* Goes down to a word. */
-static bool go_down(struct at *at) {
+/* Goes down to a word. The last one may be of any type. */
+static bool go_down(struct at *at, bool last) {
     Dwarf_Word size;
     for (unsigned depth = 0; depth < DEPTH_MOST; depth++) {
         switch (dwarf_tag(&at->type)) {
@@ -92,7 +96,7 @@ static bool go_down(struct at *at) {
                 return false;
             break;
         case DW_TAG_union_type: /* nobody knows which member it is */
-            return false;
+            return last;
         default:
             return !at->offset && !dwarf_aggregate_size(&at->type, &size) && size == WORD;
         }
@@ -109,6 +113,7 @@ static bool follow(struct at *at, int64_t offset) {
         return false;
     tag = dwarf_tag(&at->type);
     at->offset = (uint64_t)offset;
+    at->in_entry = at->slot->capacity > 0;
     at->path = vt_mix(at->path + 2);
     return (tag == DW_TAG_array_type || tag == DW_TAG_class_type || tag == DW_TAG_structure_type) &&
            !dwarf_aggregate_size(&at->type, &size) && at->offset < size;
@@ -121,10 +126,10 @@ bool vt_slot_of(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around
     *slot = (struct vt_slot){0};
     for (; around && slot->words < HOPS_MOST; around = around->parent)
         words[slot->words++] = around;
-    if (around || !type_of(variable, &at.type) || !go_down(&at))
+    if (around || !type_of(variable, &at.type) || !go_down(&at, slot->words == 1))
         return false;
     for (unsigned i = slot->words; i-- > 1;)
-        if (!follow(&at, words[i - 1]->offset) || !go_down(&at))
+        if (!follow(&at, words[i - 1]->offset) || !go_down(&at, i == 1))
             return false;
     return slot->capacity > 0;
 }

@@ -530,9 +530,10 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
 }
 
 bool vt_symbols_slot(struct vt_symbols *s, const char *path, const char *build_id, uint64_t address,
-                     const struct vt_log_around *around, struct vt_slot *slot) {
+                     bool is_thread_local, const struct vt_log_around *around,
+                     struct vt_slot *slot) {
     struct known_variable v;
-    if (!find_variable(s, path, build_id, address, false, &v) || !v.has_die || !v.whole ||
+    if (!find_variable(s, path, build_id, address, is_thread_local, &v) || !v.has_die || !v.whole ||
         !vt_slot_of(&v.die, v.offset, around, slot))
         return false;
     slot->array = vt_mix(slot->array ^ vt_hash_bytes(address - v.offset, path, strlen(path)));

@@ -104,11 +104,15 @@ static void add_slot(struct taking *t, uint32_t keeper, const struct vt_slot *sl
     k->capacity += slot->capacity;
 }
 
+static bool is_variable(const struct vt_log_step *step) {
+    return step->kind == VT_STEP_GLOBAL || step->kind == VT_STEP_THREAD_LOCAL;
+}
+
 /* What a variable of C or C++ keeps: a way that is not known is as the others. */
 static void add_variable(struct taking *t, uint32_t keeper, const struct vt_log_step *root,
                          uint64_t blocks) {
     struct vt_slot slot;
-    if (root->kind == VT_STEP_GLOBAL && (!root->around || root->in_doubt))
+    if (is_variable(root) && (!root->around || root->in_doubt))
         t->keepers[keeper].unknown += blocks;
     else if (vt_native_root_slot(t->from->log, t->from->symbols, root, &slot))
         add_slot(t, keeper, &slot);
@@ -159,14 +163,17 @@ static void count_slots(struct taking *t) {
 
 /* Tells which owners of a snapshot have a bound: those whose name has nothing else. */
 static void mark_owners(const struct taking *t, struct vt_snapshot *named) {
+    enum { NO_KEEPER = INT32_MAX };
     VT_SCOPED_MAP bounded = {0};
     for (size_t i = 0; i < t->names.count; i++) {
         const struct of_keeper *n = &t->names.items[i];
-        bool all = t->keepers[n->keeper].capacity && vt_map_get(&bounded, n->what) != 0;
-        vt_map_put(&bounded, n->what, all);
+        bool all = t->keepers[n->keeper].capacity && vt_map_get(&bounded, n->what) != NO_KEEPER;
+        vt_map_put(&bounded, n->what, all ? n->keeper : NO_KEEPER);
     }
-    for (uint32_t i = 0; i < named->owner_count; i++)
-        named->owners[i].bounded = vt_map_get(&bounded, named->owners[i].name_id) == 1;
+    for (uint32_t i = 0; i < named->owner_count; i++) {
+        uint32_t keeper = vt_map_get(&bounded, named->owners[i].name_id);
+        named->owners[i].entries = keeper < NO_KEEPER ? t->keepers[keeper].entries : 0;
+    }
 }
 
 /* The sites of which something may have a bound. Free it. */
@@ -176,9 +183,8 @@ static bool *concerned_sites(const struct vt_sources *from, const struct vt_repl
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t step = s->sums[i].step, site = from->index[s->sums[i].site];
         if (step != VT_MAP_NONE && site != VT_NO_SITE)
-            concerned[site] |=
-                from->log->steps[from->log->steps[step].root].kind == VT_STEP_GLOBAL ||
-                container_of(from->log, step) != VT_MAP_NONE;
+            concerned[site] |= is_variable(&from->log->steps[from->log->steps[step].root]) ||
+                               container_of(from->log, step) != VT_MAP_NONE;
     }
     return concerned;
 }
@@ -272,7 +278,7 @@ static uint64_t count_at(const struct vt_snapshot *s, uint32_t site, bool bounde
     uint64_t count = 0;
     for (uint32_t i = 0; i < s->owner_count; i++) {
         const struct vt_memory_owner *o = &s->owners[i];
-        if (o->bounded == bounded && (bounded || !strcmp(o->name, name)))
+        if ((o->entries > 0) == bounded && (bounded || !strcmp(o->name, name)))
             count +=
                 count_of(o->sites, o->site_count, site) + count_of(o->others, o->other_count, site);
     }
@@ -298,11 +304,11 @@ static bool others_may_grow(const struct vt_process *p, uint32_t site) {
         owned->owners[0].seen ? owned->owners[0].seen : vt_process_snapshot(p);
     uint64_t unknown = p->sites[site].bound->others;
     for (uint32_t i = 0; i < owned->count; i++)
-        if (!owned->owners[i].owner->bounded)
+        if (!owned->owners[i].owner->entries)
             unknown -= owned->owners[i].count < unknown ? owned->owners[i].count : unknown;
     for (uint32_t i = 0; i < now->owner_count; i++) {
         const struct vt_memory_owner *o = &now->owners[i];
-        if (o->bounded ||
+        if (o->entries ||
             !(count_of(o->sites, o->site_count, site) + count_of(o->others, o->other_count, site)))
             continue;
         uint64_t count = count_at(now, site, false, o->name);
@@ -310,6 +316,35 @@ static bool others_may_grow(const struct vt_process *p, uint32_t site) {
             return true;
     }
     return unknown >= MARKED_RISES;
+}
+
+/* How many entries the holder of a site has at a snapshot. */
+static uint64_t entries_at(const struct vt_snapshot *s, uint32_t site) {
+    uint64_t entries = 0;
+    for (uint32_t i = 0; i < s->owner_count; i++)
+        if (s->owners[i].entries > entries &&
+            count_of(s->owners[i].sites, s->owners[i].site_count, site))
+            entries = s->owners[i].entries;
+    return entries;
+}
+
+/* Whether what hangs on an entry grows: lists in a cache. Earlier snapshots show whether there are more blocks now
+ * because there are more entries; without any, entries with equally many blocks are taken for whole. */
+static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
+    const struct vt_owned_by *first = p->sites[site].owned.owners;
+    const struct vt_snapshot *now = first->seen ? first->seen : vt_process_snapshot(p);
+    uint64_t blocks = count_at(now, site, true, NULL), entries = entries_at(now, site);
+    bool shown = blocks <= entries || blocks % entries == 0;
+    for (const struct vt_snapshot *s = p->snapshots; s < now; s++) {
+        uint64_t before = count_at(s, site, true, NULL), had = entries_at(s, site);
+        if (!before || before + MARKED_RISES > blocks)
+            continue;
+        double by_entries = ((double)entries - (double)had) * (double)blocks / (double)entries;
+        if (by_entries < (double)(blocks - before) / 2)
+            return true;
+        shown = true;
+    }
+    return !shown;
 }
 
 /* Whether a bound says enough of a site: of what grew, none of the other holders may; of what did not, there
@@ -322,7 +357,7 @@ static bool speaks_for(const struct vt_process *p, uint32_t index) {
         (double)site->held_count > (double)b->capacity * each + (double)b->others)
         return false;
     if (site->growth || site->unjudged)
-        return !others_may_grow(p, index);
+        return !entries_may_grow(p, index) && !others_may_grow(p, index);
     return site->live_count && !b->others && b->blocks >= MARKED_RISES;
 }
 

@@ -80,7 +80,7 @@ struct vt_memory_owner {
     char key[17];     /* the id in hex */
     const char *name; /* "history[*]" */
     uint32_t name_id; /* as vt_owner_names_of */
-    bool bounded;     /* it takes only so many entries */
+    uint64_t entries; /* of what has it, if that takes only so many; 0: it has no bound */
     /* it is a variable of a frame that the root leads to: a generator's */
     bool is_local_of_another;
     struct vt_root root;
