@@ -353,8 +353,9 @@ static bool speaks_for(const struct vt_process *p, uint32_t index) {
     const struct vt_site *site = &p->sites[index];
     const struct vt_bound *b = site->bound;
     double each = (double)b->blocks / (double)b->entries;
-    if (site->before || vt_site_tidied(p, site) || b->others >= b->blocks ||
-        (double)site->held_count > (double)b->capacity * each + (double)b->others)
+    bool grew_since = site->owned.count && site->owned.owners[0].seen &&
+                      (double)site->held_count > (double)b->capacity * each + (double)b->others;
+    if (site->before || vt_site_tidied(p, site) || b->others >= b->blocks || grew_since)
         return false;
     if (site->growth || site->unjudged)
         return !entries_may_grow(p, index) && !others_may_grow(p, index);

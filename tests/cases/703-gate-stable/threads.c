@@ -23,7 +23,7 @@ extern int cuMemFree_v2(address);
 static void *context;
 static int leaks, every;
 static pthread_barrier_t together;
-static volatile address kept[8][ROUNDS / 10]; /* a pointer to each is left */
+static volatile address *kept[8]; /* a pointer to each is left, in what may grow */
 
 __attribute__((noinline)) static address small_place(void) {
     address a = 0;
@@ -43,6 +43,7 @@ static void *work(void *argument) {
     long me = (long)argument;
     int n = 0;
     cuCtxSetCurrent(context);
+    kept[me] = calloc(ROUNDS / 10, sizeof *kept[me]);
     for (int i = 0; i < ROUNDS; i++) {
         if (every && i % every == 0)
             pthread_barrier_wait(&together);
