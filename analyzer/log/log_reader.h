@@ -163,6 +163,9 @@ struct vt_log {
     size_t gpu_count, gpu_room;
     struct vt_rec_sample *samples; /* from LOG.nvml, by time */
     size_t sample_count, sample_room;
+    char **lines; /* source lines of Python code that is in no file */
+    size_t line_count, line_room;
+    struct vt_map line_keys; /* (CODE's number << 32 | line) -> index into lines */
     char **notes;
     size_t note_count, note_room;
     struct vt_map note_keys;       /* hash of the text -> index into notes */

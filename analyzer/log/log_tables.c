@@ -85,6 +85,15 @@ static void take_code(struct vt_log *log, const uint8_t *record) {
     };
 }
 
+static void take_line(struct vt_log *log, const uint8_t *record) {
+    struct vt_rec_line r;
+    memcpy(&r, record, sizeof r);
+    uint64_t key = (uint64_t)r.code << 32 | r.line;
+    if (vt_map_add(&log->line_keys, key, (uint32_t)log->line_count) == log->line_count)
+        *VT_ADD(log->lines, log->line_count, log->line_room) =
+            vt_strndup((const char *)record + sizeof r, r.text_bytes);
+}
+
 static void take_thread(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_thread r;
     memcpy(&r, record, sizeof r);
@@ -275,6 +284,7 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
         [VT_REC_MISSED] = vt_log_take_missed,
         [VT_REC_AROUND] = vt_log_take_around,
         [VT_REC_HOP] = vt_log_take_hop,
+        [VT_REC_LINE] = take_line,
     };
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -346,6 +356,8 @@ void vt_log_free_tables(struct vt_log *log) {
         free(log->variables[i].value);
     }
     free(log->variables);
+    vt_free_texts(log->lines, log->line_count);
+    vt_map_free(&log->line_keys);
     vt_free_texts(log->notes, log->note_count);
     vt_map_free(&log->note_keys);
     free(log->samples);

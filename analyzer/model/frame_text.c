@@ -250,23 +250,31 @@ FILE *vt_frame_text_open_source(const struct vt_process *p, const char *file) {
     return in;
 }
 
-char *vt_frame_text_source(const struct vt_process *p, const struct vt_frame *frame,
-                           unsigned width) {
-    if (!frame || !frame->file || !frame->line || width < 8)
-        return NULL;
+/* The line in its file. Free it. NULL: it cannot be read. */
+static char *read_line(const struct vt_process *p, const struct vt_frame *frame) {
     FILE *in = vt_frame_text_open_source(p, frame->file);
-    if (!in)
-        return NULL;
     char *line = NULL;
     size_t room = 0;
     ssize_t length = -1;
-    for (uint32_t i = 0; i < frame->line && (length = getline(&line, &room, in)) >= 0; i++)
+    for (uint32_t i = 0; in && i < frame->line && (length = getline(&line, &room, in)) >= 0; i++)
         continue;
-    fclose(in);
+    if (in)
+        fclose(in);
     if (length < 0) {
         free(line);
         return NULL;
     }
+    return line;
+}
+
+char *vt_frame_text_source(const struct vt_process *p, const struct vt_frame *frame,
+                           unsigned width) {
+    if (!frame || !frame->file || !frame->line || width < 8)
+        return NULL;
+    char *line = frame->source ? vt_strdup(frame->source) : read_line(p, frame);
+    if (!line)
+        return NULL;
+    size_t length = strlen(line);
     while (length > 0 && strchr(" \t\r\n", line[length - 1]))
         line[--length] = 0;
     char *start = line + strspn(line, " \t");

@@ -41,6 +41,7 @@ struct vt_frame {
     const char *function; /* demangled; NULL */
     const char *file;     /* NULL */
     uint32_t line;        /* 0: unknown */
+    const char *source;   /* that line, where it is in no file; NULL */
     const char *module;   /* path of the library or program; NULL: Python, or generated code */
     uint64_t offset;      /* of the call, in the module; in generated code its address; VT_UNKNOWN:
                              Python */

@@ -27,7 +27,8 @@ struct vt_stacks {
     size_t frame_room, number_room;
     char **paths;              /* of modules, by index in the log */
     struct vt_log_code *codes; /* copies */
-    size_t module_count, code_count;
+    char **lines;              /* likewise */
+    size_t module_count, code_count, line_count;
     enum vt_symbols_state *states; /* of modules that occur in a stack */
     bool *met;
     struct vt_stack empty;
@@ -55,6 +56,9 @@ struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *sy
         s->codes[i].name = vt_strdup(log->codes[i].name);
         s->codes[i].file = vt_strdup(log->codes[i].file);
     }
+    s->lines = vt_alloc(log->line_count, sizeof *s->lines);
+    for (; s->line_count < log->line_count; s->line_count++)
+        s->lines[s->line_count] = vt_strdup(log->lines[s->line_count]);
     return s;
 }
 
@@ -76,6 +80,7 @@ void vt_stacks_close(struct vt_stacks *s) {
         free(s->codes[i].name);
         free(s->codes[i].file);
     }
+    vt_free_texts(s->lines, s->line_count);
     free(s->made[0]);
     free(s->made[1]);
     vt_free_texts(s->paths, s->module_count);
@@ -132,6 +137,8 @@ static void add_python(struct vt_stacks *s, struct making *m, uint64_t word) {
                              .offset = VT_UNKNOWN,
                              .line = (uint32_t)(word & 0xffffffff),
                              .waiting = m->waiting};
+    uint32_t line = vt_map_get(&s->log->line_keys, word & ~VT_FRAME_PYTHON);
+    frame.source = line != VT_MAP_NONE ? s->lines[line] : NULL;
     if (code != VT_MAP_NONE) {
         frame.function = s->codes[code].name[0] ? s->codes[code].name : NULL;
         frame.file = s->codes[code].file[0] ? s->codes[code].file : NULL;

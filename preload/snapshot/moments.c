@@ -193,12 +193,26 @@ void vt_moments_finish(void) {
     }
 }
 
+/* Called by the interpreter soon after a look. */
+static void python_calls(void) {
+    uint8_t due = vt_tls.due;
+    if (!is_mine() || !vt_python_wants_lines())
+        return;
+    vt_tls.due |= VT_DUE_SERVED;
+    struct vt_recording rec = vt_event_open();
+    if (rec.thread) {
+        vt_python_write_lines(rec.thread);
+        vt_event_close(&rec);
+    }
+    vt_tls.due = due;
+}
+
 static void look_around(void) {
     if (!vt_get(&lived) && !anything_lives())
         return; /* the next event looks again */
     vt_put(&lived, 1);
     if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
-        vt_python_watch_end(python_ends);
+        vt_python_watch_end(python_ends, python_calls);
     if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
         if (!vt_get(&began_ns))
             vt_put(&began_ns, vt_sys_clock_ns(CLOCK_MONOTONIC));

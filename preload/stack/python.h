@@ -101,10 +101,10 @@ void vt_python_resolve(void);
 bool vt_python_lives(void);
 
 /* Has `call` called when the interpreter ends, with the GIL held, before it drops its objects
- * (python_end.c). To be called now and then: others may have come between, and a program may clear
+ * (python_end.c), and `soon` soon, with the GIL held, too. To be called now and then: others may have come between, and a program may clear
  * what it has registered. From any thread; it waits only for the lock of CPython's list of pending
  * calls. Does nothing without a running interpreter. */
-void vt_python_watch_end(void (*call)(void));
+void vt_python_watch_end(void (*call)(void), void (*soon)(void));
 /* Whether it was called; false again when the program goes on. */
 bool vt_python_is_ending(void);
 
@@ -128,6 +128,16 @@ uint32_t vt_python_capture(struct vt_pystack *stack);
 /* Reads the names and line of a frame on the calling thread's stack, while it is alive. False: they
  * could not be read. */
 bool vt_python_describe(const struct vt_pyframe *frame, struct vt_pycode *out);
+
+/* Whether a code object's source is in no file, but may be in Python's `linecache`. */
+bool vt_python_is_no_file(const struct vt_pycode *code);
+/* Has the code's line written to the log, where the code has this number. False: too many wait. */
+bool vt_python_want_line(uint32_t number, const struct vt_pycode *code);
+bool vt_python_wants_lines(void);
+/* With the GIL held, within a recording: writes those that wait. */
+struct vt_thread;
+void vt_python_write_lines(struct vt_thread *thread);
+void vt_python_lines_forked(void);
 
 /* The line of a byte offset into a code object's bytecode, by a copy of its line table. 0: none. */
 uint32_t vt_python_line(const uint8_t *table, size_t bytes, uint32_t first, uint32_t lasti);

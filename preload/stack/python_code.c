@@ -22,8 +22,7 @@ static uint32_t half(uintptr_t at) {
     return *(const uint32_t *)at;
 }
 
-/* A str object's text as UTF-8, at most `room` bytes. False: not a string in a known form. */
-static bool read_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) {
+bool vt_python_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     *bytes = 0;
     if (text == 0 || text & 7)
@@ -146,8 +145,9 @@ bool vt_python_describe(const struct vt_pyframe *frame, struct vt_pycode *out) {
     uintptr_t code = frame->code;
     out->first_line = half(code + at->first_line);
     out->line = line_of(code, out->first_line, frame->lasti);
-    bool name = read_text(word(code + (at->qualname ? at->qualname : at->name)), out->name,
-                          sizeof out->name, &out->name_bytes);
-    bool file = read_text(word(code + at->file), out->file, sizeof out->file, &out->file_bytes);
+    bool name = vt_python_text(word(code + (at->qualname ? at->qualname : at->name)), out->name,
+                               sizeof out->name, &out->name_bytes);
+    bool file =
+        vt_python_text(word(code + at->file), out->file, sizeof out->file, &out->file_bytes);
     return name && file;
 }

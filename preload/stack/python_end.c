@@ -28,9 +28,10 @@
 #define REGISTERED_MOST 64u
 #define FINISHING_38    600u /* offset of _PyRuntime.ceval.pending.finishing in CPython 3.8 */
 
-static void (*at_end)(void); /* atomic */
-static uint32_t waiting;     /* atomic: pending calls that were added and not made yet */
-static uint32_t looks;       /* atomic: since the last one was added */
+static void (*at_end)(void);  /* atomic */
+static void (*at_call)(void); /* atomic */
+static uint32_t waiting;      /* atomic: pending calls that were added and not made yet */
+static uint32_t looks;        /* atomic: since the last one was added */
 /* With the GIL held. How many functions `atexit` had after our last registration; -1: unknown. */
 static long registered = -1;
 static unsigned registrations; /* since the interpreter's start */
@@ -55,12 +56,13 @@ static void let_others_run(const struct vt_pycalls *py) {
 static void *ends(void *self, void *arguments) {
     (void)self, (void)arguments;
     const struct vt_pycalls *py = &vt_pyimage.calls;
-    void (*call)(void) = vt_get(&at_end);
+    void (*call)(void) = vt_get(&at_end), (*soon)(void) = vt_get(&at_call);
     registered = -1;
     registrations = 0;
     vt_put(&ending, true);
     int saved_errno = errno;
     if (call) {
+        soon();
         call();
         let_others_run(py);
     }
@@ -70,7 +72,7 @@ static void *ends(void *self, void *arguments) {
 
 static struct method method = {"vramtrace_end", ends, METH_NOARGS, NULL};
 
-static bool is_like(const void *object, const void *other) {
+bool vt_python_is_like(const void *object, const void *other) {
     size_t type = vt_pyimage.at.ob_type;
     return object && other &&
            memcmp((const char *)object + type, (const char *)other + type, sizeof(void *)) == 0;
@@ -82,7 +84,7 @@ static bool is_like(const void *object, const void *other) {
 static void *function_of(const struct vt_pycalls *py, const char *name) {
     void *modules = py->PyImport_GetModuleDict();
     void *module = modules ? py->PyDict_GetItemString(modules, "atexit") : NULL;
-    if (module && !is_like(module, py->PyDict_GetItemString(modules, "sys")))
+    if (module && !vt_python_is_like(module, py->PyDict_GetItemString(modules, "sys")))
         return NULL;
     if (module)
         py->Py_IncRef(module);
@@ -92,7 +94,7 @@ static void *function_of(const struct vt_pycalls *py, const char *name) {
     if (module)
         py->Py_DecRef(module);
     void *builtin = found ? py->PyCFunction_NewEx(&method, NULL, NULL) : NULL;
-    if (found && !is_like(found, builtin)) {
+    if (found && !vt_python_is_like(found, builtin)) {
         py->Py_DecRef(found);
         found = NULL;
     }
@@ -146,6 +148,7 @@ static int in_interpreter(void *unused) {
         add(py);
         registered = count(py);
     }
+    vt_get (&at_call)();
     py->PyErr_Restore(type, value, trace);
     errno = saved_errno;
     return 0;
@@ -162,7 +165,7 @@ static bool is_finishing(void) {
            finishing;
 }
 
-void vt_python_watch_end(void (*call)(void)) {
+void vt_python_watch_end(void (*call)(void), void (*soon)(void)) {
     if (vt_python_state(NULL) != VT_PYTHON_ACTIVE || !vt_pyimage.calls.Py_AddPendingCall ||
         !vt_python_lives() || vt_get(&vt_sys_sealed))
         return;
@@ -171,6 +174,7 @@ void vt_python_watch_end(void (*call)(void)) {
         return;
     if (is_finishing() || !vt_claim(&waiting, now, now + 1))
         return;
+    vt_put(&at_call, soon);
     vt_put(&at_end, call);
     /* A handler that came back here would wait for the lock that its own thread has. */
     uint64_t held = vt_sys_hold_signals();

@@ -58,6 +58,8 @@ struct vt_pycalls {
     X(void *, PyObject_GetAttrString, (void *, const char *))                                      \
     X(void *, PyObject_CallFunctionObjArgs, (void *, ...))                                         \
     X(void *, PyCFunction_NewEx, (void *, void *, void *))                                         \
+    X(void *, PyTuple_GetItem, (void *, long))                                                     \
+    X(void *, PyList_GetItem, (void *, long))                                                      \
     X(void *, PyLong_FromLong, (long))                                                             \
     X(long, PyLong_AsLong, (void *))                                                               \
     X(void, PyErr_Fetch, (void **, void **, void **))                                              \
@@ -119,6 +121,11 @@ uintptr_t vt_python_own_state(bool *others);
 uint64_t vt_python_tag(uintptr_t code);
 /* Begins to count freed code objects (python_chain.c). Once, when an interpreter was found. */
 void vt_python_watch_code(void);
+
+/* Whether two objects of Python have the same type. False if there is only one. */
+bool vt_python_is_like(const void *object, const void *other);
+/* A str object's text as UTF-8, at most `room` bytes. False: not a string in a known form. */
+bool vt_python_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes);
 
 /* In a forked child: what waited in the parent (python_end.c). */
 void vt_python_end_forked(void);

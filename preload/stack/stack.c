@@ -185,6 +185,7 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
 #define STACKS (1u << 22)
 static struct vt_numbering stacks = {.count = STACKS};
 static struct vt_numbering codes = {.count = 1u << 18};
+static struct vt_numbering lines = {.count = 1u << 15}; /* of code that is in no file */
 
 /* The number of a Python code object's text; writes its record if the text is new. 0: no room. */
 static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *code) {
@@ -203,6 +204,18 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
         return 0;
     vt_numbering_written(&codes, number);
     return number;
+}
+
+/* Has the source of a line written that is in no file, once. */
+static void want_line(uint32_t number, const struct vt_pycode *code) {
+    bool fresh;
+    if (!number || !vt_python_is_no_file(code))
+        return;
+    uint32_t line = vt_numbering_of(&lines, hash_word(number, code->line), &fresh);
+    if (fresh && vt_python_want_line(number, code)) {
+        vt_numbering_written(&lines, line);
+        vt_tls.due |= VT_DUE_LOOK;
+    }
 }
 
 /* Finds each native frame's stack pointer, which places the Python frames, by libunwind. It takes a
@@ -250,7 +263,9 @@ VT_COLD static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t 
             s->code =
                 (struct vt_pycode){.name_bytes = 1, .file_bytes = 1, .name = "?", .file = "?"};
         }
-        words[i] = vt_frame_python(code_number(thread, &s->code), s->code.line);
+        uint32_t number = code_number(thread, &s->code);
+        words[i] = vt_frame_python(number, s->code.line);
+        want_line(number, &s->code);
     }
     *flags |= (unordered ? VT_STACK_UNORDERED : 0) |
               (kept_of(thread)->python.truncated ? VT_STACK_PYTHON_CUT : 0);
@@ -430,6 +445,8 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
 void vt_stack_forked(void) {
     vt_numbering_forget(&stacks);
     vt_numbering_forget(&codes);
+    vt_numbering_forget(&lines);
+    vt_python_lines_forked();
     vt_modules_forked();
     vt_python_forked();
 }
