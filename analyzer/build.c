@@ -365,6 +365,7 @@ static void judge(struct build *b) {
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
+    b->p->scan_unknown = scanned && b->log.scan.flags & VT_SCAN_BY_UNKNOWN;
     vt_verdicts_give(b->p);
     vt_bounds_note(b->p);
     vt_sawtooth_tell(b->p);

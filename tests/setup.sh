@@ -24,7 +24,7 @@ frameworks=$here/build/frameworks
 clang_format=14.0.6
 
 # One row a package: the commands that need it, its Debian name, how to see that it is there
-# (cmd:NAME a command; hdr:NAME a C header; d3: d3 for browsers, without which
+# (cmd:NAME a command; hdr:NAME a C header; lib:NAME a shared library; d3: d3 for browsers, without which
 # `make` leaves one format out; numba: a Python that has Numba; venv: Python can make environments).
 packages() {
     cat <<'ROWS'
@@ -50,6 +50,8 @@ test                             cmake         cmd:cmake
 test                             tmux          cmd:tmux
 test                             libgtest-dev  hdr:gtest/gtest.h
 test                             musl-tools    cmd:musl-gcc
+test                             libjemalloc2  lib:libjemalloc.so.2
+test                             libtcmalloc-minimal4 lib:libtcmalloc_minimal.so.4
 test                             pkg-config    cmd:pkg-config
 test,deb                         dpkg-dev      cmd:dpkg-shlibdeps
 test                             zsh           cmd:zsh
@@ -84,6 +86,7 @@ have() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
     hdr:*) have_header "${1#hdr:}" ;;
+    lib:*) [ -z "$(LD_PRELOAD=${1#lib:} true 2>&1)" ] ;;
     d3) [ -e /usr/share/nodejs/d3/dist/d3.min.js ] || [ -e "$here/node_modules/d3/dist/d3.min.js" ] ;;
     numba) find_python >/dev/null ;;
     venv) python3 -c 'import venv, ensurepip' >/dev/null 2>&1 </dev/null ;;

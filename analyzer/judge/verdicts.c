@@ -183,8 +183,10 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         site->verdict = VT_VERDICT_GROWING;
     if (site->bound && site->bound->growth) /* whatever an interpreter then freed by itself */
         site->verdict = VT_VERDICT_UNFREED;
+    bool named = site->owned.count && !site->unowned_bytes;
+    bool unknown = p->scan_unknown && !named && !site->lost_count;
     if (looked_for(p, site)) {
-        site->reachable = site->lost_count == 0;
+        site->reachable = unknown ? -1 : site->lost_count == 0;
         if (site->lost_count)
             site->verdict = VT_VERDICT_LOST;
     }
@@ -206,6 +208,10 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         say_bound(p, site, &why);
     if (!why.length)
         say_live(p, site, &why);
+    if (unknown && looked_for(p, site))
+        vt_string_add(&why,
+                      "; whether it is lost is unknown: not all of the process's memory comes "
+                      "from the C library's malloc");
     vt_tests_say_fixture(site, &why);
     vt_lifetime_say(site, &why);
     site->why = why.text;

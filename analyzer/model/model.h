@@ -419,6 +419,7 @@ struct vt_process {
     const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
+    bool scan_unknown; /* some allocations are pointed to only in memory whose blocks are unknown */
 
     struct vt_device *devices;
     uint32_t device_count;

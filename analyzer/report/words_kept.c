@@ -85,6 +85,9 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, str
                             : why_unseen(t->process, doc);
     if (unowned && last && !last->complete)
         why = "the search for owners was cut short";
+    else if (unowned && t->process->scan_unknown && !seen)
+        why = "memory of another allocator than the C library's points to it, whose blocks are "
+              "unknown";
     else if (unowned)
         why = seen ? "no named path to it was found, but a pointer to it is left"
                    : "no named path to it was found";

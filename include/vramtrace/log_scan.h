@@ -7,6 +7,9 @@ enum vt_scan_flag {
     VT_SCAN_STOPPED = 1,  /* started and given up: a NOTE says why */
     VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
     VT_SCAN_CUT = 4,      /* more allocations were lost than are listed */
+    VT_SCAN_BY_UNKNOWN =
+        8, /* some are pointed to only in memory of which nothing is known: another heap than the C
+                             * library's, whose freed blocks cannot be told from others */
 };
 
 /* When a scan began: 26 bits of its ticks, rounded up, and how far they are shifted. */

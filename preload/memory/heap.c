@@ -5,8 +5,7 @@
  * would follow pointers that the program forgot long ago.
  *
  * Memory is only read, and no allocator function is called. Each step is checked. A region that
- * does not add up to the last byte is treated as plain memory, which is reached as a whole; so is
- * the memory of any other malloc.
+ * does not add up to the last byte is memory of which nothing is known, as that of any other malloc is.
  *
  * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks are adjacent, each with
  * its size and three flags in the word before its memory. The next chunk's flags tell whether a
@@ -26,11 +25,14 @@
 #define NON_MAIN    4u
 #define FLAGS       7u
 #define SMALLEST    32u
-#define HEAP_BYTES  ((uintptr_t)64 << 20) /* an arena's heaps have this alignment */
+#define HEAP_BYTES  ((uintptr_t)64 << 20) /* the most of an arena's heap */
+#define HEAP_ALIGN  ((uintptr_t)8 << 20)  /* at least: with huge pages it is less than HEAP_BYTES */
 #define STATE_BYTES 0x898u                /* struct malloc_state */
+#define APART       2u                    /* of its flags: not all of the main heap is adjacent */
 #define STATE_FAST  0x10u                 /* heads of its fast bins */
 #define STATE_TOP   0x60u
 #define STATE_BINS  0x70u
+#define STATE_NEXT  0x870u /* the next arena */
 #define FAST_BINS   10u
 #define BINS        127u
 
@@ -40,7 +42,9 @@
 #define TCACHE_BINS   64u
 #define TCACHE_LENGTH 1024u /* a longer list must be wrong */
 #define FAST_LENGTH   (1u << 20)
-#define IN_FRONT_MOST 4096u /* bytes of the heap before its first chunk */
+#define WINDOW        ((uintptr_t)2 << 20)
+#define NOT_MEMORY    ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
+#define IN_FRONT_MOST 4096u                /* bytes of the heap before its first chunk */
 
 /* A region during its walk. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16
  * bytes after its end. */
@@ -95,13 +99,21 @@ static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
         s->heap = r->heap;
 }
 
+/* Memory of which nothing is known, if it is no stack: a mapping of the program's, or another allocator's heap. */
+static void add_unknown(struct vt_scan *scan, uintptr_t start, uintptr_t end,
+                        const struct vt_vma *vma) {
+    struct vt_span *s = vt_scan_add_span(scan, start, end, VT_SPAN_PLAIN, vma);
+    if (s)
+        s->unknown = !vma->stack;
+}
+
 static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
     return vt_scan_peek(scan, chunk + 8);
 }
 
-/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`.
- * Returns the top chunk's address. 0: these are not chunks, or they changed meanwhile; then
- * nothing was made. */
+/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`, or earlier where it is
+ * the main arena's. Returns where they end. 0: these are not chunks, or they changed meanwhile; then nothing
+ * was made. */
 static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, unsigned non_main) {
     struct vt_scan *scan = r->scan;
     uint32_t spans_before = scan->span_count, tcaches_before = scan->tcache_count;
@@ -123,9 +135,12 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
                 scan->tcaches[scan->tcache_count++] = last;
         }
         /* The top chunk has no arena flag. A heap that was replaced by a newer one ends with two
-         * small fences. */
-        if (p + size == end || (size <= 16 && end - p <= 64)) {
+         * small fences, at the end of a page. */
+        uintptr_t page_end = (p | 4095) + 1;
+        bool is_fence = size <= 16 && page_end - p <= 64;
+        if (p + size == end || is_fence || p == scan->main_top) {
             top = p;
+            end = is_fence ? page_end : p + size;
             break;
         }
         if (size < SMALLEST || size % 16 || (word & NON_MAIN & ~non_main))
@@ -143,7 +158,7 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     if (top + 16 < end)
         add_cell(r, top + 16, false);
     cells_until(r, end, end);
-    return top;
+    return end;
 }
 
 /* Takes the chunks of the main heap, which begins at `start`, from `first` on. */
@@ -152,10 +167,20 @@ static bool main_heap_from(struct vt_scan *scan, const struct vt_vma *vma, uintp
     struct region r;
     if (!region_begin(&r, scan, vma, start, end, true))
         return false;
-    uintptr_t top = take_chunks(&r, first, end, 0);
-    if (top)
-        scan->main_top = top;
-    return top != 0;
+    return take_chunks(&r, first, end, 0) == end;
+}
+
+/* A part of the main heap that was mapped, as all of it is with huge pages: it ends with the top chunk, or
+ * with fences. Other memory may follow. Returns its end; 0: this is none. */
+static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                              uintptr_t end) {
+    struct region r;
+    uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
+    if (!scan->main_apart || (word & FLAGS) != PREV_INUSE || size < SMALLEST ||
+        size > end - start || size_word(scan, start + size) > end - start ||
+        !region_begin(&r, scan, vma, start, end, true))
+        return 0;
+    return take_chunks(&r, start, end + 16, 0);
 }
 
 /* What asked for memory before malloc did has it in front of the first chunk, which is the main
@@ -185,7 +210,7 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
     if (size < 4096 || size > HEAP_BYTES || size % 4096 || size > end - start || arena % 16)
         return 0;
     bool first_heap = arena - start >= 0x20 && arena - start <= 0x60;
-    if (first_heap ? previous != 0 : previous % HEAP_BYTES != 0 || previous == 0)
+    if (first_heap ? previous != 0 : previous % HEAP_ALIGN != 0 || previous == 0)
         return 0;
     end = start + size;
     struct region r;
@@ -206,12 +231,17 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
 
 /* A chunk with a mapping of its own, perhaps followed by other memory. Returns its end; 0: there is
  * none here. */
-static uintptr_t mapped_chunk(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
+static uintptr_t mapped_chunk(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                              uintptr_t end) {
     uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
-    return (word & FLAGS) == IS_MMAPPED && size % 4096 == 0 && size >= 4096 &&
-                   size <= end - start && vt_scan_peek(scan, start) < 4096
-               ? start + size
-               : 0;
+    if ((word & FLAGS) != IS_MMAPPED || size % 4096 || size < 4096 || size > end - start ||
+        vt_scan_peek(scan, start) >= 4096)
+        return 0;
+    struct vt_span *s = vt_scan_add_span(scan, start, start + size, VT_SPAN_PLAIN, vma);
+    if (s)
+        s->heap = true;
+    scan->mapped_bytes += size;
+    return start + size;
 }
 
 /* Whether the chunk with this memory is in use and has this size. */
@@ -273,7 +303,7 @@ static void drop_tcache(struct vt_scan *scan, uintptr_t chunk) {
             drop_list(scan, heads[i], SMALLEST + 16 * i, counts[i], false);
 }
 
-/* Whether an arena's data is at `state`: every empty bin points to itself. */
+/* Whether an arena's data is at `state`: every empty bin points to itself, and the arenas are a ring. */
 static bool is_arena(struct vt_scan *scan, uintptr_t state) {
     unsigned empty = 0;
     for (unsigned i = 0; i < BINS; i++) {
@@ -283,17 +313,38 @@ static bool is_arena(struct vt_scan *scan, uintptr_t state) {
             return false;
         empty += fd == self;
     }
-    return empty > 0;
+    uint64_t next = vt_scan_peek(scan, state + STATE_NEXT);
+    return empty > 0 && next &&
+           (next == state || next == scan->main_arena.start || next % HEAP_ALIGN <= 0x60);
 }
 
-static bool drop_fast(struct vt_scan *scan, uintptr_t state) {
+static void drop_fast(struct vt_scan *scan, uintptr_t state) {
     uint64_t heads[FAST_BINS];
     if (!is_arena(scan, state) || !vt_scan_read(scan, heads, state + STATE_FAST, sizeof heads))
-        return false;
+        return;
     for (unsigned i = 0; i < FAST_BINS; i++)
         if (heads[i])
             drop_list(scan, heads[i] + 16, SMALLEST + 16 * i, 0, true);
-    return true;
+}
+
+bool vt_scan_heap_adds_up(struct vt_scan *scan) {
+    scan->in_place = (struct vt_range){0, 0};
+    for (uintptr_t p = scan->libc.start; scan->mapped_inside && p < scan->libc.end; p += 8)
+        if (vt_scan_peek(scan, p) == scan->mapped_bytes &&
+            vt_scan_peek(scan, p + 8) >= scan->mapped_bytes)
+            return true;
+    return !scan->mapped_inside;
+}
+
+void vt_scan_heap_open(struct vt_scan *scan) {
+    for (uintptr_t p = scan->libc.start & ~(uintptr_t)15; p + STATE_BYTES <= scan->libc.end;
+         p += 16)
+        if (vt_scan_goes_on(scan) && p >= scan->libc.start && is_arena(scan, p)) {
+            scan->main_arena = (struct vt_range){p, p + STATE_BYTES};
+            scan->main_top = vt_scan_peek(scan, p + STATE_TOP);
+            scan->main_apart = vt_scan_peek(scan, p) >> 32 & APART;
+            break;
+        }
 }
 
 void vt_scan_heap_free_lists(struct vt_scan *scan) {
@@ -302,15 +353,8 @@ void vt_scan_heap_free_lists(struct vt_scan *scan) {
         drop_tcache(scan, scan->tcaches[i]);
     for (uint32_t i = 0; i < scan->arena_count && vt_scan_goes_on(scan); i++)
         drop_fast(scan, scan->arenas[i]);
-    /* The main arena is in the C library's data, without a symbol. It is found because it names the
-     * top chunk. */
-    if (scan->main_top)
-        for (uintptr_t p = scan->libc.start; p < scan->libc.end && vt_scan_goes_on(scan); p += 8)
-            if (vt_scan_peek(scan, p) == scan->main_top && p - scan->libc.start >= STATE_TOP &&
-                drop_fast(scan, p - STATE_TOP)) {
-                scan->main_arena = (struct vt_range){p - STATE_TOP, p - STATE_TOP + STATE_BYTES};
-                break;
-            }
+    if (scan->main_arena.end)
+        drop_fast(scan, scan->main_arena.start);
 }
 
 bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_range *cell) {
@@ -402,7 +446,7 @@ static void cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintp
             is = is_pool(scan, p, bytes = 4096, &size, &made, freed);
         if (is) {
             if (!in_pools) {
-                vt_scan_add_span(scan, plain, p, VT_SPAN_PLAIN, vma);
+                add_unknown(scan, plain, p, vma);
                 r.from = p;
             }
             pool_cells(&r, p, bytes, size, made, freed);
@@ -420,33 +464,59 @@ static void cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintp
         cells_until(&r, p, p);
         plain = p;
     }
-    vt_scan_add_span(scan, plain, end, VT_SPAN_PLAIN, vma);
+    add_unknown(scan, plain, end, vma);
+}
+
+/* Makes spans from what the C library has at an address. Returns where that ends; 0: nothing. */
+static uintptr_t take_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t at,
+                         uintptr_t end) {
+    uintptr_t until = mapped_chunk(scan, vma, at, end);
+    if (!until && at % HEAP_ALIGN == 0)
+        until = arena_heap(scan, vma, at, end);
+    return until ? until : main_segment(scan, vma, at, end);
+}
+
+/* The first page from here on that has contents. */
+static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
+    struct vt_range run;
+    bool present;
+    for (uintptr_t window; at < end && vt_scan_goes_on(scan); at = window) {
+        window = (at | (WINDOW - 1)) + 1;
+        if (vt_scan_resident(scan, at, window < end ? window : end, &run, &present))
+            return run.start;
+    }
+    return end;
+}
+
+/* What is left of a piece of memory. */
+static void take_rest(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                      uintptr_t end) {
+    if (start < end && scan->python && vma->anonymous && vma->private_)
+        cut_into_pools(scan, vma, start, end);
+    else
+        add_unknown(scan, start, end, vma);
 }
 
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                         uintptr_t end) {
-    bool malloced = vma->heap || start % HEAP_BYTES == 0;
+    bool mallocs = vma->anonymous && vma->private_;
+    uintptr_t rest = start; /* done up to here */
     scan->in_place =
-        vma->steady && malloced ? (struct vt_range){start, end} : (struct vt_range){0, 0};
+        vma->steady && mallocs ? (struct vt_range){start, end} : (struct vt_range){0, 0};
     if (vma->heap && vma->start == start && vma->end == end && main_heap(scan, vma, start, end))
         return;
-    while (vma->anonymous && vma->private_ && start < end && vt_scan_goes_on(scan)) {
-        uintptr_t until = mapped_chunk(scan, start, end);
-        if (until) {
-            struct vt_span *s = vt_scan_add_span(scan, start, until, VT_SPAN_PLAIN, vma);
-            if (s)
-                s->heap = true;
-        } else if (start % HEAP_BYTES == 0) {
-            until = arena_heap(scan, vma, start, end);
+    if (end - start > NOT_MEMORY)
+        mallocs = false;
+    for (uintptr_t at = start, until; mallocs && at < end && vt_scan_goes_on(scan); at = until) {
+        uint64_t mapped = scan->mapped_bytes;
+        if (!(until = take_at(scan, vma, at, end))) {
+            until = scan->look_inside ? next_page(scan, (at | 4095) + 1, end) : end;
+            continue;
         }
-        if (!until)
-            break;
-        start = until;
+        scan->unordered |= rest < at;
+        scan->mapped_inside |= rest < at && scan->mapped_bytes > mapped;
+        take_rest(scan, vma, rest, at);
+        rest = until;
     }
-    if (start >= end)
-        return;
-    if (scan->python && vma->anonymous && vma->private_)
-        cut_into_pools(scan, vma, start, end);
-    else
-        vt_scan_add_span(scan, start, end, VT_SPAN_PLAIN, vma);
+    take_rest(scan, vma, rest, end);
 }

@@ -58,14 +58,18 @@ struct vt_span {
     uintptr_t start, end;
     uint8_t kind;
     bool heap;       /* the C library's heap: CUDA's tables may lie here */
+    bool unknown;    /* where its blocks are is not known, nor which are in use */
     bool steady;     /* pages that are present can be read in place */
     bool every_page; /* scan pages that are not resident too: a driver may hold them elsewhere */
     bool marked[VT_MARKS]; /* all but CELLS */
-    uintptr_t base;        /* CELLS: where the bit maps start */
+    uintptr_t pointed; /* unknown: the one address in it that words lead to; VT_SEVERAL; 0: none */
+    uintptr_t base;    /* CELLS: where the bit maps start */
     /* CELLS: one bit per 16 bytes; see enum vt_bits */
     uint64_t *bits[VT_BITS_MARK + VT_MARKS];
     uint64_t *pages; /* CELLS: one bit per page from that of `base` on: it is present */
 };
+
+#define VT_SEVERAL UINTPTR_MAX
 
 /* Chunks up to this size are found by their bits; each larger one is a span of its own. */
 #define VT_CELL_MAX 65536u
@@ -174,6 +178,7 @@ struct vt_scan {
     uint32_t tls_count;
     size_t tls_bytes; /* modules' thread-local storage, per thread */
     bool python;
+    bool by_unknown; /* some allocations are pointed to only in memory of which nothing is known */
     bool stacks_unknown; /* some thread's stack was not found */
     struct vt_thread_seen *threads;
     uint32_t thread_count;
@@ -185,10 +190,15 @@ struct vt_scan {
     /* heap.c */
     uintptr_t tcaches[VT_SCAN_TCACHES];
     uint32_t tcache_count;
-    uintptr_t main_top;         /* last chunk of the heap that grows by brk */
     struct vt_range main_arena; /* the main arena's own data, which names chunks, free and in use */
+    uintptr_t main_top;         /* its last chunk */
+    bool main_apart;            /* its memory was mapped, piece by piece */
     uintptr_t arenas[256];      /* the other arenas' own data */
     uint32_t arena_count;
+    uint64_t mapped_bytes; /* chunks with mappings of their own */
+    bool look_inside;      /* the C library's memory is looked for behind other memory, too */
+    bool mapped_inside;    /* such a chunk was found there */
+    bool unordered;        /* spans */
 };
 
 /* read.c */
@@ -258,7 +268,11 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address);
 
-/* heap.c: adds the spans of one piece of plain memory. */
+/* heap.c: finds the C library's main arena. */
+void vt_scan_heap_open(struct vt_scan *scan);
+/* Whether what was found inside of other memory adds up to what the C library has in its books. */
+bool vt_scan_heap_adds_up(struct vt_scan *scan);
+/* Adds the spans of one piece of plain memory. */
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                         uintptr_t end);
 /* After all spans are made: removes the free chunks that the allocator keeps in lists. */
@@ -273,6 +287,15 @@ static inline bool vt_bit(const uint64_t *bits, size_t i) {
 }
 static inline void vt_bit_set(uint64_t *bits, size_t i) {
     bits[i / 64] |= 1ull << i % 64;
+}
+
+/* A word leads to memory of which nothing is known. */
+static inline void vt_scan_note_pointed(struct vt_span *s, uintptr_t address) {
+    s->pointed = !s->pointed || s->pointed == address ? address : VT_SEVERAL;
+}
+/* As far as it is known, it is one object: a table that was mapped. A heap's blocks are pointed to. */
+static inline bool vt_scan_is_one(const struct vt_span *s) {
+    return s->unknown && s->pointed == s->start;
 }
 
 /* Whether the block that starts there has this mark. */

@@ -20,6 +20,7 @@
 
 #define PAGE         ((uintptr_t)4096)
 #define AROUND_BLOCK 32768u
+#define BELOW_BLOCK  64u  /* the alignment of all of it; other memory may end there */
 #define RED_ZONE     128u /* used, though below the stack pointer */
 
 /* CUDA's own libraries: a pointer in their data does not mean that the program knows
@@ -187,6 +188,7 @@ static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt
             .heap = vt_maps_begins(m->name, "[heap]"),
             .guarded = a->untouchable_end == start,
             .device = m->device,
+            .stack = vt_maps_begins(m->name, "[stack"),
         };
     }
     a->untouchable_end = access[0] == '-' && access[1] == '-' ? m->end : 0;
@@ -324,7 +326,7 @@ static void find_stacks(struct vt_scan *scan) {
     if (v) {
         /* Modules' thread-local storage lies below the thread's block, the loader's data for it
          * above; the kernel may have merged other memory on both sides. */
-        uintptr_t below = scan->tls_bytes + AROUND_BLOCK;
+        uintptr_t below = scan->tls_bytes + BELOW_BLOCK;
         add_range(scan, scan->roots, &scan->root_count,
                   block - v->start > below ? block - below : v->start,
                   v->end - block > AROUND_BLOCK ? block + AROUND_BLOCK : v->end);
@@ -449,14 +451,8 @@ static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
     return r->start <= pos;
 }
 
-bool vt_scan_spans(struct vt_scan *scan) {
-    struct vt_range *held = vt_scan_take(scan, ((size_t)scan->target_count + 1) * sizeof *held);
-    if (!held)
-        return false;
-    uint32_t held_count = 0;
-    for (uint32_t i = 0; i < scan->target_count; i++)
-        if (scan->targets[i].held)
-            held[held_count++] = (struct vt_range){scan->targets[i].start, scan->targets[i].end};
+/* Makes spans from all mappings. */
+static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint32_t held_count) {
     /* The first that covers a piece decides. Held ranges are not merged: each is
      * reached separately. */
     struct cursor ours = {scan->ours, scan->our_count, 0}, holds = {held, held_count, 0},
@@ -491,5 +487,25 @@ bool vt_scan_spans(struct vt_scan *scan) {
         if (plain < v->end && !v->device && !scan->stop)
             vt_scan_heap_piece(scan, v, plain, v->end);
     }
+}
+
+bool vt_scan_spans(struct vt_scan *scan) {
+    struct vt_range *held = vt_scan_take(scan, ((size_t)scan->target_count + 1) * sizeof *held);
+    uint32_t held_count = 0;
+    if (!held)
+        return false;
+    for (uint32_t i = 0; i < scan->target_count; i++)
+        if (scan->targets[i].held)
+            held[held_count++] = (struct vt_range){scan->targets[i].start, scan->targets[i].end};
+    vt_scan_heap_open(scan);
+    scan->look_inside = true;
+    cut_mappings(scan, held, held_count);
+    if (!vt_scan_heap_adds_up(scan)) {
+        scan->look_inside = scan->unordered = false;
+        scan->span_count = scan->tcache_count = scan->arena_count = 0;
+        cut_mappings(scan, held, held_count);
+    }
+    if (scan->unordered)
+        vt_scan_sort(scan->spans, scan->span_count, sizeof *scan->spans);
     return !scan->stop;
 }

@@ -26,7 +26,8 @@ struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address) {
 unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
                          struct vt_range *block) {
     struct vt_span *s = vt_native_span_at(n, address);
-    if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS || (n->scan->python && !s->heap))
+    if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS ||
+        (n->scan->python && !s->heap) || (s->unknown && !s->marked[VT_MARK_USER]))
         return 0;
     *block = (struct vt_range){s->start, s->end};
     if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, block))

@@ -9,6 +9,12 @@
  * In a Python process, only modules of the user's own are looked at, and Python's small objects are
  * not entered: Python's readers know what these hold.
  *
+ * Memory of which nothing is known may be a table that the program mapped, which the variable holds that points to
+ * its start; or the heap of an allocator that we do not know (jemalloc's, a sanitizer's, a virtual machine's), of
+ * which a variable holds one block, and its neighbours are others'. A heap's blocks are pointed to. So such memory
+ * is entered only where its start is the one address in it that any word leads to: of all modules' data and
+ * thread-local variables, of the blocks that the search came to, and of other such memory.
+ *
  * Breadth first, so that the variable that is nearer gives its name. It runs in the copy only, with
  * what the exit scan knows of memory (memory/pieces.c, memory/heap.c). Called by snapshot/snapshot.c, owners/walk.c.
  */
@@ -131,6 +137,8 @@ static void found_target(struct vt_native *n, uintptr_t address, const struct vt
     const struct vt_owners_target *t = vt_owners_target_at(n->w, address);
     if (!t || (!is_sought(t) && !is_another(n, t, way)))
         return;
+    if (n->kind == VT_STEP_NATIVE_STACK && t->in_unknown)
+        return;
     bool sought = is_sought(t);
     const struct vt_native_tail *tail = &n->tails[way->tail];
     const struct vt_native_shared *s = tail->shared ? &n->shared[tail->shared] : NULL;
@@ -155,14 +163,27 @@ static void found_target(struct vt_native *n, uintptr_t address, const struct vt
         n->most_more_work = n->w->work + n->w->most_work / MORE_SHARE;
 }
 
+/* A word leads to memory of which nothing is known. */
+static void note_unknown(struct vt_native *n, struct vt_span *s, uintptr_t word,
+                         const struct vt_native_way *from) {
+    bool first = !s->pointed;
+    vt_scan_note_pointed(s, word);
+    if (first && !from->theirs && n->unknown_count < VT_NATIVE_UNKNOWN)
+        n->unknown[n->unknown_count++] =
+            (struct vt_native_unknown){.start = s->start, .way = *from, .kind = n->kind};
+}
+
 /* `lone`: it is no part of a larger object that is known. */
 static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from,
                    bool lone) {
     struct vt_range block;
+    struct vt_span *s;
     if (!vt_native_may_lead(n, word))
         return;
     if (!from->theirs)
         found_target(n, word, from);
+    if ((s = vt_native_span_at(n, word)) && s->unknown)
+        note_unknown(n, s, word, from);
     if (vt_native_block(n, word, from, &block) == 2 &&
         !(lone && vt_native_is_watched(n, block.start)))
         vt_native_enter(n, block, block, from);
@@ -327,6 +348,52 @@ void vt_native_drain(struct vt_native *n) {
     n->first = n->last = 0;
 }
 
+static void note_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
+    struct vt_span *s = vt_native_span_at(n, at);
+    struct vt_owners_target *t = s && s->unknown ? vt_owners_target_at(n->w, word) : NULL;
+    bool on_stack = vt_scan_around(n->apart, n->apart_count, sizeof *n->apart, at);
+    if (t)
+        t->in_unknown |= !on_stack;
+    else if ((s = vt_native_span_at(n, word)) && s->unknown && at - s->start >= s->end - s->start)
+        vt_scan_note_pointed(s, word);
+}
+
+/* Notes all words that lead to such memory, and what it leads to. */
+static void note_unknown_words(struct vt_native *n) {
+    struct vt_scan *scan = n->scan;
+    if (!n->unknown_count || n->unknown_noted)
+        return;
+    n->take = note_word;
+    for (uint32_t i = 0; i < scan->span_count; i++) {
+        const struct vt_span *s = &scan->spans[i];
+        const struct vt_vma *v = vt_scan_around(scan->vmas, scan->vma_count, sizeof *v, s->start);
+        bool data = (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS) && v && !v->stack;
+        if (data || s->unknown)
+            vt_native_look_through(n, s->start, s->end, s->steady);
+    }
+    n->take = NULL;
+    n->unknown_noted = true;
+}
+
+/* Enters such memory where it is one object for certain. */
+static void settle_unknown(struct vt_native *n) {
+    enum vt_step kind = n->kind;
+    for (uint32_t i = 0; i < n->unknown_count && vt_owners_goes_on(n->w); i++) {
+        const struct vt_native_unknown *u = &n->unknown[i];
+        struct vt_span *s = vt_native_span_at(n, u->start);
+        if (!vt_scan_is_one(s))
+            continue;
+        note_unknown_words(n);
+        if (!vt_scan_is_one(s) || !vt_owners_goes_on(n->w))
+            continue;
+        struct vt_range block = {s->start, s->end};
+        n->kind = u->kind;
+        vt_native_enter(n, block, block, &u->way);
+        vt_native_drain(n);
+    }
+    n->kind = kind;
+}
+
 static void widen_bounds(struct vt_native *n, uintptr_t start, uintptr_t end) {
     struct vt_range *r = &n->lead[end > (uintptr_t)1 << 32];
     if (r->start == r->end)
@@ -366,6 +433,7 @@ static void search_globals(struct vt_native *n) {
     }
     vt_native_drain(n);
     vt_native_shared_settle(n);
+    settle_unknown(n);
 }
 
 static void search_thread_locals(struct vt_native *n) {
@@ -383,6 +451,7 @@ static void search_thread_locals(struct vt_native *n) {
     vt_native_thread_locals(n, blocks, count);
     vt_native_drain(n);
     vt_native_shared_settle(n);
+    settle_unknown(n);
 }
 
 /* A thread's frames, the outermost first: what a function was given is its caller's. */
@@ -396,12 +465,13 @@ static void search_stack(struct vt_native *n, struct vt_registers from,
 }
 
 /* What frames hold. A slot of a frame that is not in use any more looks like one that is, so
- * variables have named what is theirs before. */
+ * variables have named what is theirs before, and what a heap may hold that is not known is left out. */
 static void search_stacks(struct vt_native *n) {
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
     n->kind = VT_STEP_NATIVE_STACK;
     if (!frames || n->scan->python)
         return;
+    note_unknown_words(n);
     search_stack(n, n->w->here, frames);
     for (uint32_t i = 0; i < n->scan->thread_count; i++) {
         const struct vt_thread_seen *t = &n->scan->threads[i];
@@ -412,6 +482,7 @@ static void search_stacks(struct vt_native *n) {
         search_stack(n, n->fibers[i], frames);
     vt_native_drain(n);
     vt_native_shared_settle(n);
+    settle_unknown(n);
 }
 
 /* Whether there is any variable to look at. */
@@ -452,8 +523,9 @@ static struct vt_native *open_search(struct vt_owners *w) {
     n->tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n->tails);
     n->apart = vt_owners_map(w, VT_NATIVE_APART * sizeof *n->apart);
     n->fibers = vt_owners_map(w, VT_NATIVE_FIBERS * sizeof *n->fibers);
-    if (!n->queue || !n->tails || !n->apart || !n->fibers || !scan->modules || !scan->code ||
-        !scan->tls || !take_targets(w, scan) || !vt_scan_read_open(scan) ||
+    n->unknown = vt_owners_map(w, VT_NATIVE_UNKNOWN * sizeof *n->unknown);
+    if (!n->queue || !n->tails || !n->apart || !n->fibers || !n->unknown || !scan->modules ||
+        !scan->code || !scan->tls || !take_targets(w, scan) || !vt_scan_read_open(scan) ||
         !vt_scan_list_maps(scan))
         return NULL;
     leave_out_own_frames(n);

@@ -43,6 +43,7 @@ uint32_t vt_native_unwind(struct vt_owners *w, const struct vt_scan *scan, struc
 #define VT_NATIVE_NODES   65536u /* most of a deque that is known as one */
 #define VT_NATIVE_APART   4096u
 #define VT_NATIVE_FIBERS  1024u
+#define VT_NATIVE_UNKNOWN 4096u
 
 /* How a way goes on behind its root. Each is kept once; number 0 is the empty one. */
 struct vt_native_tail {
@@ -65,6 +66,13 @@ struct vt_native_waiting {
     uintptr_t start, root; /* the lowest bit of start: theirs */
     uint32_t tail, words;  /* words: 0: up to the end of what has pages of its own */
     uint32_t hop;
+};
+
+/* Memory of which nothing is known, and the first way to it. */
+struct vt_native_unknown {
+    uintptr_t start;
+    struct vt_native_way way;
+    enum vt_step kind;
 };
 
 /* An object that std::shared_ptr or std::weak_ptr point to. These look the same, so who holds it is
@@ -103,6 +111,9 @@ struct vt_native {
     struct vt_range *apart;      /* stacks.c: stacks and saved registers in variables; sorted */
     struct vt_registers *fibers; /* likewise */
     uint32_t apart_count, fiber_count;
+    struct vt_native_unknown *unknown;
+    uint32_t unknown_count;
+    bool unknown_noted; /* all words that lead to such memory */
     /* seen.c: takes each word that may lead somewhere; NULL: ways are followed */
     void (*take)(struct vt_native *n, uintptr_t word, uintptr_t at);
     struct vt_native_seen *seen;

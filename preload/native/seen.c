@@ -181,7 +181,9 @@ static void take_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
             return;
         uint32_t hop = hop_here(n, at);
         struct sight *to = &s->of_target[t - n->w->targets];
-        uint8_t weight = weight_of(&s->hops[hop], word == t->start);
+        uint8_t weight = weight_of(&s->hops[hop], word == t->start), sort = s->hops[hop].sort;
+        if (t->in_unknown && (sort == STACK || sort == DATA)) /* that is left over, perhaps */
+            return;
         if (hop && weight > to->weight && (t->kind != VT_KIND_BLOCK || s->hops[hop].sort == OBJECT))
             *to = (struct sight){hop, weight};
         return;
@@ -240,7 +242,7 @@ static void read_all(struct vt_native *n) {
             read_cells(n, s);
         else if (s->kind == VT_SPAN_ROOT)
             read_place(n, s->start, s->end, STACK, s->steady);
-        else if (s->kind == VT_SPAN_PLAIN && !s->marked[VT_MARK_USER] &&
+        else if (s->kind == VT_SPAN_PLAIN && !s->marked[VT_MARK_USER] && !s->pointed &&
                  !(s->heap && s->marked[VT_MARK_BOOKS]))
             read_place(n, s->start, s->end, s->heap ? BLOCK : MAPPING, s->steady);
     }

@@ -11,7 +11,8 @@ struct vt_owners_target {
     uintptr_t start, end;
     uint32_t stack, node;
     uint8_t kind;
-    bool live; /* in the copy, too */
+    bool live;       /* in the copy, too */
+    bool in_unknown; /* another heap than those that are known may hold it */
     /* References to PyTorch's storages in it, tensors of these that were reached, and what they see. */
     uint32_t references, tensors, views; /* views: of these, which keep `base` */
     uintptr_t base;

@@ -16,6 +16,9 @@
  * object of a library into marked memory: it scans a handle's block, not what that block points to.
  * A pointer to an allocation in a marked block is a hint, which hints.c weighs.
  *
+ * Memory of which nothing is known (another allocator's heap) comes last: what only its words point to may be
+ * held, or they may be left over in blocks that were freed.
+ *
  * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned.
  * Python's integers hold an address as two digits of 30 bits in one word; those are found too. An
  * address that was xor-ed, shifted or written to a file is not.
@@ -52,6 +55,7 @@ struct flood {
     bool marked;         /* the piece may be a library's */
     bool theirs;         /* ... and is */
     unsigned leads_back; /* words so far that do */
+    bool in_unknown;     /* memory of which nothing is known is scanned, too */
     struct vt_span *span;
     uintptr_t block, block_end;
     struct vt_hint *hints, *in_books; /* the program's; what is in marked blocks */
@@ -99,6 +103,10 @@ static void reach_block(struct flood *f, uintptr_t address) {
         s->marked[VT_MARK_BOOKS] = true; /* marked, but not scanned */
         return;
     }
+    if (s->unknown && !f->in_unknown) {
+        vt_scan_note_pointed(s, address);
+        return;
+    }
     struct vt_range block = {s->start, s->end};
     if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, &block))
         return;
@@ -139,6 +147,7 @@ static void find_target(struct flood *f, uintptr_t value, uintptr_t at) {
         return;
     }
     if (!f->marked) {
+        f->scan->by_unknown |= f->in_unknown && !t->reached;
         reach_target(f->scan, t);
         /* Its contents may hold pointers, but it is already unmapped: a runtime that ended
          * took it. */
@@ -457,6 +466,20 @@ static struct flood *flood_books(struct vt_scan *scan) {
     return f;
 }
 
+/* Enters memory of which nothing is known and to which words lead: what is one object, or all. False: there is
+ * none. */
+static bool enter_unknown(struct flood *f, bool all) {
+    size_t before = f->depth;
+    for (uint32_t i = 0; i < f->scan->span_count && !f->scan->found; i++) {
+        struct vt_span *s = &f->scan->spans[i];
+        if (!s->unknown || !s->pointed || s->marked[VT_MARK_USER] || !(all || vt_scan_is_one(s)))
+            continue;
+        s->marked[VT_MARK_USER] = true;
+        push_piece(f, s->start, s->end);
+    }
+    return f->depth > before;
+}
+
 bool vt_scan_flood_books(struct vt_scan *scan) {
     return flood_books(scan) && !scan->stop;
 }
@@ -471,6 +494,10 @@ bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t re
         look_at_word(f, registers[i], 0);
     drain_stack(f);
     flood_from(f, VT_SPAN_ROOT);
+    while (enter_unknown(f, false))
+        drain_stack(f);
+    f->in_unknown = enter_unknown(f, true);
+    drain_stack(f);
     if (!scan->stop)
         vt_scan_weigh_hints(scan, f->hints, f->hint_count, f->in_books, f->in_books_count);
     return !scan->stop;

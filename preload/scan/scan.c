@@ -201,7 +201,7 @@ static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
     r->lost = lost;
     r->threads = scan->thread_count;
     r->flags = (scan->stop ? VT_SCAN_STOPPED : 0) | (scan->in_doubt ? VT_SCAN_IN_DOUBT : 0) |
-               (cut ? VT_SCAN_CUT : 0);
+               (cut ? VT_SCAN_CUT : 0) | (scan->by_unknown ? VT_SCAN_BY_UNKNOWN : 0);
     r->unread_pages = scan->unread_pages;
     r->at = vt_scan_at(scan->started_ticks);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_SCAN, 0, 0, sizeof *r), sizeof *r);
