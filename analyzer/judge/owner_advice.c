@@ -166,13 +166,9 @@ char *vt_owners_advise_views(const struct vt_memory_owner *o) {
                : NULL;
 }
 
-/* Whether the owner says what to do: several variables do not, nor who keeps the rest of what is lost. */
-static bool is_telling(const struct vt_leak *leak) {
-    return leak->kept && !leak->kept->owner.more_variables && leak->verdict != VT_VERDICT_LOST;
-}
-
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
-    if (!is_telling(leak))
+    if (!leak->kept ||
+        leak->verdict == VT_VERDICT_LOST) /* who keeps the rest does not tell what to do */
         return NULL;
     const struct vt_memory_owner *o = &leak->kept->owner;
     bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
@@ -200,7 +196,8 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
 }
 
 char *vt_owners_advise_objects(const struct vt_leak *leak) {
-    const struct vt_memory_owner *o = is_telling(leak) ? &leak->kept->owner : NULL;
+    bool telling = leak->kept && leak->verdict != VT_VERDICT_LOST;
+    const struct vt_memory_owner *o = telling ? &leak->kept->owner : NULL;
     if (!leak->growth || !o || !o->holder_type || !strcmp(o->name, o->holder))
         return NULL;
     const char *object = object_class(o), *dot = object ? strrchr(object, '.') : NULL;

@@ -424,26 +424,57 @@ static bool was_owned(const struct vt_leak *leak) {
     return false;
 }
 
-/* What holds a leak: the largest, and whatever has at least a tenth of what has an owner, by its bytes
- * or its blocks. */
+/* Most of a leak: of 123 leaks with owners in 327 logs, those that were named held all of it in 116, and a third
+ * or less in the other 7, of which the rest was given up. */
+static bool is_most(uint64_t bytes, uint64_t all) {
+    return bytes >= all - bytes;
+}
+
+/* Says how many hold a leak of which no few have most. */
+static char *spread_text(const struct vt_process *p, const struct vt_owner_group *groups,
+                         uint32_t count) {
+    struct vt_memory_owner largest = groups->owner;
+    uint64_t owners = 0;
+    for (uint32_t i = 0; i < count; i++)
+        owners += groups[i].holders;
+    largest.more_variables = 0;
+    VT_SCOPED char *text = vt_owner_text(p, &largest, 0);
+    return vt_formatted("%s owners, one of the largest: %s", VT_NUMBER(owners), text);
+}
+
+/* What holds a leak: whatever has at least a tenth of what has an owner, by its bytes or its blocks, if that is
+ * most of the leak. Variables that are told as one are none. */
 static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
-    uint64_t bytes = 0, blocks = 0;
+    uint64_t bytes = 0, blocks = 0, unowned = 0, named = 0;
     uint32_t count, kept = 0;
     if (!leak->owned.count || (leak->verdict == VT_VERDICT_LOST && was_owned(leak)))
         return;
-    leak->kept = vt_owner_groups(leak->owned.owners, leak->owned.count, false, &count);
+    struct vt_owner_group *groups =
+        vt_owner_groups(leak->owned.owners, leak->owned.count, false, &count);
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        unowned += p->sites[leak->sites[i]].unowned_bytes;
     for (uint32_t i = 0; i < count; i++) {
-        bytes += leak->kept[i].bytes;
-        blocks += leak->kept[i].count;
+        bytes += groups[i].bytes;
+        blocks += groups[i].count;
     }
+    leak->kept = vt_alloc(count, sizeof *leak->kept);
     for (uint32_t i = 0; i < count; i++) {
-        struct vt_owner_group *g = &leak->kept[i];
-        if (i && g->bytes < bytes / 10 && g->count < (blocks + 9) / 10)
+        bool small = groups[i].bytes < bytes / 10 && groups[i].count < (blocks + 9) / 10;
+        if (small || groups[i].owner.more_variables)
             continue;
-        g->text = vt_owner_text(p, &g->owner, 0);
-        leak->kept[kept++] = *g;
+        named += groups[i].bytes;
+        leak->kept[kept++] = groups[i];
     }
-    leak->kept_count = kept;
+    if (is_most(named, bytes + unowned)) {
+        leak->kept_count = kept;
+        for (uint32_t i = 0; i < kept; i++)
+            leak->kept[i].text = vt_owner_text(p, &leak->kept[i].owner, 0);
+    } else {
+        free(leak->kept);
+        leak->kept = NULL;
+        leak->spread = is_most(bytes, bytes + unowned) ? spread_text(p, groups, count) : NULL;
+    }
+    free(groups);
 }
 
 /* Whether all that keeps a leak is of a kind in which nothing is looked up: lists, graphs of autograd. */

@@ -203,8 +203,10 @@ struct vt_leak {
     struct vt_owned_list owned; /* of all its sites together */
     const char *last_hop;       /* of the site that has most without an owner; NULL: unknown */
     enum vt_hop hop;
-    struct vt_owner_group *kept; /* what holds it, the largest first; NULL: unknown */
+    struct vt_owner_group
+        *kept; /* what holds most of it, the largest first; NULL: nothing, or unknown */
     uint32_t kept_count;
+    char *spread; /* what holds it where no few owners have most: "60 owners, ..."; NULL */
 };
 
 /* What caching allocators hold of a device at a moment. */

@@ -149,7 +149,9 @@ void vt_words_add_kept(const struct vt_text *t, const struct vt_leak *leak, stru
     const struct vt_snapshot *seen = NULL;
     bool still = false, dropped = was_dropped_by_exit(t->process, leak),
          lost = leak->verdict == VT_VERDICT_LOST && !dropped;
-    if (!leak->kept_count || lost)
+    if (leak->spread)
+        vt_doc_row(doc, "kept by", "%s", leak->spread);
+    else if (!leak->kept_count || lost)
         say_unknown(t, leak, doc);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_owner_group *kept = &leak->kept[i];
