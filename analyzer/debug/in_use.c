@@ -188,8 +188,7 @@ static bool points_to(Dwarf_Die *type, Dwarf_Die *class_) {
            dwarf_dieoffset(&to) == dwarf_dieoffset(class_);
 }
 
-/* Whether a pointer is to a node of a chain or a tree. */
-static bool is_link(Dwarf_Die *pointer) {
+bool vt_debug_is_link(Dwarf_Die *pointer) {
     Dwarf_Die node, child, type;
     if (dwarf_tag(pointer) != DW_TAG_pointer_type || !type_of(pointer, &node) ||
         dwarf_child(&node, &child))
@@ -203,5 +202,6 @@ static bool is_link(Dwarf_Die *pointer) {
 
 enum vt_slot_state vt_slot_state(const struct vt_slot_in *s, Dwarf_Die *element) {
     enum vt_slot_state mark = mark_of(s, element);
-    return mark == VT_SLOT_UNKNOWN && (is_link(element) || is_covered(s)) ? VT_SLOT_USED : mark;
+    return mark == VT_SLOT_UNKNOWN && (vt_debug_is_link(element) || is_covered(s)) ? VT_SLOT_USED
+                                                                                   : mark;
 }

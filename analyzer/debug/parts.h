@@ -147,6 +147,9 @@ struct vt_slot_in {
 enum vt_slot_state { VT_SLOT_UNKNOWN, VT_SLOT_USED, VT_SLOT_UNUSED };
 enum vt_slot_state vt_slot_state(const struct vt_slot_in *slot, Dwarf_Die *element);
 
+/* Whether a pointer is to a node of a chain or a tree, which points to its own kind. */
+bool vt_debug_is_link(Dwarf_Die *pointer);
+
 /* Whether the class has a ring's positions, or the like. */
 bool vt_slot_has_positions(const struct vt_slot_in *slot);
 

@@ -104,10 +104,13 @@ static bool go_down(struct at *at, bool last) {
     return false;
 }
 
-/* Goes on to the single object that a word points to. */
+/* Goes on to the single object that a word points to. In an array's slot a node is the first of a chain: it is
+ * the table of a hash, to which nodes are added without end. */
 static bool follow(struct at *at, int64_t offset) {
     Dwarf_Word size;
     int tag = dwarf_tag(&at->type);
+    if (at->slot->capacity && vt_debug_is_link(&at->type))
+        return false;
     if ((tag != DW_TAG_pointer_type && tag != DW_TAG_reference_type) ||
         !type_of(&at->type, &at->type))
         return false;
