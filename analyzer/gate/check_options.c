@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's options, and the way from logs to its reports (see check_options.h).
+ * The gate's options, and the way from logs to its reports (see check_options.h). Which verdicts fail where
+ * nobody chose is model/failing_verdicts.c's answer.
  */
 #include "check_options.h"
 

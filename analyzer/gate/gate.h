@@ -6,7 +6,7 @@
  * (gate_text.c, gate_json.c, gate_junit.c, gate_sarif.c, gate_github.c) only write. Sizes are in
  * bytes. Uses base, model, and of report text_page.h.
  *
- * vt_site_fails (model/fails.c) says which sites fail, for reports too; a suppression or the baseline
+ * vt_site_fails (model/failing_verdicts.c) says which sites fail, for reports too; a suppression or the baseline
  * may allow it. A device fails by its peak.
  *
  *     gate.h             the judgement (below)

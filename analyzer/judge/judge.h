@@ -12,8 +12,8 @@
  *   owners.c         what holds the memory      owner_advice.c   ... and how to let go of it
  *   bound.c          what is kept by what has a bound
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
- *   lifetime.c       how long blocks lived      tests.c        what the pytest plugin told
- *   helpers.c        through which line most of the memory comes
+ *   lifetime.c       how long blocks lived      pytest_sites.c what the pytest plugin told
+ *   helper_lines.c   through which line most of the memory comes
  *
  * Law: state only what the evidence shows. A verdict has its evidence in one sentence; an unknown
  * figure is VT_UNKNOWN. Uses base, log, model, replay and names.
@@ -106,7 +106,7 @@ struct vt_courses;
 struct vt_courses *vt_in_step_adopt(const struct vt_sources *sources, struct vt_process *process);
 void vt_in_step_close(struct vt_courses *courses);
 
-/* helpers.c: after growth.c: fills vt_site.caller of the sites of a helper's line. */
+/* helper_lines.c: after growth.c: fills vt_site.caller of the sites of a helper's line. */
 void vt_helpers_find(struct vt_process *process);
 
 /* leaks.c: groups the failing sites into leaks, the worst first. */
@@ -124,7 +124,7 @@ void vt_sawtooth_tell(struct vt_process *process);
  * allocated. */
 void vt_growth_find(const struct vt_sources *sources, struct vt_process *process);
 
-/* tests.c: what the pytest plugin told: fills vt_site.tested and `unjudged`, and gives the sites that
+/* pytest_sites.c: what the pytest plugin told: fills vt_site.tested and `unjudged`, and gives the sites that
  * a test failed for a growth. Their held_* must be filled in. */
 void vt_tests_take(const struct vt_sources *sources, struct vt_process *process);
 

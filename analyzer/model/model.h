@@ -517,7 +517,7 @@ uint64_t vt_process_peak_bytes(const struct vt_process *process);
 /* The failure that most likely mattered: the last one without a recovery. NULL: none. */
 const struct vt_oom *vt_process_oom(const struct vt_process *process);
 
-/* fails.c: the one rule of what is a leak, for the gate and for reports. `chosen`: which verdicts fail;
+/* failing_verdicts.c: the one rule of what is a leak, for the gate and for reports. `chosen`: which verdicts fail;
  * NULL: the default: lost and growing, and unfreed in processes without Python; cache, runtime and freed
  * never do. */
 bool vt_verdict_fails(const struct vt_process *process, enum vt_verdict verdict,

@@ -3,7 +3,7 @@
  * The blocks of memory that the search from variables of C and C++ enters: which one is around an
  * address, whether it was entered before, and how the way goes on in it.
  *
- * Called by native.c, shapes.c, shared.c and stacks.c.
+ * Called by native.c, cpp_containers.c, shared.c and stacks.c.
  */
 #include "native.h"
 

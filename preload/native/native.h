@@ -2,14 +2,14 @@
 /*
  * The door of native/: what variables of C and C++ hold, whose types are not known.
  *
- *   native.c  the search: words of variables, and what they lead to
- *   blocks.c  the blocks of memory that it enters
- *   shapes.c  containers that have memory in use only in part
- *   shared.c  std::shared_ptr and std::weak_ptr
- *   stacks.c  stacks that the program made
- *   tls.c     where each thread has its thread-local variables
- *   unwind.c  the frames of a thread that stands still
- *   seen.c    what memory without an owner was last seen in
+ *   native.c          the search: words of variables, and what they lead to
+ *   blocks.c          the blocks of memory that it enters
+ *   cpp_containers.c  containers that have memory in use only in part
+ *   shared.c          std::shared_ptr and std::weak_ptr
+ *   stacks.c          stacks that the program made
+ *   tls.c             where each thread has its thread-local variables
+ *   unwind.c          the frames of a thread that stands still
+ *   seen.c            what memory without an owner was last seen in
  *
  * Law: that of owners/. Uses memory/, scan/ (what CUDA's libraries reach), owners/, pyobjects/, torch/.
  */
@@ -154,7 +154,7 @@ void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end,
 /* The same where all pages are present, and can be read in place. */
 void vt_native_look(struct vt_native *n, uintptr_t start, uintptr_t end);
 
-/* shapes.c: `words`, `count` of them, begin with a pointer to the first byte of `block`. When
+/* cpp_containers.c: `words`, `count` of them, begin with a pointer to the first byte of `block`. When
  * they are an object of the C++ library whose memory is in use only in part, enters that part. Returns
  * how many of the words are done with; 0: it is no such object. */
 static inline bool vt_native_may_be_shape(const uint64_t words[3]) {

@@ -7,7 +7,7 @@
  *   read.c    reads memory that may not be what it should be
  *   places.c  what was reached, by its address
  *   paths.c   steps of paths, each kept once
- *   around.c  what stands around the words by which a variable leads to memory
+ *   hops.c    what stands around the words by which a variable leads to memory
  *   class.c   classes of C++ objects
  *
  * Those who know objects are in rooms of their own (pyobjects/, torch/, native/), which snapshot/ gives

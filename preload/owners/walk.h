@@ -248,7 +248,7 @@ uint32_t vt_owners_step_as(struct vt_owners *w, struct vt_path_step as, struct v
                            struct vt_owners_text type, bool may_go_around);
 /* Room for a record of the answer; NULL: there is none, and the walk stops. */
 void *vt_owners_reserve(struct vt_owners *w, size_t bytes);
-/* around.c: writes what stands around the words of a root's way. */
+/* hops.c: writes what stands around the words of a root's way. */
 void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step);
 /* Writes OWNED records of all targets that were reached, after the steps that they name. */
 void vt_owners_write(struct vt_owners *w);

@@ -35,7 +35,7 @@ void vt_cost_copied(uint64_t ns);
 void vt_cost_spent(int64_t ns);
 void vt_cost_forked(void);
 
-/* watch.c, in a copy but for the first. */
+/* copy_guard.c, in a copy but for the first. */
 
 /* A thread, or a child that has our memory, with a stack of its own. Returns its number, or -errno. */
 long vt_watch_clone(long flags, void (*function)(void *), void *data, uint8_t *stack_end);

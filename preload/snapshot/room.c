@@ -6,7 +6,7 @@
  * what is allocated meanwhile: into the limit of each control group around the process, of both versions, and
  * into the machine's memory, since a container's parents may not be seen from inside.
  *
- * Called by snapshot.c before a copy is made, and by watch.c in the copy.
+ * Called by snapshot.c before a copy is made, and by copy_guard.c in the copy.
  */
 #define _GNU_SOURCE
 #include "room.h"

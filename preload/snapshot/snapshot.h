@@ -3,13 +3,13 @@
  * The door of snapshot/: when the owners of live memory are looked for, in which process, and what is
  * written.
  *
- *   moments.c   when: VRAMTRACE_SNAPSHOT
- *   snapshot.c  one snapshot: the child that walks, and its answer
- *   targets.c   of what
- *   bounds.c    what it may take, and whether memory may be copied
- *   room.c      whether a copy of the process has room
- *   watch.c     how a copy leaves when memory runs short
- *   cost.c      what copies cost the program
+ *   moments.c     when: VRAMTRACE_SNAPSHOT
+ *   snapshot.c    one snapshot: the child that walks, and its answer
+ *   targets.c     of what
+ *   bounds.c      what it may take, and whether memory may be copied
+ *   room.c        whether a copy of the process has room
+ *   copy_guard.c  how a copy leaves when memory runs short
+ *   cost.c        what copies cost the program
  *
  * Law: the program never waits for a lock, and no CUDA call is made. A copy is made only where it can do
  * no harm. Uses all rooms before it.

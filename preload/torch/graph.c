@@ -3,7 +3,7 @@
  * What PyTorch's autograd graph holds: a node the tensors saved for it, what hooks were given, and the
  * nodes before it. Layouts and rules are as in torch.c.
  *
- * Called by torch.c and bound.c.
+ * Called by torch.c and pybind.c.
  */
 #define _GNU_SOURCE
 #include "torch.h"

@@ -32,7 +32,7 @@ enum family {
     FAMILY_NODE,     /* perhaps: <SumBackward0 object> is one */
     FAMILY_MODULE,
     FAMILY_OPTIMIZER,
-    FAMILY_BOUND /* of pybind11, and known to bound.c; the last one */
+    FAMILY_BOUND /* of pybind11, and known to pybind.c; the last one */
 };
 
 /* --- Python's types --- */

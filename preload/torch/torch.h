@@ -2,10 +2,10 @@
 /*
  * The door of torch/: what PyTorch's objects hold.
  *
- *   torch.c  tensors, storages, and which of Python's types are PyTorch's
- *   graph.c  nodes of the autograd graph
- *   bound.c  what Python knows by pybind11
- *   casts.c  what torch.autocast keeps
+ *   torch.c   tensors, storages, and which of Python's types are PyTorch's
+ *   graph.c   nodes of the autograd graph
+ *   pybind.c  what Python knows by pybind11
+ *   casts.c   what torch.autocast keeps
  *
  * Law: that of owners/, and an object is read only if its run-time class says what it is. Uses owners/
  * and pyobjects/.
@@ -64,7 +64,7 @@ void vt_torch_hooks(struct vt_owners *w, uintptr_t vector, enum vt_class class_,
  * use. */
 uintptr_t vt_torch_block_end(struct vt_owners *w, uintptr_t object);
 
-/* bound.c */
+/* pybind.c */
 
 /* The whole names of the Python types that it knows, by number; NULL: there are no more. */
 const char *vt_torch_bound_name(unsigned number);
