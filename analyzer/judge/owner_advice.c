@@ -157,6 +157,17 @@ static char *advise_tasks(const struct vt_memory_owner *o) {
                         name, o->holder);
 }
 
+/* A function's own cache has no entries that a program could drop. */
+static char *advise_cached_function(const struct vt_memory_owner *o) {
+    uint32_t at = find_step(o, ".cache", o->name_count);
+    if (!at || !is_class(o, at - 1, "functools._lru_cache_wrapper"))
+        return NULL;
+    const struct vt_owner_step *step = &o->steps[at - 1];
+    return vt_formatted("`%.*s` keeps the result of each call: give it a smaller maxsize, or call "
+                        "its cache_clear()",
+                        (int)step->length, step->name);
+}
+
 /* Views keep the whole of what they see a part of. Copies must free more than they take. */
 char *vt_owners_advise_views(const struct vt_memory_owner *o) {
     uint64_t bytes = o->bytes + o->host_bytes, seen = bytes - o->unseen_bytes;
@@ -187,6 +198,7 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
         return NULL;
     char *advice = advise_hooks(o);
     advice = advice ? advice : advise_traceback(o);
+    advice = advice ? advice : advise_cached_function(o);
     advice = advice ? advice : vt_owners_advise_views(o);
     if (advice || !container)
         return advice;
