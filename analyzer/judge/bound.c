@@ -46,6 +46,7 @@ struct list {
 
 struct taking {
     const struct vt_sources *from;
+    const uint32_t *containers; /* vt_bounds_containers */
     struct keeper *keepers;
     size_t count, room;
     struct vt_map by_key; /* site and owner -> keeper */
@@ -72,13 +73,17 @@ static bool leads_to_entries(const struct vt_log_step *step) {
              !strcmp(step->name, "_queue")));
 }
 
-/* The innermost container with a bound among whose entries a way goes. VT_MAP_NONE: none. */
-static uint32_t container_of(const struct vt_log *log, uint32_t step) {
-    for (uint32_t up = log->steps[step].parent; up != VT_MAP_NONE;
-         step = up, up = log->steps[up].parent)
-        if (log->steps[up].capacity && leads_to_entries(&log->steps[step]))
-            return up;
-    return VT_MAP_NONE;
+/* A step stands behind its parent, and a way may have as many steps as there are. */
+uint32_t *vt_bounds_containers(const struct vt_log *log) {
+    uint32_t *containers = vt_alloc(log->step_count, sizeof *containers);
+    for (size_t i = 0; i < log->step_count; i++) {
+        uint32_t up = log->steps[i].parent;
+        bool inside = up != VT_MAP_NONE && log->steps[up].capacity;
+        containers[i] = inside && leads_to_entries(&log->steps[i]) ? up
+                        : up != VT_MAP_NONE                        ? containers[up]
+                                                                   : VT_MAP_NONE;
+    }
+    return containers;
 }
 
 /* --- taking --- */
@@ -125,7 +130,7 @@ static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum 
     uint32_t step = vt_owners_settled_step(t->from, sum), name = VT_MAP_NONE, inside = VT_MAP_NONE;
     if (step != VT_MAP_NONE) {
         name = vt_owner_names_of(t->from->names, step);
-        inside = container_of(log, step);
+        inside = t->containers[step];
     }
     bool bounded = inside != VT_MAP_NONE;
     uint32_t keeper = keeper_of(t, site, vt_mix((bounded ? inside : name) * 2ull + bounded),
@@ -178,13 +183,13 @@ static void mark_owners(const struct taking *t, struct vt_snapshot *named) {
 
 /* The sites of which something may have a bound. Free it. */
 static bool *concerned_sites(const struct vt_sources *from, const struct vt_replay_snapshot *s,
-                             const struct vt_process *p) {
+                             const uint32_t *containers, const struct vt_process *p) {
     bool *concerned = vt_alloc(p->site_count, sizeof *concerned);
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t step = s->sums[i].step, site = from->index[s->sums[i].site];
         if (step != VT_MAP_NONE && site != VT_NO_SITE)
             concerned[site] |= is_variable(&from->log->steps[from->log->steps[step].root]) ||
-                               container_of(from->log, step) != VT_MAP_NONE;
+                               containers[step] != VT_MAP_NONE;
     }
     return concerned;
 }
@@ -232,11 +237,11 @@ static int compare_keepers(const void *a, const void *b) {
     return VT_ORDER({x->site, y->site}, {y->bytes, x->bytes}, {x->step, y->step});
 }
 
-void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const bool *speaks,
-                    struct vt_process *p) {
+void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
+                    const bool *speaks, struct vt_process *p) {
     const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
-    VT_SCOPED bool *concerned = concerned_sites(from, s, p);
-    struct taking t = {.from = from};
+    VT_SCOPED bool *concerned = concerned_sites(from, s, containers, p);
+    struct taking t = {.from = from, .containers = containers};
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t site = from->index[s->sums[i].site];
         if (site != VT_NO_SITE && concerned[site])
@@ -348,7 +353,7 @@ static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
 }
 
 /* Whether a bound says enough of a site: of what grew, none of the other holders may; of what did not, there
- * are as many blocks as in the shortest growth, and none elsewhere. */
+ * are as many entries, of whatever call site, as in the shortest growth, and none elsewhere. */
 static bool speaks_for(const struct vt_process *p, uint32_t index) {
     const struct vt_site *site = &p->sites[index];
     const struct vt_bound *b = site->bound;
@@ -359,7 +364,7 @@ static bool speaks_for(const struct vt_process *p, uint32_t index) {
         return false;
     if (site->growth || site->unjudged)
         return !entries_may_grow(p, index) && !others_may_grow(p, index);
-    return site->live_count && !b->others && b->blocks >= MARKED_RISES;
+    return site->live_count && !b->others && b->entries >= MARKED_RISES;
 }
 
 static uint64_t key_on_device(const struct vt_site *site) {

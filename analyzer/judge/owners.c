@@ -301,12 +301,13 @@ static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
         seen[i].still |= p->sites[i].live_count > 0;
     VT_SCOPED uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
     VT_SCOPED bool *speaks = vt_alloc(p->site_count, sizeof *speaks);
+    VT_SCOPED uint32_t *containers = vt_bounds_containers(from->log);
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
         for (uint32_t k = 0; k < p->site_count; k++)
             speaks[k] = seen[k].snapshot == i + 1;
         vt_last_hops_tell(from, &from->replay->snapshots[i], speaks, p);
-        vt_bounds_take(from, i, speaks, p);
+        vt_bounds_take(from, i, containers, speaks, p);
         for (uint32_t j = 0; j < s->owner_count; j++)
             for (uint32_t k = 0; k < s->owners[j].site_count; k++) {
                 const struct vt_owned_site *of = &s->owners[j].sites[k];

@@ -49,9 +49,13 @@ bool vt_in_step_one(const struct vt_process *process, const struct vt_courses *c
 
 /* --- bound.c: which sites are kept by holders with a bound; owners.c asks --- */
 
+/* For each step the innermost container with a bound among whose entries a way to it goes. VT_MAP_NONE: none.
+ * Free it. */
+uint32_t *vt_bounds_containers(const struct vt_log *log);
+
 /* Tells which owners of a snapshot have a bound, and gives the sites for which it speaks theirs. */
-void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const bool *speaks,
-                    struct vt_process *process);
+void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
+                    const bool *speaks, struct vt_process *process);
 
 /* owners.c: the step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
 uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum);
