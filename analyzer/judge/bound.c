@@ -353,7 +353,7 @@ static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
 }
 
 /* Whether a bound says enough of a site: of what grew, none of the other holders may; of what did not, there
- * are as many entries, of whatever call site, as in the shortest growth, and none elsewhere. */
+ * are as many blocks as in the shortest growth, and none elsewhere. */
 static bool speaks_for(const struct vt_process *p, uint32_t index) {
     const struct vt_site *site = &p->sites[index];
     const struct vt_bound *b = site->bound;
@@ -364,7 +364,7 @@ static bool speaks_for(const struct vt_process *p, uint32_t index) {
         return false;
     if (site->growth || site->unjudged)
         return !entries_may_grow(p, index) && !others_may_grow(p, index);
-    return site->live_count && !b->others && b->entries >= MARKED_RISES;
+    return site->live_count && !b->others && b->blocks >= MARKED_RISES;
 }
 
 static uint64_t key_on_device(const struct vt_site *site) {

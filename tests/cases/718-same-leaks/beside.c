@@ -8,7 +8,8 @@
 #define STEPS 120
 
 void *handles[STEPS]; /* not static: else nobody reads them, and they are not kept */
-CUdeviceptr kept[STEPS], scratch;
+CUdeviceptr *kept;    /* no array: that would have a bound */
+CUdeviceptr scratch;
 
 int main(int argc, char **argv) {
     EXPECT(argc > 4);
@@ -22,8 +23,10 @@ int main(int argc, char **argv) {
         void *handle = i < atoi(argv[3]) ? create(1 << 20, atoi(argv[2])) : NULL;
         if (argc == 5)
             handles[i] = handle;
-        if (atoi(argv[4]))
+        if (atoi(argv[4])) {
+            EXPECT(kept = realloc(kept, (size_t)(i + 1) * sizeof *kept)); /* NOLINT */
             CHECK(cuMemAlloc_v2(&kept[i], (size_t)atoi(argv[4]) << 10)); /* kept */
+        }
         CHECK(cuMemAlloc_v2(&scratch, 4096));
         CHECK(cuMemFree_v2(scratch));
     }

@@ -6,6 +6,7 @@ name an object holds another, any object counts that the collector finds in it."
 import array
 import asyncio
 import collections
+import contextvars
 import ctypes
 import gc
 import queue
@@ -70,6 +71,8 @@ def parts(thing):
         found += parts(thing.tb_next)
     elif kind is queue.SimpleQueue:
         found += gc.get_referents(thing)
+    elif kind.__module__ == "itertools" or kind in (zip, map, filter, enumerate, reversed):
+        found += [part for held in gc.get_referents(thing) for part in parts(held)]
     return found
 
 
@@ -86,6 +89,8 @@ def by_name(thing, name):
 def by_key(thing, name):
     if is_a(thing, types.MappingProxyType):
         thing = dict(thing)
+    if is_a(thing, contextvars.Context):
+        thing = {variable.name: value for variable, value in thing.items()}
     if not is_a(thing, dict):
         return []
     return [value for key, value in dict.items(thing)
