@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocates by as many distinct stacks as it is told: the bits of a number choose the functions on the way. With another
- * argument it frees nothing. */
+ * argument it keeps them, beside a block that it works with. */
 #include <stdlib.h>
 
 extern int cuInit(unsigned);
@@ -45,7 +45,11 @@ int main(int argc, char **argv) {
     if (argc < 2 || cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
         return 99;
     keeps = argc > 2;
-    for (int i = 0; i < atoi(argv[1]); i++)
+    for (int i = 0; i < atoi(argv[1]); i++) {
         walk((unsigned)i, BITS);
+        unsigned long long scratch;
+        if (keeps && (cuMemAlloc_v2(&scratch, 512) || cuMemFree_v2(scratch)))
+            return 99;
+    }
     return 0;
 }
