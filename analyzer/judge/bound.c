@@ -406,7 +406,7 @@ void vt_bounds_note(struct vt_process *p) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
-        if (!site->bound || site->verdict != VT_VERDICT_UNFREED ||
+        if (!site->bound || site->bound->too_large || site->verdict != VT_VERDICT_UNFREED ||
             !(site->bound->growth || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL)))
             continue;
         count++;

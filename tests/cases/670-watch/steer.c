@@ -12,16 +12,17 @@
 
 #define MIB (1 << 20)
 
-CUdeviceptr held[1000], grown[100000];
+enum { HELD_MOST = 1000, GROWN_MOST = 100000 };
+CUdeviceptr *held, *grown; /* no arrays: those have a bound */
 unsigned held_count, grown_count;
 
 static void hold(unsigned count) {
-    while (count-- && held_count < sizeof held / sizeof *held)
+    while (count-- && held_count < HELD_MOST)
         CHECK(cuMemAlloc_v2(&held[held_count++], MIB));
 }
 
 static void grow(unsigned steps) {
-    while (steps-- && grown_count < sizeof grown / sizeof *grown) {
+    while (steps-- && grown_count < GROWN_MOST) {
         vramtrace_push("step");
         CHECK(cuMemAlloc_v2(&grown[grown_count++], MIB / 16));
         vramtrace_pop();
@@ -39,6 +40,8 @@ static void churn(unsigned count) {
 int main(void) {
     char line[4096], *word;
     CUdeviceptr p;
+    EXPECT(held = calloc(HELD_MOST, sizeof *held));
+    EXPECT(grown = calloc(GROWN_MOST, sizeof *grown));
     setvbuf(stdout, NULL, _IOLBF, 0);
     puts("up");
     while (fgets(line, sizeof line, stdin)) {

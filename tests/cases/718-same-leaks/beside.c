@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
             handles[i] = handle;
         if (atoi(argv[4])) {
             EXPECT(kept = realloc(kept, (size_t)(i + 1) * sizeof *kept)); /* NOLINT */
-            CHECK(cuMemAlloc_v2(&kept[i], (size_t)atoi(argv[4]) << 10)); /* kept */
+            CHECK(cuMemAlloc_v2(&kept[i], (size_t)atoi(argv[4]) << 10));  /* kept */
         }
         CHECK(cuMemAlloc_v2(&scratch, 4096));
         CHECK(cuMemFree_v2(scratch));
