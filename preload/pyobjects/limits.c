@@ -53,6 +53,23 @@ static void limit_queue(struct vt_owners *w, uintptr_t queue, const struct vt_ow
         vt_owners_capacity(w, vt_owners_word(w, items + VT_PY_SIZE), most);
 }
 
+/* A list that was made with all its places, `[None] * n`, and is filled from the front. One that is appended to
+ * does not end in None but where nothing else is put in. */
+static void limit_list(struct vt_owners *w, uintptr_t list) {
+    uint64_t count = vt_owners_word(w, list + VT_PY_SIZE), used = 0, word;
+    uintptr_t items = vt_owners_word(w, list + VT_PYLIST_ITEMS), last;
+    if (count < 2 || !(last = vt_owners_word(w, items + (count - 1) * 8)) ||
+        !vt_py_type_is(w, vt_owners_word(w, last + VT_PY_TYPE), "NoneType"))
+        return;
+    while ((word = vt_owners_word(w, items + used * 8)) && word != last)
+        used++;
+    for (uint64_t i = used; i < count; i++)
+        if (vt_owners_word(w, items + i * 8) != last)
+            return;
+    if (used && used < count - 1)
+        vt_owners_capacity(w, used, count);
+}
+
 void vt_py_limit(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     if (vt_py_raw)
         return;
@@ -60,6 +77,8 @@ void vt_py_limit(struct vt_owners *w, uintptr_t object, const struct vt_owners_t
         limit_lru(w, object, type);
     else if (type->reader == VT_PYREAD_DEQUE)
         limit_deque(w, object);
+    else if (type->reader == VT_PYREAD_LIST)
+        limit_list(w, object);
     else if (type->spare[VT_PYSPARE_QUEUE])
         limit_queue(w, object, type);
 }
