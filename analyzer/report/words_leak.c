@@ -44,7 +44,10 @@ static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
                          : amount.freed >= amount.blocks / 2 ? "most of it "
                                                              : "part of it ",
                          end(p));
-    vt_string_add(rest, leak->no_cache ? ". Not a cache." : ". No known cache.");
+    struct vt_bound bound;
+    vt_string_add(rest, leak->no_cache                   ? ". Not a cache."
+                        : vt_leak_bound(p, leak, &bound) ? ". Too large when full."
+                                                         : ". No known bound.");
 }
 
 static char *headline(const struct vt_process *p, const struct vt_leak *leak) {

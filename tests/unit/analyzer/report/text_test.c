@@ -56,7 +56,7 @@ static void few_rises(void **state) {
     (void)state;
     add(m, VT_VERDICT_GROWING, 99, 99, 99, "a.py:1");
     m->leak.no_cache = false;
-    says(m, "LEAK   99.0 MiB kept and growing. No known cache.\n", NULL);
+    says(m, "LEAK   99.0 MiB kept and growing. No known bound.\n", NULL);
     m->leak.no_cache = true;
     says(m, "LEAK   99.0 MiB kept and growing. Not a cache.\n", NULL);
     m->growth.rises = 1;
