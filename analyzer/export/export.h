@@ -4,7 +4,7 @@
  *
  * Law: a format reads only the model; its figures are those of the JSON report. Names in a log are
  * hostile: a format writes them as text, whatever is in them. Formats that show call stacks get them
- * from samples.h, so that they agree. Uses base and model.
+ * from samples.h, so that they agree. Uses base, model, and of replay the sizes of PyTorch's segments.
  *
  *     formats below   the list; one file fmt_NAME.c each
  *     samples.h       the memory of a model as samples, each with its call stack

@@ -12,6 +12,7 @@
 #include "pickle.h"
 #include "pytorch.h"
 
+#include "replay/replay.h"
 #include "vramtrace/log_format.h"
 
 #include <inttypes.h>
@@ -113,12 +114,12 @@ static void block(struct writer *w, const struct vt_pytorch_block *b) {
     vt_pickle_close(&w->p);
 }
 
-/* PyTorch serves up to 1 MiB from segments of 2 MiB, or of many such pieces. */
+/* Small requests come from small segments, or from an expandable one. */
 static const char *segment_type(const struct vt_pytorch_segment *s,
                                 const struct vt_pytorch_block *blocks) {
-    bool small = s->expandable || s->bytes <= 2 << 20;
+    bool small = s->expandable || s->bytes <= VT_CACHE_SMALL_SEGMENT;
     for (uint32_t i = 0; i < s->count; i++)
-        small &= blocks[i].idle || blocks[i].bytes <= 1 << 20;
+        small &= blocks[i].idle || blocks[i].bytes <= VT_CACHE_SMALL;
     return small ? "small" : "large";
 }
 

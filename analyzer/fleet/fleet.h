@@ -4,7 +4,7 @@
  *
  * Law: a process is reduced as soon as it is read, so memory is bounded by processes and their lines,
  * not by events; the same logs in any order, or in any groups that are merged later, give the same
- * fleet. Uses base, log and model.
+ * fleet. Uses base, log, model, and of replay the sizes of PyTorch's segments.
  *
  *     tables.h     the tables of a fleet: texts, lines, owners and hosts, each once
  *     reduce.c     a process of the model -> its rows

@@ -16,6 +16,7 @@
  * variable more may name the group anew.
  */
 #include "outliers.h"
+#include "replay/replay.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,8 +42,8 @@
 /* What half of few values vary by is too small by chance: with two values it is twice as much, with 30 a tenth. */
 #define TOO_SMALL(count) (1 + 3. / (double)((count) + 1))
 
-/* A caching allocator's peak may differ by two of PyTorch's 20 MiB segments, one in each of two pools. */
-#define SEGMENTS_BYTES (40ull << 20)
+/* A caching allocator's peak may differ by two of PyTorch's large segments, one in each of two pools. */
+#define SEGMENTS_BYTES (2ull * VT_CACHE_LARGE_SEGMENT)
 
 /* PyTorch takes another pinned buffer where those that it has are still in use: whether they are is chance,
  * and a rank in eight had one less, or one more. */
