@@ -5,6 +5,7 @@
  */
 #include "build_process.h"
 
+#include "evidence/evidence.h"
 #include "names/names.h"
 #include "log/log.h"
 #include "judge/judge.h"
@@ -372,10 +373,9 @@ static void judge(struct build *b) {
     vt_leaks_gather(courses, b->p);
     vt_in_step_close(courses);
     vt_owners_tell(b->p);
-    vt_advice_add(b->p);
     vt_oom_explain(&b->from, b->p);
     vt_oom_try_settings(&b->from, b->p);
-    vt_oom_advise(b->p);
+    vt_evidence_write(b->p);
 }
 
 int vt_build_process(const char *path, const struct vt_model_options *options,

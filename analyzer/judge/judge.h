@@ -5,12 +5,10 @@
  * owns it. build.c calls them in the order that they need. Nothing here fails.
  *
  *   verdicts.c       each site's verdict        leaks.c    failing sites, grouped
- *   growth*.c        what grows                 advice.c   what to do about a leak
- *   in_step.c        what rises together
+ *   growth*.c        what grows                 in_step.c  what rises together
  *   oom.c            where memory ran out       oom_cause.c    ... why
- *   oom_advice.c     ... and what to do         oom_setting.c  ... and what a setting would do
- *   owners.c         what holds the memory      owner_advice.c   ... and how to let go of it
- *   bound.c          what is kept by what has a bound
+ *   oom_setting.c    ... and what a setting would do
+ *   owners.c         what holds the memory      bound.c    what is kept by what has a bound
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
  *   lifetime.c       how long blocks lived      pytest_sites.c what the pytest plugin told
  *   helper_lines.c   through which line most of the memory comes
@@ -59,9 +57,6 @@ void vt_oom_explain(const struct vt_sources *sources, struct vt_process *process
  * of memory. The causes must be known. */
 void vt_oom_try_settings(const struct vt_sources *sources, struct vt_process *process);
 
-/* oom_advice.c: adds advice to the ooms, after all of that. */
-void vt_oom_advise(struct vt_process *process);
-
 /* oom.c: an estimate of what other processes hold at a moment, in bytes, of memory that is used but
  * not tracked. The process's objects must be filled in. */
 uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64_t at,
@@ -76,13 +71,6 @@ uint32_t vt_owners_main_holder(const struct vt_site *site);
 
 /* owners.c: fills vt_leak.owned and vt_leak.kept. */
 void vt_owners_tell(struct vt_process *process);
-
-/* owner_advice.c: what to do about what keeps a leak. Free it. NULL: unknown. */
-char *vt_owners_advise(const struct vt_process *process, const struct vt_leak *leak);
-/* For objects that are kept, each with memory: asked when nothing more particular is known. */
-char *vt_owners_advise_objects(const struct vt_leak *leak);
-/* For views that keep much more than they see. */
-char *vt_owners_advise_views(const struct vt_memory_owner *owner);
 
 /* bound.c: after growth is found: settles vt_site.bound, and takes away the growth of what can take no
  * more than the device has; and a note of such sites, once verdicts are given. */
@@ -111,9 +99,6 @@ void vt_helpers_find(struct vt_process *process);
 
 /* leaks.c: groups the failing sites into leaks, the worst first. */
 void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *process);
-
-/* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
-void vt_advice_add(struct vt_process *process);
 
 /* growth_sawtooth.c: names the phases of the sites' teeth, and notes the largest that are no
  * growth. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "judge/advice.c"
+#include "evidence/advice.c"
 
 static void constructors(void **state) {
     static const struct {

@@ -2,9 +2,9 @@
 /*
  * Advice that follows from the owner of a leak alone.
  */
-#include "owners_log.h"
+#include "tests/unit/analyzer/judge/owners_log.h"
 
-#include "judge/judge.h"
+#include "evidence/parts.h"
 
 /* The advice for a growing leak that is allocated in `function` and held by this owner. */
 static void assert_advice(const struct vt_memory_owner *o, const char *function,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Advice for a failed allocation, by its cause. A setting is advised only if the run would have
- * passed with it (oom_setting.c), and smaller requests only if they would have found room. build.c
- * calls, after every site has its verdict.
+ * passed with it (judge/oom_setting.c), and smaller requests only if they would have found room.
  */
-#include "judge.h"
+#include "parts.h"
+
+#include "replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * Advice: one line for a leak whose evidence shows a common mistake, with the frame that shows it.
  * What keeps the leak says most (owner_advice.c); the tables below list what the names of functions
  * and the counts show. If nothing matches, there is no advice, because readers take a guess for a
- * finding. build.c calls.
+ * finding.
  */
-#include "judge.h"
+#include "parts.h"
 
 #include <regex.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  * What to do about what keeps a leak, by its owner alone. advice.c asks before it looks at names and
  * counts.
  */
-#include "judge.h"
+#include "parts.h"
+
+#include "names/names.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of evidence/: the sentences of a process: what to do about what judge/ concluded.
+ *
+ *   advice.c         what to do about a leak    owner_advice.c   ... by what keeps it
+ *   oom_advice.c     what to do where memory ran out
+ *
+ * Law: it reads the model, and nothing else of a log: whatever is said can be looked up there. Uses base, model,
+ * and what names/ and replay/ know of classes and of PyTorch's settings.
+ */
+#ifndef VRAMTRACE_ANALYZER_EVIDENCE_H
+#define VRAMTRACE_ANALYZER_EVIDENCE_H
+
+#include "model/model.h"
+
+/* Fills vt_leak.advice and vt_oom.advice. All else of the process must be there. */
+void vt_evidence_write(struct vt_process *process);
+
+#endif

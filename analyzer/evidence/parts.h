@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of this room ask each other.
+ */
+#ifndef VRAMTRACE_ANALYZER_EVIDENCE_PARTS_H
+#define VRAMTRACE_ANALYZER_EVIDENCE_PARTS_H
+
+#include "evidence.h"
+
+/* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
+void vt_advice_add(struct vt_process *process);
+
+/* oom_advice.c: adds advice to the ooms. */
+void vt_oom_advise(struct vt_process *process);
+
+/* owner_advice.c: what to do about what keeps a leak. Free it. NULL: unknown. */
+char *vt_owners_advise(const struct vt_process *process, const struct vt_leak *leak);
+/* For objects that are kept, each with memory: asked when nothing more particular is known. */
+char *vt_owners_advise_objects(const struct vt_leak *leak);
+/* For views that keep much more than they see. */
+char *vt_owners_advise_views(const struct vt_memory_owner *owner);
+
+#endif
