@@ -368,8 +368,7 @@ static void judge(struct build *b) {
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
     b->p->scan_unknown = scanned && b->log.scan.flags & VT_SCAN_BY_UNKNOWN;
     vt_verdicts_give(b->p);
-    vt_bounds_note(b->p);
-    vt_sawtooth_tell(b->p);
+    vt_sawtooth_weigh(b->p);
     vt_leaks_gather(courses, b->p);
     vt_in_step_close(courses);
     vt_owners_tell(b->p);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of evidence/: the sentences of a process: what to do about what judge/ concluded.
+ * The door of evidence/: the sentences of a process: what shows a conclusion of judge/, and what to do about it.
  *
- *   advice.c         what to do about a leak    owner_advice.c   ... by what keeps it
- *   oom_advice.c     what to do where memory ran out
+ *   why.c       what shows each verdict         evidence.c       their order, and notes
+ *   advice.c    what to do about a leak         owner_advice.c   ... by what keeps it
+ *   oom_advice.c   what to do where memory ran out
  *
  * Law: it reads the model, and nothing else of a log: whatever is said can be looked up there. Uses base, model,
  * and what names/ and replay/ know of classes and of PyTorch's settings.
@@ -13,7 +14,7 @@
 
 #include "model/model.h"
 
-/* Fills vt_leak.advice and vt_oom.advice. All else of the process must be there. */
+/* Fills what is said of sites, leaks and ooms, and adds notes. All else of the process must be there. */
 void vt_evidence_write(struct vt_process *process);
 
 #endif

@@ -7,6 +7,9 @@
 
 #include "evidence.h"
 
+/* why.c: what shows each verdict, of sites and of leaks. */
+void vt_why_write(struct vt_process *process);
+
 /* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
 void vt_advice_add(struct vt_process *process);
 

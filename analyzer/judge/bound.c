@@ -15,7 +15,6 @@
 #include "growth_search.h"
 #include "parts.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -399,25 +398,4 @@ void vt_bounds_judge(struct vt_process *p) {
         site->bound->growth = site->growth;
         site->growth = NULL;
     }
-}
-
-void vt_bounds_note(struct vt_process *p) {
-    const struct vt_site *largest = NULL;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < p->site_count; i++) {
-        const struct vt_site *site = &p->sites[i];
-        if (!site->bound || site->bound->too_large || site->verdict != VT_VERDICT_UNFREED ||
-            !(site->bound->growth || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL)))
-            continue;
-        count++;
-        largest = !largest || site->bound->full_bytes > largest->bound->full_bytes ? site : largest;
-    }
-    if (!largest)
-        return;
-    VT_SCOPED char *at = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
-    VT_SCOPED char *text = vt_bound_text(largest->bound);
-    VT_SCOPED char *more =
-        count > 1 ? vt_formatted(" (and %u more call site%s)", count - 1, vt_plural(count - 1))
-                  : vt_strdup("");
-    vt_model_note(p, "%s%s: no leak, since what keeps it has a bound: %s.", at, more, text);
 }

@@ -2,7 +2,7 @@
 /*
  * Sawtooth growth: a site keeps more and more within an epoch, and drops it at the end, again and
  * again. That is no leak, but it is what fills the device in the midst of an epoch. growth.c calls
- * for each site; build.c calls for the note, after the verdicts.
+ * for each site; build.c calls for the largest, which gets a note.
  *
  * A tooth rises in many steps, while the program goes round (it frees other memory between them),
  * and falls at once. A backward pass that gives back what the forward pass made falls step by step.
@@ -10,7 +10,6 @@
  */
 #include "growth_search.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* A rise that is being followed: indices of samples. */
@@ -111,7 +110,7 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
     return found;
 }
 
-/* --- the note --- */
+/* --- its phase, and what rises with it --- */
 
 /* Whether two sites rise and fall together. */
 static bool together(const struct vt_sawtooth *a, const struct vt_sawtooth *b) {
@@ -173,30 +172,7 @@ static uint64_t bytes_of_all(const struct vt_process *p, const struct vt_site *s
     return bytes;
 }
 
-/* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)". */
-static char *say(const struct vt_sawtooth *saw, uint64_t bytes) {
-    if (saw->per)
-        return vt_formatted("grows by %s within each '%s' and drops it at the end (%u times)",
-                            VT_BYTES(bytes), saw->per, saw->count);
-    return vt_formatted("grows by %s and drops it at once, %u times (epochs?)", VT_BYTES(bytes),
-                        saw->count);
-}
-
-static void note(struct vt_process *p, const struct vt_site *site, uint64_t bytes, uint32_t more) {
-    const struct vt_stack *stack = site->stack;
-    uint32_t at = vt_stack_caller(stack, stack->user_frame);
-    const struct vt_frame *caller = at < stack->count ? vt_stack_frame(stack, at) : NULL;
-    VT_SCOPED char *where = vt_frame_text(p, vt_stack_main_frame(stack), UINT_MAX);
-    VT_SCOPED char *from = caller ? vt_frame_text(p, caller, UINT_MAX) : NULL;
-    VT_SCOPED char *says = say(site->sawtooth, bytes);
-    char others[64] = "";
-    if (more)
-        snprintf(others, sizeof others, "; %u more call site%s with it", more, vt_plural(more));
-    vt_model_note(p, "%s%s%s %s%s.", where, from ? ", called by " : "", from ? from : "", says,
-                  others);
-}
-
-void vt_sawtooth_tell(struct vt_process *p) {
+void vt_sawtooth_weigh(struct vt_process *p) {
     const struct vt_site *largest = NULL;
     uint32_t more;
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -206,11 +182,12 @@ void vt_sawtooth_tell(struct vt_process *p) {
             continue;
         if (saw->bytes >= peak_of(p, site) / 16) /* few are; a run may have a million phases */
             saw->per = phase_of(p, saw);
-        saw->says = say(saw, saw->bytes);
         if (counts(site) && (!largest || saw->bytes > largest->sawtooth->bytes))
             largest = site;
     }
     uint64_t bytes = largest ? bytes_of_all(p, largest, &more) : 0;
-    if (largest && (double)bytes >= (double)peak_of(p, largest) * TOOTH_SHARE)
-        note(p, largest, bytes, more);
+    if (largest && (double)bytes >= (double)peak_of(p, largest) * TOOTH_SHARE) {
+        largest->sawtooth->all_bytes = bytes;
+        largest->sawtooth->more = more;
+    }
 }

@@ -13,8 +13,8 @@
  *   lifetime.c       how long blocks lived      pytest_sites.c what the pytest plugin told
  *   helper_lines.c   through which line most of the memory comes
  *
- * Law: state only what the evidence shows. A verdict has its evidence in one sentence; an unknown
- * figure is VT_UNKNOWN. Uses base, log, model, replay and names.
+ * Law: conclude only what the evidence shows, in kinds, figures and names; evidence/ makes sentences of
+ * them. An unknown figure is VT_UNKNOWN. Uses base, log, model, replay and names.
  */
 #ifndef VRAMTRACE_ANALYZER_JUDGE_H
 #define VRAMTRACE_ANALYZER_JUDGE_H
@@ -73,14 +73,13 @@ uint32_t vt_owners_main_holder(const struct vt_site *site);
 void vt_owners_tell(struct vt_process *process);
 
 /* bound.c: after growth is found: settles vt_site.bound, and takes away the growth of what can take no
- * more than the device has; and a note of such sites, once verdicts are given. */
+ * more than the device has. */
 void vt_bounds_judge(struct vt_process *process);
-void vt_bounds_note(struct vt_process *process);
 
 /* lifetime.c: fills vt_site.longest_life and oldest_age. */
 void vt_lifetime_measure(const struct vt_sources *sources, struct vt_process *process);
 
-/* verdicts.c: sets every site's verdict and why. */
+/* verdicts.c: sets every site's verdict. */
 void vt_verdicts_give(struct vt_process *process);
 
 /* A time ahead, in ns; VT_UNKNOWN: past what 64 bits hold. */
@@ -100,9 +99,9 @@ void vt_helpers_find(struct vt_process *process);
 /* leaks.c: groups the failing sites into leaks, the worst first. */
 void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *process);
 
-/* growth_sawtooth.c: names the phases of the sites' teeth, and notes the largest that are no
+/* growth_sawtooth.c: names the phases of the sites' teeth, and finds the largest that are no
  * growth. */
-void vt_sawtooth_tell(struct vt_process *process);
+void vt_sawtooth_weigh(struct vt_process *process);
 
 /* growth.c: fills vt_site.growth of each site that grows, in Python processes vt_site.unjudged,
  * vt_site.sawtooth of each that rises and falls again and again, and vt_site.held_* of each that
@@ -112,9 +111,6 @@ void vt_growth_find(const struct vt_sources *sources, struct vt_process *process
 /* pytest_sites.c: what the pytest plugin told: fills vt_site.tested and `unjudged`, and gives the sites that
  * a test failed for a growth. Their held_* must be filled in. */
 void vt_tests_take(const struct vt_sources *sources, struct vt_process *process);
-
-/* Adds "; held by fixture `model` (module scope)", where one holds memory of the site, to its why. */
-void vt_tests_say_fixture(const struct vt_site *site, struct vt_string *why);
 
 /* The number by which samples name the device's GPU. False: unknown. */
 bool vt_untracked_gpu(const struct vt_sources *sources, unsigned ordinal, uint32_t *gpu);

@@ -15,24 +15,6 @@ static bool is_leak(const struct vt_process *p, const struct vt_site *site) {
     return !site->before && !site->library_own && vt_site_fails(p, site, NULL);
 }
 
-/* Says what would be leaks, had no event been lost that may have freed them. */
-static void note_unsure(struct vt_process *p) {
-    uint64_t bytes = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < p->site_count; i++) {
-        const struct vt_site *site = &p->sites[i];
-        if (site->before || site->library_own || !vt_site_may_fail(p, site, NULL) ||
-            vt_site_fails(p, site, NULL))
-            continue;
-        count++;
-        bytes += site->held_bytes;
-    }
-    if (count)
-        vt_model_note(
-            p, "%u site%s (%s) not judged: events that the log lacks may have freed this memory.",
-            count, vt_plural(count), VT_BYTES(bytes));
-}
-
 /* --- the growth of a leak --- */
 
 static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
@@ -156,35 +138,7 @@ static void gather_site(struct gathering *g, uint32_t i) {
     add_site(g, leak, i);
 }
 
-/* --- evidence and order --- */
-
-static void say_why(const struct vt_process *p, struct vt_leak *leak) {
-    uint64_t allocations = 0, lost = 0, went = 0;
-    struct vt_string why = {0};
-    const struct vt_site *largest = &p->sites[leak->sites[0]];
-    for (uint32_t i = 0; i < leak->site_count; i++) {
-        allocations += p->sites[leak->sites[i]].alloc_count;
-        lost += p->sites[leak->sites[i]].lost_count;
-        went += p->sites[leak->sites[i]].went_count;
-    }
-    if (leak->site_count == 1 || leak->verdict == VT_VERDICT_GROWING) {
-        vt_string_add(&why, largest->why);
-        if (leak->site_count > 1)
-            vt_string_format(&why, "; %u more call site%s grew with it", leak->site_count - 1,
-                             leak->site_count > 2 ? "s" : "");
-    } else if (leak->verdict == VT_VERDICT_LOST) {
-        vt_string_format(&why,
-                         "no pointer to %s of %s live allocations, from %u call sites, was "
-                         "left in the process's memory",
-                         VT_NUMBER(lost), VT_NUMBER(leak->live_count - went), leak->site_count);
-    } else {
-        vt_string_format(&why, "%s of %s allocations, from %u call sites, were %s%s",
-                         VT_NUMBER(leak->live_count), VT_NUMBER(allocations), leak->site_count,
-                         went ? "never freed" : "still live ", went ? "" : vt_verdicts_end(p));
-        vt_verdicts_went(went, leak->live_count, largest->went_by, &why);
-    }
-    leak->why = why.text;
-}
+/* --- order --- */
 
 /* What ranks a leak, or a site: what it held when memory ran out, if that was more than at the last
  * allocation. Sites that were freed at exit have nothing live. */
@@ -220,7 +174,6 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
         if (is_leak(p, &p->sites[i]))
             order[count++] = &p->sites[i];
     }
-    note_unsure(p);
     vt_sort(order, count, sizeof *order, compare_sites);
     for (uint32_t i = 0; i < count; i++)
         gather_site(&g, (uint32_t)(order[i] - p->sites));
@@ -230,7 +183,6 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
         for (uint32_t site = g.first_of[i]; site != VT_NO_SITE; site = g.next_in_leak[site])
             sites[n++] = site;
         leak->sites = sites;
-        say_why(p, leak);
     }
     vt_sort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);
     free(g.next_in_leak);

@@ -2,14 +2,9 @@
 /*
  * Lifetimes: how long a site's blocks usually live, and whether the live ones are far older. That
  * shows a single block that was forgotten among thousands that were freed, even if the site does
- * not grow. verdicts.c adds it to the evidence.
+ * not grow. evidence/why.c says so.
  */
 #include "parts.h"
-
-enum {
-    SIBLINGS = 8, /* freed blocks that show what is usual */
-    BY_FAR = 16   /* times the longest of their lifetimes */
-};
 
 void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
@@ -34,13 +29,4 @@ void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p) {
         if (!site->before && (site->oldest_age == VT_UNKNOWN || age > site->oldest_age))
             site->oldest_age = age;
     }
-}
-
-void vt_lifetime_say(const struct vt_site *site, struct vt_string *why) {
-    if (!site->live_count || site->free_count < SIBLINGS || site->longest_life == VT_UNKNOWN ||
-        site->oldest_age == VT_UNKNOWN || site->oldest_age / BY_FAR < site->longest_life)
-        return;
-    vt_string_format(why, "; %s %s old, while the freed ones lived at most %s",
-                     site->live_count == 1 ? "it is" : "the oldest is",
-                     VT_DURATION(site->oldest_age), VT_DURATION(site->longest_life));
 }

@@ -431,18 +431,6 @@ static bool is_most(uint64_t bytes, uint64_t all) {
     return bytes >= all - bytes;
 }
 
-/* Says how many hold a leak of which no few have most. */
-static char *spread_text(const struct vt_process *p, const struct vt_owner_group *groups,
-                         uint32_t count) {
-    struct vt_memory_owner largest = groups->owner;
-    uint64_t owners = 0;
-    for (uint32_t i = 0; i < count; i++)
-        owners += groups[i].holders;
-    largest.more_variables = 0;
-    VT_SCOPED char *text = vt_owner_text(p, &largest, 0);
-    return vt_formatted("%s owners, one of the largest: %s", VT_NUMBER(owners), text);
-}
-
 /* What holds a leak: whatever has at least a tenth of what has an owner, by its bytes or its blocks, if that is
  * most of the leak. Variables that are told as one are none. */
 static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
@@ -468,12 +456,11 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
     }
     if (is_most(named, bytes + unowned)) {
         leak->kept_count = kept;
-        for (uint32_t i = 0; i < kept; i++)
-            leak->kept[i].text = vt_owner_text(p, &leak->kept[i].owner, 0);
     } else {
         free(leak->kept);
         leak->kept = NULL;
-        leak->spread = is_most(bytes, bytes + unowned) ? spread_text(p, groups, count) : NULL;
+        for (uint32_t i = 0; i < count && is_most(bytes, bytes + unowned); i++)
+            leak->spread_owners += groups[i].holders;
     }
     free(groups);
 }

@@ -9,19 +9,6 @@
 
 enum { DRIVER_PAGE = 2 << 20 }; /* bytes of the driver's pages */
 
-/* --- parts of the sentences of evidence --- */
-
-/* lifetime.c: adds to `why` that the live blocks are far older than the freed ones ever became, if
- * they are. */
-void vt_lifetime_say(const struct vt_site *site, struct vt_string *why);
-
-/* verdicts.c: phrase for how the log ended, as in "live when the process ended". A constant. */
-const char *vt_verdicts_end(const struct vt_process *process);
-
-/* verdicts.c: adds who released `went` blocks of `live`, where a context's end did: "; cuCtxDestroy
- * released them with their context". `by`: NULL: not known. */
-void vt_verdicts_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why);
-
 /* --- in_step.c: which growing sites rise together; leaks.c asks --- */
 
 /* The courses of a process's growing sites, and the order in which blocks were freed after its last

@@ -120,13 +120,3 @@ void vt_tests_take(const struct vt_sources *from, struct vt_process *p) {
             site->unjudged = !site->growth && site->held_count > site->tested->fixture_count;
     }
 }
-
-void vt_tests_say_fixture(const struct vt_site *site, struct vt_string *why) {
-    const struct vt_tested *t = site->tested;
-    if (!t || !t->fixture || !site->live_count)
-        return;
-    vt_string_add(why, "; ");
-    if (t->fixture_count < site->live_count)
-        vt_string_format(why, "%s of them ", VT_NUMBER(t->fixture_count));
-    vt_string_format(why, "held by fixture `%s` (%s scope)", t->fixture, t->scope);
-}

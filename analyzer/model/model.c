@@ -196,6 +196,7 @@ void vt_process_free(struct vt_process *p) {
     vt_free_texts(p->whys, p->why_count);
     for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].growth);
+        free(p->sites[i].tidied);
         if (p->sites[i].bound)
             free(p->sites[i].bound->growth);
         free(p->sites[i].bound);

@@ -93,8 +93,7 @@ struct vt_growth {
     const struct vt_stack *beat; /* by rhythm: it allocates once per iteration; else NULL */
     double pace;                 /* bytes per iteration, on average since it began to grow */
     uint64_t since_iteration, since;
-    uint64_t full_in_iterations, full_in; /* until the device is full, from the run's end; 0: it was
-                                             full */
+    uint64_t full_in_iterations, full_in; /* from the run's end; 0: the device was full then */
     const char *outer;         /* a phase that contains iterations; NULL: a longer rhythm */
     uint64_t outer_iterations; /* iterations in each `outer`; 0: there is none */
     uint64_t bytes;            /* growth up to the process's last allocation */
@@ -132,8 +131,10 @@ struct vt_sawtooth {
     uint64_t bytes;                          /* the most by which it rose */
     uint32_t count;                          /* how often, of the first VT_TEETH */
     uint64_t began[VT_TEETH], top[VT_TEETH]; /* when it began to rise; when it was highest */
-    const char *per; /* the name of a phase of which each has one; NULL: no such phase */
-    char *says;      /* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)" */
+    const char *per;    /* the name of a phase of which each has one; NULL: no such phase */
+    uint64_t all_bytes; /* with `more` sites that rise with it; 0: that is not worth a note */
+    uint32_t more;
+    char *says; /* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)" */
 };
 
 #include "bound.h"
@@ -142,29 +143,28 @@ struct vt_sawtooth {
 
 struct vt_site {
     uint64_t id;
-    char name[17]; /* the id in hex */
-    bool before;   /* no call site: everything that was live when --since began */
-    bool unjudged; /* it is held, but its rounds were too few to call it a leak */
-    bool
-        library_own; /* it would fail, or is unjudged, but by the built-in suppressions it is a CUDA
-                          library's own: no leak */
-    bool segments;   /* a caching allocator used it: blocks lay in it */
-    bool recycled;   /* host memory that a caching allocator hands out again and again: how many
+    char name[17];     /* the id in hex */
+    bool before;       /* no call site: everything that was live when --since began */
+    bool unjudged;     /* it is held, but its rounds were too few to call it a leak */
+    bool library_own;  /* no leak, by the built-in suppressions: it would fail, or is unjudged */
+    bool segments;     /* a caching allocator used it: blocks lay in it */
+    bool recycled;     /* host memory that a caching allocator hands out again and again: how many
                           buffers there are depends on the moments at which they came back */
-    bool graph_memory;           /* launches of CUDA graphs allocated all of it */
+    bool graph_memory; /* launches of CUDA graphs allocated all of it */
     enum vt_verdict verdict : 8; /* a byte each: there may be a million sites */
     enum vt_class class : 8;     /* of driver memory */
     enum vt_hop hop : 8;         /* of `last_hop` */
-    int8_t reachable;            /* exit scan: 1 a pointer was found, 0 none was, -1 not scanned */
-    uint8_t layer;               /* enum vt_layer */
-    uint8_t device;  /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
-    const char *why; /* one sentence, of vt_process.whys */
-    const char *api; /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
+    int8_t reachable; /* exit scan: 1 a pointer was found, 0 none was, -1 not scanned, -2 unknown */
+    uint8_t layer;    /* enum vt_layer */
+    uint8_t device;   /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
+    const char *why;  /* one sentence, of vt_process.whys */
+    const char *api;  /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
 #define COUNTED(member, json, csv) uint64_t member;
 #define DERIVED(member, json, csv) uint64_t member;
 #include "site_figures.def"
     const char *went_by;      /* the call that took went_bytes; NULL: nothing went, or unknown */
     struct vt_growth *growth; /* NULL: does not grow */
+    struct vt_growth *tidied; /* NULL, or how it grew until the program itself freed all of it */
     struct vt_bound *bound;   /* NULL: what keeps it has none, or not all of it */
     struct vt_sawtooth *sawtooth; /* NULL: does not rise and fall */
     struct vt_tested *tested;     /* NULL: the pytest plugin said nothing of it */
@@ -203,10 +203,10 @@ struct vt_leak {
     struct vt_owned_list owned; /* of all its sites together */
     const char *last_hop;       /* of the site that has most without an owner; NULL: unknown */
     enum vt_hop hop;
-    struct vt_owner_group
-        *kept; /* what holds most of it, the largest first; NULL: nothing, or unknown */
+    struct vt_owner_group *kept; /* what holds most, the largest first; NULL: nothing, or unknown */
     uint32_t kept_count;
-    char *spread; /* what holds it where no few owners have most: "60 owners, ..."; NULL */
+    uint64_t spread_owners; /* that hold most of it, where no few of them do; 0: it is not so */
+    char *spread;           /* "60 owners, one of the largest: ..."; NULL */
 };
 
 /* What caching allocators hold of a device at a moment. */
@@ -344,8 +344,7 @@ struct vt_oom {
     enum vt_oom_cause cause;
     char *why, *advice;
     char *setting; /* of PyTorch's allocator, under which the run would have passed; NULL: none */
-    uint32_t holders[8]; /* indices into vt_process.sites, the largest first; VT_NO_SITE: filtered
-                            out */
+    uint32_t holders[8]; /* as vt_leak.sites; VT_NO_SITE: filtered out */
     uint64_t holder_bytes[8];
     uint32_t holder_count;
     bool expandable;             /* the allocator uses expandable segments */
@@ -416,9 +415,8 @@ struct vt_process {
     bool bare_end;             /* it exited unseen by the tracer; its parent knew the status */
     bool gaps; /* the log is cut off or damaged, so it is not known how many events are missing */
     uint64_t damaged_events; /* at most this many are missing where it is damaged */
-    uint64_t
-        went_bytes; /* of its own memory, that was released with its context: no call freed it */
-    const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
+    uint64_t went_bytes;     /* of its own memory, released with its context: no call freed it */
+    const char *went_note;   /* the note about it if it does not fail, one of `notes`; NULL: none */
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
     bool scan_unknown; /* some allocations are pointed to only in memory whose blocks are unknown */

@@ -4,10 +4,7 @@
  *
  * The innermost native frame outside pass-through libraries decides: memory that cuBLAS allocates
  * is cuBLAS's, whoever called it; memory that PyTorch's allocator allocates for cuBLAS is
- * PyTorch's. An allocator in headers has no library, so its functions decide.
- *
- * vt_classes_verdict turns a class into the verdict `cache` or `runtime`; judge/verdicts.c calls it
- * for each site that does not grow. The rows are in classes.def.
+ * PyTorch's. An allocator in headers has no library, so its functions decide. The rows are in classes.def.
  */
 #include "classes.h"
 
@@ -245,28 +242,4 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
         site->class = VT_CLASS_PROGRAM;
         site->class_name = NULL;
     }
-}
-
-bool vt_classes_verdict(struct vt_site *site, const char *end) {
-    struct vt_string why = {0};
-    const char *bytes = VT_BYTES(site->live_bytes);
-    if (site->class == VT_CLASS_PROGRAM || !site->live_count)
-        return false;
-    if (site->went_count == site->live_count)
-        end = "when its context ended";
-    if (site->class == VT_CLASS_RUNTIME)
-        vt_string_format(&why,
-                         "%s keeps such memory for the life of the process; %s was still live %s",
-                         site->class_name, bytes, end);
-    else if (site->segments)
-        vt_string_format(&why,
-                         "segments of %s's cache: %s %s; the blocks inside are judged one by one",
-                         site->class_name, bytes, end);
-    else
-        vt_string_format(&why,
-                         "cached by %s, whose blocks are not in the log; %s was still live %s",
-                         site->class_name, bytes, end);
-    site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
-    site->why = why.text;
-    return true;
 }

@@ -30,9 +30,4 @@ enum vt_class vt_classes_of_stack(const struct vt_classes *classes,
                                   const struct vt_process *process, const struct vt_stack *stack,
                                   const char **name);
 
-/* Sets the verdict of a site that belongs to a cache or a CUDA library, and its `why` (the site
- * owns it). False: it is the program's. `end`: phrase for how the log ended, as in "live when the
- * process ended". */
-bool vt_classes_verdict(struct vt_site *site, const char *end);
-
 #endif
