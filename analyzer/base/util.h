@@ -33,6 +33,11 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 #define VT_DURATION(ns)  vt_format_duration((ns), (char[VT_FORMAT_BYTES]){0})
 #define VT_NUMBER(count) vt_format_count((count), (char[VT_FORMAT_BYTES]){0})
 
+/* By how much `a` is more than `b`. */
+static inline uint64_t vt_beyond(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
 /* How far two of them are apart. */
 static inline uint64_t vt_apart(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;

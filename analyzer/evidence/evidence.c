@@ -129,5 +129,5 @@ void vt_evidence_write(struct vt_process *p) {
     tell_sawtooth(p);
     note_unsure(p);
     vt_advice_add(p);
-    vt_oom_advise(p);
+    vt_oom_write(p);
 }

@@ -4,7 +4,7 @@
  *
  *   why.c       what shows each verdict         evidence.c       their order, and notes
  *   advice.c    what to do about a leak         owner_advice.c   ... by what keeps it
- *   oom_advice.c   what to do where memory ran out
+ *   oom.c       why memory ran out, and what to do
  *
  * Law: it reads the model, and nothing else of a log: whatever is said can be looked up there. Uses base, model,
  * and what names/ and replay/ know of classes and of PyTorch's settings.

@@ -13,8 +13,8 @@ void vt_why_write(struct vt_process *process);
 /* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
 void vt_advice_add(struct vt_process *process);
 
-/* oom_advice.c: adds advice to the ooms. */
-void vt_oom_advise(struct vt_process *process);
+/* oom.c: why each failed allocation found no memory, and what to do. */
+void vt_oom_write(struct vt_process *process);
 
 /* owner_advice.c: what to do about what keeps a leak. Free it. NULL: unknown. */
 char *vt_owners_advise(const struct vt_process *process, const struct vt_leak *leak);

@@ -25,6 +25,9 @@
 #include "base/base.h"
 
 #define VT_UNKNOWN UINT64_MAX /* in a 64-bit field */
+static inline uint64_t vt_known(uint64_t figure) {
+    return figure == VT_UNKNOWN ? 0 : figure;
+}
 
 #include "vocabulary.h"
 
@@ -347,8 +350,10 @@ struct vt_oom {
     uint32_t holders[8]; /* as vt_leak.sites; VT_NO_SITE: filtered out */
     uint64_t holder_bytes[8];
     uint32_t holder_count;
-    bool expandable;             /* the allocator uses expandable segments */
-    bool unasked;                /* the framework refused it without asking the driver */
+    bool expandable;        /* the allocator uses expandable segments */
+    bool unasked;           /* the framework refused it without asking the driver */
+    uint64_t refused_bytes; /* by the driver, which said that it had them; VT_UNKNOWN: it did not */
+    bool but_fits; /* VT_CAUSE_CAPACITY though only holes were in the way: leaks hold more */
     struct vt_pin pins[VT_PINS]; /* the most pinned first */
     uint32_t pin_count;
     uint32_t number; /* in the replay */

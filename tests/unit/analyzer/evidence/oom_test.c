@@ -46,13 +46,14 @@ static const char *tried(enum vt_oom_cause cause, uint32_t large, enum vt_verdic
                          .holder_count = 2,
                          .pins = {{large, 1, MIB, 1, MIB}, {!large, 2, MIB, 1, MIB}},
                          .pin_count = 2};
-    struct vt_process p = {.python = true, .sites = sites, .site_count = 2, .ooms = &oom};
-    p.oom_count = 1;
+    struct vt_process p = {
+        .python = true, .sites = sites, .site_count = 2, .ooms = &oom, .oom_count = 1};
     struct vt_owned_by by = {.owner = held_by};
     sites[0].owned = (struct vt_owned_list){&by, held_by != NULL};
-    vt_oom_advise(&p);
+    vt_oom_write(&p);
     snprintf(advice, sizeof advice, "%s", oom.advice ? oom.advice : "");
-    free((char *)oom.advice);
+    free(oom.advice);
+    free(oom.why);
     return advice;
 }
 
