@@ -86,7 +86,7 @@ have() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
     hdr:*) have_header "${1#hdr:}" ;;
-    lib:*) [ -z "$(LD_PRELOAD=${1#lib:} true 2>&1)" ] ;;
+    lib:*) [ -z "$(LD_PRELOAD=${1#lib:} env true 2>&1)" ] ;; # env: true alone is the shell's own
     d3) [ -e /usr/share/nodejs/d3/dist/d3.min.js ] || [ -e "$here/node_modules/d3/dist/d3.min.js" ] ;;
     numba) find_python >/dev/null ;;
     venv) python3 -c 'import venv, ensurepip' >/dev/null 2>&1 </dev/null ;;
