@@ -347,33 +347,21 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
     return 0;
 }
 
-/* What the books mean, in the order in which one answer needs another. */
+/* What the books mean, and what is said of it. */
 static void judge(struct build *b) {
     struct vt_iterations *iterations = &b->iterations;
     while (iterations->count && iterations->begins[iterations->count - 1] > b->from.end)
         iterations->count--;
-    vt_lifetime_measure(&b->from, b->p);
-    if (!b->replay.told.any) /* else vt_tests_take looks blocks up */
-        vt_replay_drop_live(&b->replay);
-    vt_growth_find(&b->from, b->p);
-    vt_tests_take(&b->from, b->p);
-    vt_bounds_judge(b->p);
-    struct vt_courses *courses = vt_in_step_adopt(&b->from, b->p);
-    vt_helpers_find(b->p);
-    vt_stacks_take_modules(b->from.stacks, b->p);
-    take_owner(b);
-    note_replay(b);
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
     b->p->scan_unknown = scanned && b->log.scan.flags & VT_SCAN_BY_UNKNOWN;
-    vt_verdicts_give(b->p);
-    vt_sawtooth_weigh(b->p);
-    vt_leaks_gather(courses, b->p);
-    vt_in_step_close(courses);
-    vt_owners_tell(b->p);
-    vt_oom_explain(&b->from, b->p);
-    vt_oom_try_settings(&b->from, b->p);
+    vt_judge_blocks(&b->from, b->p);
+    vt_replay_drop_live(&b->replay);
+    vt_judge_process(&b->from, b->p);
+    vt_stacks_take_modules(b->from.stacks, b->p);
+    take_owner(b);
+    note_replay(b);
     vt_evidence_write(b->p);
 }
 
@@ -395,9 +383,7 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
     VT_SCOPED uint32_t *index = take_sites(&b);
     b.from.index = index;
     take_devices(&b);
-    vt_oom_find(&b.from, b.p);
     b.from.names = built->owners = vt_owner_names_open(&b.log, names->symbols);
-    vt_owners_take(&b.from, b.p);
     vt_phases_take(&b.log, &b.replay, b.from.clock, b.from.window, b.p);
     judge(&b);
     if (options->timeline)

@@ -2,7 +2,7 @@
 /*
  * Sawtooth growth: a site keeps more and more within an epoch, and drops it at the end, again and
  * again. That is no leak, but it is what fills the device in the midst of an epoch. growth.c calls
- * for each site; build.c calls for the largest, which gets a note.
+ * for each site; judge.c calls for the largest, which gets a note.
  *
  * A tooth rises in many steps, while the program goes round (it frees other memory between them),
  * and falls at once. A backward pass that gives back what the forward pass made falls step by step.
@@ -157,24 +157,19 @@ static bool counts(const struct vt_site *site) {
 }
 
 /* What this site and those that rise with it keep within a round. */
-static uint64_t bytes_of_all(const struct vt_process *p, const struct vt_site *site,
-                             uint32_t *more) {
-    uint64_t bytes = 0;
-    *more = 0;
+static void sum_up(const struct vt_process *p, const struct vt_site *site) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *other = &p->sites[i];
         if (!counts(other) || other->layer != site->layer || other->device != site->device ||
             !together(site->sawtooth, other->sawtooth))
             continue;
-        bytes += other->sawtooth->bytes;
-        *more += other != site;
+        site->sawtooth->all_bytes += other->sawtooth->bytes;
+        site->sawtooth->more += other != site;
     }
-    return bytes;
 }
 
 void vt_sawtooth_weigh(struct vt_process *p) {
     const struct vt_site *largest = NULL;
-    uint32_t more;
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         struct vt_sawtooth *saw = site->sawtooth;
@@ -185,9 +180,9 @@ void vt_sawtooth_weigh(struct vt_process *p) {
         if (counts(site) && (!largest || saw->bytes > largest->sawtooth->bytes))
             largest = site;
     }
-    uint64_t bytes = largest ? bytes_of_all(p, largest, &more) : 0;
-    if (largest && (double)bytes >= (double)peak_of(p, largest) * TOOTH_SHARE) {
-        largest->sawtooth->all_bytes = bytes;
-        largest->sawtooth->more = more;
-    }
+    if (!largest)
+        return;
+    sum_up(p, largest);
+    if ((double)largest->sawtooth->all_bytes < (double)peak_of(p, largest) * TOOTH_SHARE)
+        largest->sawtooth->all_bytes = 0;
 }

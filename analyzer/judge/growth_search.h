@@ -7,7 +7,7 @@
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 
-#include "judge.h"
+#include "parts.h"
 
 /* The limits of `growing`: the list says what each is for. */
 enum {

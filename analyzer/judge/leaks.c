@@ -3,7 +3,7 @@
  * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
  * they have the same user frame, reached by different paths; if one owner holds them (owners.c); or
  * if they rise together and have more in common (in_step.c). Which sites fail is verdicts.c's answer. Here is
- * also decided which leak is shown first. build.c calls.
+ * also decided which leak is shown first. judge.c calls.
  */
 #include "parts.h"
 

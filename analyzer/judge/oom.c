@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where was there no memory? For each failed allocation, this finds the outcome, and the figures of
- * its device at that moment. build.c calls; oom_cause.c says why.
+ * its device at that moment. judge.c calls; oom_cause.c says why.
  *
  * Free memory is what the driver told the program at the nearest moment, corrected for allocations
  * and frees since. If the program never asked, it is what NVML told `vramtrace run`, which also
@@ -74,13 +74,12 @@ static void take_free(const struct vt_sources *s, const struct vt_process *p,
     }
     if (!info->ticks) {
         if (oom->total_bytes != VT_UNKNOWN)
-            oom->free_bytes =
-                oom->total_bytes > oom->tracked_bytes ? oom->total_bytes - oom->tracked_bytes : 0;
+            oom->free_bytes = vt_beyond(oom->total_bytes, oom->tracked_bytes);
         return;
     }
     uint64_t had = info->free_bytes + info->tracked, used = info->total_bytes - info->free_bytes;
     oom->total_bytes = info->total_bytes;
-    oom->free_bytes = had > oom->tracked_bytes ? had - oom->tracked_bytes : 0;
+    oom->free_bytes = vt_beyond(had, oom->tracked_bytes);
     oom->free_said_at = vt_clock_ns(s->clock, info->ticks);
     oom->others_bytes = used < info->tracked
                             ? 0
@@ -149,6 +148,9 @@ static void take(const struct vt_sources *s, const struct vt_process *p,
         .pin_count = from->pin_count,
         .expandable = from->mapped,
         .unasked = from->unasked,
+        .cause = from->flags & VT_FAIL_LIMIT || from->unasked ? VT_CAUSE_LIMIT
+                 : from->flags & VT_FAIL_INJECTED             ? VT_CAUSE_INJECTED
+                                                              : VT_CAUSE_UNKNOWN,
         .stack = vt_stacks_get(s->stacks, from->stack, vt_hook_is_runtime(from->hook)),
     };
     if (from->raised)

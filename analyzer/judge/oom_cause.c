@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why was there no memory? For each failed allocation: capacity, fragmentation, another process, a
- * limit, or a rehearsed failure. If the figures do not show a cause, it stays unknown. build.c calls, after the leaks are known;
- * evidence/oom_why.c says what filled the device.
+ * Why was there no memory? For each failed allocation: capacity, fragmentation, or another process, unless the
+ * log names a limit. If the figures do not show a cause, it stays unknown. judge.c calls, when the leaks are known.
  *
  * Fragmentation is the cause only if the same live memory, laid out without holes, had let the
  * request through by the rules of the allocator (replay/packing.c). Even then a leak that held more
@@ -83,20 +82,10 @@ static enum vt_oom_cause weigh(struct vt_oom *oom) {
     return theirs && others > oom->leaked_bytes ? VT_CAUSE_OTHER_PROCESS : VT_CAUSE_CAPACITY;
 }
 
-static enum vt_oom_cause cause(struct vt_oom *oom, unsigned flags) {
-    if (flags & VT_FAIL_LIMIT || oom->unasked)
-        return VT_CAUSE_LIMIT;
-    if (flags & VT_FAIL_INJECTED)
-        return VT_CAUSE_INJECTED;
-    if (oom->layer == VT_LAYER_HOST)
-        return VT_CAUSE_UNKNOWN;
-    return oom->cache.known && oom->requested_bytes <= oom->total_bytes ? weigh_cache(oom)
-                                                                        : weigh(oom);
-}
-
-void vt_oom_explain(const struct vt_sources *s, struct vt_process *p) {
-    for (uint32_t i = 0; i < p->oom_count; i++) {
-        find_leaks(p, &p->ooms[i]);
-        p->ooms[i].cause = cause(&p->ooms[i], s->replay->fails[p->ooms[i].number].flags);
-    }
+void vt_oom_explain(const struct vt_process *p, struct vt_oom *oom) {
+    find_leaks(p, oom);
+    if (oom->cause || oom->layer == VT_LAYER_HOST)
+        return;
+    bool by_rules = oom->cache.known && oom->requested_bytes <= oom->total_bytes;
+    oom->cause = by_rules ? weigh_cache(oom) : weigh(oom);
 }

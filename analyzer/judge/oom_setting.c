@@ -3,9 +3,9 @@
  * Would a setting of PyTorch's allocator have helped? The run is replayed in a model of the
  * allocator under several settings; one counts only if every request until the failure, and that
  * one, finds room. If the model has room under the settings of the run as well, it is not exact
- * enough here, and nothing is said. build.c calls.
+ * enough here, and nothing is said. judge.c calls.
  */
-#include "judge.h"
+#include "parts.h"
 
 /* Whether a setting could matter: idle memory and the driver's were enough for the request. */
 static bool is_worth_it(const struct vt_oom *oom) {
@@ -48,10 +48,10 @@ static void rehearse(const struct vt_sources *s, struct vt_oom *oom) {
 }
 
 /* Only for the last failure of each device: a replay takes time. */
-void vt_oom_try_settings(const struct vt_sources *s, struct vt_process *p) {
+void vt_oom_try_settings(const struct vt_sources *s, struct vt_oom *ooms, uint32_t count) {
     bool done[256] = {false};
-    for (uint32_t i = p->oom_count; i-- > 0;) {
-        struct vt_oom *oom = &p->ooms[i];
+    for (uint32_t i = count; i-- > 0;) {
+        struct vt_oom *oom = &ooms[i];
         if (oom->outcome == VT_OOM_RECOVERED || oom->device > 255 || done[oom->device])
             continue;
         done[oom->device] = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Who owns what: the snapshots' sums, which know steps and sites of the log, become owners with
- * names; sites and leaks are told their owners. build.c calls.
+ * names; sites and leaks are told their owners. judge.c calls.
  */
 #include "parts.h"
 
@@ -476,11 +476,9 @@ static bool is_no_cache(const struct vt_leak *leak) {
     return leak->kept_count > 0;
 }
 
-void vt_owners_tell(struct vt_process *p) {
-    for (uint32_t i = 0; i < p->leak_count; i++) {
-        sum_owners(p, &p->leaks[i]);
-        find_keepers(p, &p->leaks[i]);
-        p->leaks[i].no_cache = is_no_cache(&p->leaks[i]);
-        find_last_hop(p, &p->leaks[i]);
-    }
+void vt_owners_tell(const struct vt_process *p, struct vt_leak *leak) {
+    sum_owners(p, leak);
+    find_keepers(p, leak);
+    leak->no_cache = is_no_cache(leak);
+    find_last_hop(p, leak);
 }

@@ -2,9 +2,9 @@
 /*
  * What the pytest plugin told (replay/pytest_marks.h): which sites a test left memory of, and what a fixture
  * of a wider scope holds. A site that a test failed for grows: its rounds are the test's. One that a
- * test left too little of is `unjudged`. build.c calls, between growth and verdicts.
+ * test left too little of is `unjudged`. judge.c calls, between growth and verdicts.
  */
-#include "judge.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static struct vt_tested *tested(struct vt_site *site) {
 }
 
 /* Counts the named blocks that are still live. */
-static void take_blocks(const struct vt_sources *from, struct vt_process *p) {
+void vt_tests_take_blocks(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
     struct vt_map models = {0}; /* site and model, once each */
     for (uint32_t i = 0; i < r->told.block_count; i++) {
@@ -107,8 +107,7 @@ static void grow(struct vt_site *site) {
     };
 }
 
-void vt_tests_take(const struct vt_sources *from, struct vt_process *p) {
-    take_blocks(from, p);
+void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p) {
     take_left(&from->replay->told, p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Verdicts: exactly one for each site, by what is known of it: the exit scan from the replay, growth from
- * growth.c, classes from names/. build.c calls; evidence/why.c says what shows it.
+ * growth.c, classes from names/. judge.c calls; evidence/why.c says what shows it.
  *
  * The first that fits counts: memory without a pointer to it is `lost`, even if it grew; memory
  * that grew is `growing`, in Python processes even if all of it was freed at exit; live memory is
  * `unfreed`.
  */
-#include "judge.h"
+#include "parts.h"
 
 #include <stdlib.h>
 
@@ -34,11 +34,12 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         site->tidied = site->growth;
         site->growth = NULL;
     }
-    site->verdict = site->growth       ? VT_VERDICT_GROWING
-                    : site->live_count ? VT_VERDICT_UNFREED
-                                       : VT_VERDICT_FREED;
     if (bounded) /* whatever an interpreter then freed by itself */
         site->verdict = VT_VERDICT_UNFREED;
+    else if (site->growth)
+        site->verdict = VT_VERDICT_GROWING;
+    else
+        site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
     if (!looked_for(p, site))
         return;
     bool named = site->owned.count && !site->unowned_bytes;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "judge/judge.h"
+#include "judge/parts.h"
 
 #include <math.h>
 
