@@ -246,10 +246,9 @@ static void take_variables(struct build *b) {
  * it is a version that reports in a way unknown to the tracer. */
 static bool torch_is_mute(const struct build *b) {
     const struct vt_process *p = b->p;
-    for (size_t i = 0; i < p->variable_count; i++)
-        if (!strcmp(p->variables[i].name, "VRAMTRACE_FRAMEWORK") &&
-            !strcmp(p->variables[i].value, "off"))
-            return false;
+    const char *listens = vt_process_variable(p, "VRAMTRACE_FRAMEWORK");
+    if (listens && !strcmp(listens, "off"))
+        return false;
     for (size_t i = 0; i < p->site_count && !b->replay.segments; i++)
         if (p->sites[i].class == VT_CLASS_CACHE && p->sites[i].class_name &&
             !strcmp(p->sites[i].class_name, "PyTorch"))

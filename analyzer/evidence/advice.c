@@ -110,8 +110,6 @@ static void count_lines(const struct vt_process *p, struct lines *lines) {
     lines->allocs = vt_alloc(p->site_count, sizeof *lines->allocs);
     lines->freed = vt_alloc(p->site_count, sizeof *lines->freed);
     for (uint32_t i = 0; i < p->site_count; i++) {
-        if (!p->sites[i].stack)
-            continue;
         uint32_t line = vt_map_add(&lines->by_key, vt_stack_line_key(p->sites[i].stack), i);
         lines->allocs[line] += p->sites[i].alloc_count;
         lines->freed[line] += p->sites[i].free_count;
@@ -120,7 +118,8 @@ static void count_lines(const struct vt_process *p, struct lines *lines) {
 
 /* Whether a C++ function, "Decoder::Decoder", is a class's constructor. */
 static bool is_constructor(const struct vt_frame *frame) {
-    char *name = vt_frame_text_function(frame), *last = name ? strrchr(name, ':') : NULL;
+    VT_SCOPED char *name = vt_frame_text_function(frame);
+    const char *last = name ? strrchr(name, ':') : NULL;
     bool constructor = false;
     if (last && last > name + 1 && last[-1] == ':') {
         size_t length = (size_t)(last - 1 - name), own = strlen(last + 1);
@@ -132,7 +131,6 @@ static bool is_constructor(const struct vt_frame *frame) {
         constructor =
             length >= own && !strncmp(class, last + 1, own) && (class == name || class[-1] == ':');
     }
-    free(name);
     return constructor;
 }
 
@@ -168,7 +166,6 @@ static const struct vt_frame *find_caller(const struct vt_process *p, const stru
  * what is not mapped must have one; of what is mapped that is open. NULL: the leak has no such memory. */
 static char *find_unreleased(const struct vt_process *p, const struct vt_leak *leak) {
     uint64_t live = 0, mapped = 0;
-    struct vt_string advice = {0};
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
         if (!vt_same_text(site->api, "cuMemCreate"))
@@ -179,25 +176,21 @@ static char *find_unreleased(const struct vt_process *p, const struct vt_leak *l
     if (!live)
         return NULL;
     if (p->dropped_events)
-        vt_string_format(&advice, "cuMemUnmap or cuMemRelease is missing for %s handles",
-                         VT_NUMBER(live));
-    else if (!mapped)
-        vt_string_format(&advice,
-                         "cuMemRelease is missing: %s of %s handles are still referenced, and none "
-                         "is mapped",
-                         VT_NUMBER(live), VT_NUMBER(live));
-    else if (mapped < live)
-        vt_string_format(
-            &advice,
+        return vt_formatted("cuMemUnmap or cuMemRelease is missing for %s handles",
+                            VT_NUMBER(live));
+    if (!mapped)
+        return vt_formatted(
+            "cuMemRelease is missing: %s of %s handles are still referenced, and none "
+            "is mapped",
+            VT_NUMBER(live), VT_NUMBER(live));
+    if (mapped < live)
+        return vt_formatted(
             "cuMemUnmap is missing for %s of %s handles, cuMemRelease at least for the "
             "other %s",
             VT_NUMBER(mapped), VT_NUMBER(live), VT_NUMBER(live - mapped));
-    else
-        vt_string_format(&advice,
-                         "cuMemUnmap is missing: %s of %s handles are still mapped; cuMemRelease "
-                         "may be missing, too",
-                         VT_NUMBER(mapped), VT_NUMBER(live));
-    return advice.text;
+    return vt_formatted("cuMemUnmap is missing: %s of %s handles are still mapped; cuMemRelease "
+                        "may be missing, too",
+                        VT_NUMBER(mapped), VT_NUMBER(live));
 }
 
 /* Native code that never frees its blocks, or frees most and loses the rest. All sites of the line
@@ -206,7 +199,6 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
                           const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
-    uint64_t allocs = 0, freed = 0;
     uint32_t thrown;
     size_t i = 0;
     if (!frame || frame->python || !frame->user_code || !site->api)
@@ -215,10 +207,7 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
            strncmp(site->api, frees[i].api, strlen(frees[i].api)))
         i++;
     uint32_t line = vt_map_get(&lines->by_key, vt_stack_line_key(leak->stack));
-    if (line != VT_MAP_NONE) {
-        allocs = lines->allocs[line];
-        freed = lines->freed[line];
-    }
+    uint64_t allocs = lines->allocs[line], freed = lines->freed[line];
     if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
         return NULL;
     char *unreleased = freed ? NULL : find_unreleased(p, leak);
@@ -272,14 +261,13 @@ void vt_advice_add(struct vt_process *p) {
     count_lines(p, &lines);
     for (uint32_t i = 0; i < p->leak_count; i++) {
         struct vt_leak *leak = &p->leaks[i];
-        leak->advice = vt_owners_advise(p, leak);
-        leak->advice_of_owner = leak->advice != NULL;
-        if (!leak->advice)
-            leak->advice = advise(p, &lines, leak);
-        if (!leak->advice) {
-            leak->advice = vt_owners_advise_objects(leak);
-            leak->advice_of_owner = leak->advice != NULL;
-        }
+        char *of_owner = vt_owners_advise(p, leak), *of_names = NULL;
+        if (!of_owner)
+            of_names = advise(p, &lines, leak);
+        if (!of_owner && !of_names)
+            of_owner = vt_owners_advise_objects(leak);
+        leak->advice = of_owner ? of_owner : of_names;
+        leak->advice_of_owner = of_owner != NULL;
     }
     vt_map_free(&lines.by_key);
     free(lines.allocs);

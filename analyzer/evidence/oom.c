@@ -28,10 +28,7 @@ static void say_fillers(const struct vt_oom *oom, struct vt_string *why) {
     char idle[80];
     uint64_t cached = vt_known(oom->cached_bytes), others = vt_known(oom->others_bytes);
     uint64_t total = oom->total_bytes, live = vt_beyond(oom->tracked_bytes, cached);
-    uint64_t untracked =
-        oom->free_said_at == VT_UNKNOWN
-            ? 0
-            : vt_beyond(vt_beyond(total, oom->free_bytes), oom->tracked_bytes + others);
+    uint64_t untracked = vt_beyond(vt_beyond(total, oom->free_bytes), oom->tracked_bytes + others);
     snprintf(idle, sizeof idle, "idle memory in %s's segments",
              oom->allocator ? oom->allocator : "PyTorch");
     struct filler all[] = {
@@ -40,7 +37,8 @@ static void say_fillers(const struct vt_oom *oom, struct vt_string *why) {
          vt_beyond(live, oom->leaked_bytes)},
         {idle, cached},
         {"other processes", others},
-        {"untracked memory (contexts, loaded code)", untracked},
+        {"untracked memory (contexts, loaded code)",
+         oom->free_said_at == VT_UNKNOWN ? 0 : untracked},
     };
     size_t count = sizeof all / sizeof *all;
     qsort(all, count, sizeof *all, largest_first);
@@ -156,13 +154,6 @@ static void say_unknown(const struct vt_oom *oom, struct vt_string *why) {
 }
 
 static void say_limit(const struct vt_oom *oom, struct vt_string *why) {
-    if (oom->unasked) {
-        vt_string_format(why,
-                         "%s refused it without asking the driver, as it does above the share of "
-                         "the device that it may use",
-                         oom->allocator);
-        return;
-    }
     vt_string_format(why, "%s more would have exceeded VRAMTRACE_LIMIT; this process held %s",
                      VT_BYTES(oom->driver_requested_bytes), VT_BYTES(oom->tracked_bytes));
     if (oom->cached_bytes && oom->cached_bytes != VT_UNKNOWN)
@@ -179,6 +170,11 @@ static char *why(const struct vt_process *p, const struct vt_oom *oom) {
         say_fragmentation(oom, &text);
     else if (oom->cause == VT_CAUSE_OTHER_PROCESS)
         say_other_process(oom, &text);
+    else if (oom->unasked)
+        vt_string_format(&text,
+                         "%s refused it without asking the driver, as it does above the share of "
+                         "the device that it may use",
+                         oom->allocator);
     else if (oom->cause == VT_CAUSE_LIMIT)
         say_limit(oom, &text);
     else if (oom->cause == VT_CAUSE_INJECTED)
@@ -189,13 +185,6 @@ static char *why(const struct vt_process *p, const struct vt_oom *oom) {
 }
 
 /* --- advice --- */
-
-/* A site's main frame as text; NULL: filtered out. The caller frees it. */
-static char *site_text(const struct vt_process *p, uint32_t site) {
-    if (site == VT_NO_SITE)
-        return NULL;
-    return vt_stack_text(p, p->sites[site].stack, 60, false);
-}
 
 /* The next clause begins. */
 static void separate(struct vt_string *text) {
@@ -219,7 +208,7 @@ static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
     if (i == oom->pin_count)
         return;
     const struct vt_pin *pin = &oom->pins[i];
-    VT_SCOPED char *frame_text = site_text(p, pin->site);
+    VT_SCOPED char *frame_text = vt_stack_text(p, p->sites[pin->site].stack, 60, false);
     separate(text);
     vt_string_format(
         text,
@@ -288,7 +277,7 @@ static bool is_leak(const struct vt_process *p, uint32_t site) {
 static void name_holder(const struct vt_process *p, const struct vt_oom *oom, uint32_t at,
                         struct vt_string *text) {
     uint32_t holder = oom->holders[at];
-    VT_SCOPED char *frame_text = site_text(p, holder),
+    VT_SCOPED char *frame_text = vt_stack_text(p, p->sites[holder].stack, 60, false),
                    *node = vt_stack_text_node(p->sites[holder].stack);
     separate(text);
     vt_string_format(text, "%s memory allocated %s%s: it held %s",

@@ -7,13 +7,9 @@
 
 #include "evidence.h"
 
-/* why.c: what shows each verdict, of sites and of leaks. */
+/* why.c, advice.c, oom.c: each writes all that it says. */
 void vt_why_write(struct vt_process *process);
-
-/* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
 void vt_advice_add(struct vt_process *process);
-
-/* oom.c: why each failed allocation found no memory, and what to do. */
 void vt_oom_write(struct vt_process *process);
 
 /* owner_advice.c: what to do about what keeps a leak. Free it. NULL: unknown. */

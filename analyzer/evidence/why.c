@@ -5,22 +5,18 @@
  */
 #include "parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Phrase for how the log ended, as in "live when the process ended". A constant. */
 static const char *end_text(const struct vt_process *p) {
-    if (p->window_until != VT_UNKNOWN)
-        return "when the window ends";
-    if (p->ending.how == VT_END_RUNNING)
-        return "when the log was read (the process was still running)";
-    if (p->ending.how == VT_END_UNKNOWN)
-        return "where the log ends (the end of the process is not in it)";
-    if (p->ending.how == VT_END_SIGNALED)
-        return "when the process was killed";
-    if (p->ending.how == VT_END_EXEC)
-        return "when the process replaced itself";
-    return "when the process ended";
+    static const char *const texts[] = {
+        [VT_END_UNKNOWN] = "where the log ends (the end of the process is not in it)",
+        [VT_END_EXITED] = "when the process ended",
+        [VT_END_SIGNALED] = "when the process was killed",
+        [VT_END_EXEC] = "when the process replaced itself",
+        [VT_END_RUNNING] = "when the log was read (the process was still running)",
+    };
+    return p->window_until != VT_UNKNOWN ? "when the window ends" : texts[p->ending.how];
 }
 
 /* Adds who released `went` blocks of `live`, where a context's end did: "; cuCtxDestroy released them with their
