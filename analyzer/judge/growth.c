@@ -13,7 +13,7 @@
  *   - lift the valleys, the lowest levels of equal windows: Mann-Kendall (trends);
  *   - come from a program that repeats something: marked iterations, frees or launches of graphs
  * in between (goes_round). Nothing tells weights that are loaded in a row, at whatever pace, from
- * results that are kept in a row.
+ * results that are kept in a row; where memory is freed in between, and what was loaded is then used, growth_load.c does.
  * A queue that fills keeps no block. For it the floor is tested instead: the least that the site
  * held from a moment on, of which the number of blocks must rise (fills). One buffer that is made
  * longer and longer is growth_append.c's, few long rounds with a holder are growth_rounds.c's.
@@ -160,7 +160,8 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     uint32_t count = t->all - t->first;
     if (!is_steady(s, t))
         return false;
-    if (t->scale.kind == BY_RHYTHM && !goes_round(s, rises, count))
+    if (t->scale.kind == BY_RHYTHM &&
+        (!goes_round(s, rises, count) || vt_growth_is_load(s, t->curve, rises, count)))
         return false;
     if (!trends(s, t, &found->chance))
         return false;
@@ -244,7 +245,8 @@ static bool is_short(const struct search *s, const struct curve *c) {
             longest = rises[i].at - rises[i - 1].at;
     if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * (t.scale.end - rises[0].at))
         return false;
-    return t.all < RHYTHM_RISES || !goes_round(s, rises, t.all);
+    return t.all < RHYTHM_RISES || !goes_round(s, rises, t.all) ||
+           vt_growth_is_load(s, c, rises, t.all);
 }
 
 /* --- sites, and lines of several sites --- */
@@ -368,6 +370,7 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
            history->buckets[s.last_bucket + 1].events <= history->events_at_last_alloc)
         s.last_bucket++;
     s.rises = vt_alloc(history->bucket_count + 1, sizeof *s.rises);
+    vt_growth_load_open(&s);
     for (uint32_t i = 0; i < replay->site_count; i++) {
         if (index[i] == VT_NO_SITE)
             continue;
@@ -403,5 +406,6 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
             c.count && (is_short(&s, &c) || (vt_appends_name(site->stack) &&
                                              vt_growth_appends(&s, &c, i, RHYTHM_RISES, &found)));
     }
+    free(s.so_far);
     free(s.rises);
 }

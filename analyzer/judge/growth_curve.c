@@ -220,6 +220,7 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     while (c.count && c.samples[c.count - 1].bucket > s->last_bucket)
         c.count--;
     c.first = h->samples[0].bucket;
+    c.last_ticks = s->replay->sites[site].last_ticks;
     const struct vt_history_thread *thread = &s->history->threads[h->thread];
     c.thread_end = thread->events - (thread->at == s->history->allocs ? thread->behind : 0);
     c.one_thread = !h->shared;
@@ -246,6 +247,7 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
     for (uint32_t i = 0; i < count; i++) {
         struct curve c = vt_growth_curve(s, sites[i]);
         sum.held += c.held;
+        sum.last_ticks = c.last_ticks > sum.last_ticks ? c.last_ticks : sum.last_ticks;
         for (uint32_t j = 0; j < c.count; j++) {
             all[n] = c.samples[j];
             all[n++].allocs = i; /* the site of the sample, for the merge below */

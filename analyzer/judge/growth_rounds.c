@@ -83,7 +83,8 @@ bool vt_growth_rounds(const struct search *s, const struct curve *c, uint32_t si
     uint32_t count = vt_growth_kept(s, c, &scale);
     struct bursts b = find_bursts(s, count);
     if (b.count < OUTER_ROUNDS || (double)b.most > (double)b.least * OUTER_ALIKE ||
-        b.longest > b.shortest * OUTER_ALIKE || scale.end - b.last > b.longest * OUTER_ALIKE)
+        b.longest > b.shortest * OUTER_ALIKE || scale.end - b.last > b.longest * OUTER_ALIKE ||
+        vt_growth_is_load(s, c, s->rises, count))
         return false;
     *found = (struct found){.sites = found->sites,
                             .site_count = found->site_count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
- * that is appended to, growth_rounds.c those for few rounds, growth_curve.c their data, trend.c the statistics, growth_describe.c the
+ * that is appended to, growth_rounds.c those for few rounds, growth_load.c tells what is loaded, growth_curve.c has their data, trend.c the statistics, growth_describe.c the
  * figures for the report. growth_sawtooth.c finds what rises and falls again and again.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
@@ -28,6 +28,12 @@ struct rise {
 
 enum clock_kind { BY_ITERATION, BY_RHYTHM };
 
+/* What the program allocated up to a bucket's begin, and what of it is kept (growth_load.c). */
+struct so_far {
+    uint64_t blocks, kept;
+    double bytes, kept_bytes;
+};
+
 /* The input, the same for all sites. */
 struct search {
     const struct vt_replay *replay;
@@ -36,8 +42,10 @@ struct search {
     struct vt_clock clock;
     const uint32_t *index; /* see judge.h */
     const struct vt_process *process;
-    uint32_t last_bucket; /* the bucket of the process's last allocation */
-    struct rise *rises;   /* scratch space, one for each bucket */
+    uint32_t last_bucket;  /* the bucket of the process's last allocation */
+    struct rise *rises;    /* scratch space, one for each bucket */
+    struct so_far *so_far; /* by bucket, and at the end */
+    uint64_t newest;       /* ticks at which the last of the program's call sites began */
 };
 
 /* One site: its samples up to the process's last allocation. */
@@ -47,6 +55,7 @@ struct curve {
     uint64_t held; /* at the last allocation */
     uint64_t held_count;
     uint32_t first;      /* bucket of its first sample */
+    uint64_t last_ticks; /* of its last allocation */
     bool one_thread;     /* one thread made all allocations, so its own events are the rhythm */
     uint64_t thread_end; /* that thread's events up to the process's last allocation */
     double min_age;      /* in events: younger blocks may still be freed */
@@ -111,6 +120,16 @@ uint32_t vt_growth_floor(const struct search *search, const struct curve *curve,
 void vt_growth_valleys(const struct search *search, const struct curve *curve,
                        const struct scale *scale, double start, uint32_t count, bool blocks,
                        double *valleys);
+
+/* --- growth_load.c --- */
+
+/* Fills search.so_far, which the caller frees, and search.newest. */
+void vt_growth_load_open(struct search *search);
+
+/* Whether rises look like weights that are loaded, and then used: most of what was allocated meanwhile
+ * is kept, and other call sites began after the curve's last allocation. */
+bool vt_growth_is_load(const struct search *search, const struct curve *curve,
+                       const struct rise *rises, uint32_t count);
 
 /* --- growth_append.c --- */
 

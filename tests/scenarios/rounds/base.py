@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the families of rounds.py and loads.py share: the families by name, and what their programs do."""
+"""What the families of rounds.py, evaluated.py and loads.py share: the families by name, and what their programs do."""
 
 import time
 
@@ -18,8 +18,8 @@ def family(kind, which):
 
 
 class run:
-    """Of this run: the pause between two loads in ms, and chance."""
-    pace, dice = 0, None
+    """Of this run: the pause between two loads in ms, chance, and the number of epochs."""
+    pace, dice, rounds = 0, None, 0
 
 
 def pause():

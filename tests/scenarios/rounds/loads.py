@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Families that load once, and stand still. What is loaded with frees in between, and nothing after it, is no different from a
-leak: there is no such family."""
+leak: there is no such family. A short use tells it: `used_` have one."""
 
 import os
 import threading
@@ -136,3 +136,105 @@ def load_tables():
     global tables
     tables = {n: weight(n * 4 * KIB) for n in range(1, 257)}
     steps(120)
+
+
+# --- through staging copies, then used for a moment ---
+
+def many():
+    return some(16, 200)
+
+
+def forward():
+    """A short use: some blocks that live for a moment, of this line and of the next."""
+    for _ in range(some(1, 30)):
+        activation = Buffer(some(16 * KIB, 2 * MIB))
+    logits = Buffer(4 * KIB)
+    del activation, logits
+
+
+def staged(size):
+    staging = weight(size)
+    loaded = Buffer(size)
+    del staging
+    return loaded
+
+
+@family(LOADS, "tune")
+def used_dict():
+    global weights
+    weights = {f"layer{i}": staged(some(16 * KIB, MIB)) for i in range(many())}
+    forward()
+
+
+@family(LOADS, "tune")
+def used_list():
+    global weights
+    weights = [staged(256 * KIB) for _ in range(many())]
+    forward()
+
+
+@family(LOADS, "held")
+def used_in_main():
+    weights = []
+    for _ in range(many()):
+        staging = Buffer(64 * KIB)
+        weights.append(weight(some(64 * KIB, MIB)))
+        del staging
+    forward()
+    return weights
+
+
+@family(LOADS, "held")
+def used_model():
+    """Layers with a weight and a bias."""
+    class Layer:
+        def __init__(self, size):
+            self.weight, self.bias = staged(size), staged(4 * KIB)
+    global model
+    model = [Layer(some(64 * KIB, MIB)) for _ in range(many())]
+    forward()
+
+
+@family(LOADS, "held")
+def used_cast():
+    """Each is read in single precision and kept in half."""
+    global weights
+    weights = {}
+    for i in range(many()):
+        single = weight(2 * 256 * KIB)
+        weights[i] = Buffer(256 * KIB)
+        del single
+    forward()
+
+
+@family(LOADS, "held")
+def used_mixed():
+    """Every fourth is cast, too."""
+    global weights
+    weights = []
+    for i in range(many()):
+        size = some(64 * KIB, MIB)
+        staging = weight(size)
+        if i % 4 == 0:
+            cast = Buffer(size)
+            del cast
+        weights.append(Buffer(size))
+        del staging
+    forward()
+
+
+@family(LOADS, "held")
+def used_by_one_line():
+    """A use that is one line, for one moment."""
+    global weights
+    weights = [staged(some(32 * KIB, MIB)) for _ in range(some(32, 64))]
+    Buffer(64 * KIB)
+
+
+@family(LOADS, "held")
+def used_adapters():
+    """A model without staging, then adapters through staging copies."""
+    global weights, adapters
+    weights = [weight(512 * KIB) for _ in range(many())]
+    adapters = {i: staged(32 * KIB) for i in range(many())}
+    forward()

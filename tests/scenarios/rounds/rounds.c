@@ -131,6 +131,42 @@ static void load_reloaded(void) {
     steps(50);
 }
 
+/* A short use, by lines of its own. */
+static void use(int n) {
+    for (int i = 0; i < n; i++) {
+        CUdeviceptr activation = ALLOC(MIB);
+        FREE(activation);
+    }
+}
+
+/* Weights in a vector, which has no bound. */
+static CUdeviceptr *vector;
+
+static void load_vector(int n) {
+    for (int i = 0; i < n; i++) {
+        CUdeviceptr staging = ALLOC(256 * KIB);
+        pause_between();
+        vector = realloc(vector, sizeof *vector * (size_t)(i + 1));
+        vector[i] = ALLOC(256 * KIB);
+        FREE(staging);
+    }
+}
+
+static void used_vector(void) {
+    load_vector(64);
+    use(6);
+}
+
+static void used_at_once(void) {
+    load_vector(16);
+    use(1);
+}
+
+static void used_large(void) {
+    load_vector(200);
+    use(20);
+}
+
 static const struct {
     const char *name, *set; /* as in rounds.py */
     void (*run)(void);
@@ -151,6 +187,9 @@ static const struct {
     FAMILY(load_shards, "tune"),
     FAMILY(load_tables, "held"),
     FAMILY(load_reloaded, "held"),
+    FAMILY(used_vector, "tune"),
+    FAMILY(used_at_once, "held"),
+    FAMILY(used_large, "held"),
 };
 
 int main(int argc, char **argv) {

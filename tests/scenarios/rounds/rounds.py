@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Programs of few rounds, in families: rounds.py FAMILY ROUNDS PACE SEED. What is loaded once stands still afterwards, at
-any pace: PACE is the pause between two loads, in milliseconds. Of the others, ROUNDS is the number of epochs; a leak's line
-says LEAK. `run` records and judges them. Families of the set `tune` may be looked at while limits are chosen; those of the
-set `held` show how often that was right."""
+"""Programs of few rounds, in families: rounds.py FAMILY ROUNDS PACE SEED. PACE is the pause between two loads, in milliseconds;
+of what is not loaded once, ROUNDS is the number of epochs. A leak's line says LEAK. `run` records and judges them. Families of
+the set `tune` may be looked at while limits are chosen; those of the set `held` show how often that was right."""
 
 import collections
 import functools
 import random
 import sys
 
+import evaluated  # pylint: disable=unused-import
 import loads  # pylint: disable=unused-import
 from base import CLEAN, FAMILIES, LEAK, Model, family, run, some, steps
 from simgpu import KIB, MIB, Buffer, phase, work
@@ -554,5 +554,5 @@ if __name__ == "__main__":
             print(name, kind, which)
     else:
         rounds, run.pace, run.dice = int(sys.argv[2]), float(sys.argv[3]), random.Random(int(sys.argv[4]))
-        dice = run.dice
+        dice, run.rounds = run.dice, rounds
         FAMILIES[sys.argv[1]][2]()

@@ -235,6 +235,34 @@ static void looks_alike(void **state) {
     assert_true(grows(&s));
 }
 
+/* Weights that are loaded through staging copies and then used, by another call site; what is like it but for
+ * one thing. */
+static void loaded(void **state) {
+    static const struct {
+        const char *what;
+        uint64_t size;
+        uint32_t used_by; /* 0: not used */
+        bool grows;
+    } rows[] = {{"a load", 4000, 3, false},
+                {"no use", 4000, 0, true},
+                {"a use by what loads", 4000, 2, true},
+                {"losses", 8, 3, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct story s;
+        begin(&s);
+        for (int j = 0; j < 48; j++) {
+            uint64_t staging = take(&s, 2, 4096);
+            take(&s, 1, rows[i].size);
+            give(&s, staging);
+        }
+        if (rows[i].used_by)
+            give(&s, take(&s, rows[i].used_by, 1000));
+        if (grows(&s) != rows[i].grows)
+            fail_msg("%s: expected %s", rows[i].what, rows[i].grows ? "growing" : "not growing");
+    }
+}
+
 /* A program that only takes blocks, of mixed sizes or of one, each so long after the one before, and then
  * goes on for a while: weights that are loaded do that as well, and no pace tells them apart. They are
  * not judged, if an interpreter drops them at its end or frees none. */
@@ -445,6 +473,7 @@ int main(void) {
         cmocka_unit_test(looks_alike),      cmocka_unit_test(sawtooth),
         cmocka_unit_test(only_takes),       cmocka_unit_test(replaced),
         cmocka_unit_test(one_line),         cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(loaded),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
