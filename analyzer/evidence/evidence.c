@@ -121,6 +121,15 @@ static void note_unsure(struct vt_process *p) {
             count, vt_plural(count), VT_BYTES(bytes));
 }
 
+/* Where nothing is called a leak: what had too few rounds for that. */
+static void note_unjudged(struct vt_process *p) {
+    uint64_t bytes;
+    uint32_t count = vt_process_unjudged(p, &bytes);
+    if (count && !p->leak_count)
+        vt_model_note(p, "No leak found; %u site%s (%s) not judged: too few rounds.", count,
+                      vt_plural(count), VT_BYTES(bytes));
+}
+
 void vt_evidence_write(struct vt_process *p) {
     vt_why_write(p);
     note_tidied(p);
@@ -128,6 +137,7 @@ void vt_evidence_write(struct vt_process *p) {
     note_bounds(p);
     tell_sawtooth(p);
     note_unsure(p);
+    note_unjudged(p);
     vt_advice_add(p);
     vt_oom_write(p);
 }
