@@ -242,6 +242,20 @@ static void take_variables(struct build *b) {
             vt_strdup(b->log.variables[i].name), vt_strdup(b->log.variables[i].value)};
 }
 
+static void note_missed(struct vt_process *p) {
+    for (uint32_t i = 0; i < p->missed_count; i++) {
+        const struct vt_missed_snapshots *m = &p->missed[i];
+        bool room = m->reason == VT_MISSED_NO_ROOM && m->needed_bytes != VT_UNKNOWN;
+        VT_SCOPED char *figures =
+            room ? vt_formatted(" (it may take %s, %s are left)", VT_BYTES(m->needed_bytes),
+                                VT_BYTES(m->room_bytes))
+                 : NULL;
+        vt_model_note(p, "%u snapshot%s not taken (%s): %s%s.", m->count, vt_plural(m->count),
+                      vt_snapshot_why_names[m->why], vt_missed_texts[m->reason],
+                      figures ? figures : "");
+    }
+}
+
 /* Whether PyTorch's allocator took memory but reported no blocks although the tracer listened: then
  * it is a version that reports in a way unknown to the tracer. */
 static bool torch_is_mute(const struct build *b) {
@@ -358,6 +372,7 @@ static void judge(struct build *b) {
     vt_judge_blocks(&b->from, b->p);
     vt_replay_drop_live(&b->replay);
     vt_judge_process(&b->from, b->p);
+    note_missed(b->p);
     vt_stacks_take_modules(b->from.stacks, b->p);
     take_owner(b);
     note_replay(b);

@@ -10,11 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Leaks are what the gate fails by default. */
-static bool is_leak(const struct vt_process *p, const struct vt_site *site) {
-    return !site->before && !site->library_own && vt_site_fails(p, site, NULL);
-}
-
 /* --- the growth of a leak --- */
 
 static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
@@ -171,8 +166,9 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
     p->leaks = vt_alloc(p->site_count, sizeof *p->leaks);
     for (uint32_t i = 0; i < p->site_count; i++) {
         g.next_in_leak[i] = VT_NO_SITE;
-        if (is_leak(p, &p->sites[i]))
-            order[count++] = &p->sites[i];
+        const struct vt_site *site = &p->sites[i]; /* leaks are what the gate fails by default */
+        if (!site->before && !site->library_own && vt_site_fails(p, site, NULL))
+            order[count++] = site;
     }
     vt_sort(order, count, sizeof *order, compare_sites);
     for (uint32_t i = 0; i < count; i++)

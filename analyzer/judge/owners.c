@@ -344,16 +344,6 @@ static void take_missed(const struct vt_log *log, struct vt_process *p) {
         if (log->missed[i].why && log->missed[i].why < VT_SNAPSHOT_WHYS && log->missed[i].reason &&
             log->missed[i].reason < VT_MISSED_REASONS)
             add_missed(p, &log->missed[i]);
-    for (uint32_t i = 0; i < p->missed_count; i++) {
-        const struct vt_missed_snapshots *m = &p->missed[i];
-        char needed[VT_FORMAT_BYTES], room[VT_FORMAT_BYTES], figures[96] = "";
-        if (m->reason == VT_MISSED_NO_ROOM && m->needed_bytes != VT_UNKNOWN)
-            snprintf(figures, sizeof figures, " (it may take %s, %s are left)",
-                     vt_format_bytes(m->needed_bytes, needed),
-                     vt_format_bytes(m->room_bytes, room));
-        vt_model_note(p, "%u snapshot%s not taken (%s): %s%s.", m->count, vt_plural(m->count),
-                      vt_snapshot_why_names[m->why], vt_missed_texts[m->reason], figures);
-    }
 }
 
 void vt_owners_take(const struct vt_sources *from, struct vt_process *p) {
