@@ -249,10 +249,9 @@ static void note_missed(struct vt_process *p) {
         VT_SCOPED char *figures =
             room ? vt_formatted(" (it may take %s, %s are left)", VT_BYTES(m->needed_bytes),
                                 VT_BYTES(m->room_bytes))
-                 : NULL;
+                 : vt_strdup("");
         vt_model_note(p, "%u snapshot%s not taken (%s): %s%s.", m->count, vt_plural(m->count),
-                      vt_snapshot_why_names[m->why], vt_missed_texts[m->reason],
-                      figures ? figures : "");
+                      vt_snapshot_why_names[m->why], vt_missed_texts[m->reason], figures);
     }
 }
 
