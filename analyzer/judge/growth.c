@@ -54,27 +54,15 @@ static bool frees_between(const struct search *s, const struct rise *rises, uint
     return middle > first && last > middle;
 }
 
-/* Whether graphs were launched during the whole rise, in enough rounds, and hardly after it: a
- * program that warms up allocates as well, but then it launches many without allocating. */
+/* Whether graphs were launched in both halves of the rise, and hardly after it: a program that warms up
+ * allocates as well, but then it launches many without allocating. */
 static bool launches_between(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
-    uint64_t first = buckets[rises[0].bucket].launches, before = first, most = 0;
-    uint32_t rounds = 0, since = 0, longest = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        uint64_t now = buckets[rises[i].bucket].launches;
-        if (now > before) {
-            rounds++;
-            since = i;
-        }
-        if (i - since > longest)
-            longest = i - since;
-        if (now - before > most)
-            most = now - before;
-        before = now;
-    }
-    double tail = (double)(s->history->launches - before);
-    return rounds + 1 >= RHYTHM_RISES && longest <= count * LONGEST_PAUSE &&
-           (tail <= TAIL_PAUSES * (double)most || tail <= TAIL_SHARE * (double)(before - first));
+    uint64_t first = buckets[rises[0].bucket].launches;
+    uint64_t middle = buckets[rises[(count - 1) / 2].bucket].launches;
+    uint64_t last = buckets[rises[count - 1].bucket].launches;
+    return middle > first && last > middle &&
+           (double)(s->history->launches - last) <= 1 + TAIL_SHARE * (double)(last - first);
 }
 
 /* Whether the program repeated something while this rose. */
@@ -107,11 +95,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
             longest = rises[i].at - before;
         before = rises[i].at;
     }
-    /* the length of one iteration is not a pause */
-    double tail = t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
-    if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * span)
-        return false;
-    if (longest > span * LONGEST_PAUSE || tail > span * LONGEST_PAUSE)
+    double tail = t->scale.end - before;
+    if ((tail > longest && tail > TAIL_SHARE * span) || longest > span * LONGEST_PAUSE)
         return false;
     return !slows_down(rises, count, t->scale.end, t->warm);
 }
@@ -243,7 +228,7 @@ static bool is_short(const struct search *s, const struct curve *c) {
     for (uint32_t i = 1; i < t.all; i++)
         if (rises[i].at - rises[i - 1].at > longest)
             longest = rises[i].at - rises[i - 1].at;
-    if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * (t.scale.end - rises[0].at))
+    if (tail > longest && tail > TAIL_SHARE * (t.scale.end - rises[0].at))
         return false;
     return t.all < RHYTHM_RISES || !goes_round(s, rises, t.all) ||
            vt_growth_is_load(s, c, rises, t.all);

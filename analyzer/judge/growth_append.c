@@ -19,7 +19,7 @@ static bool goes_on(const struct search *s, const struct scale *scale, uint32_t 
             longest = s->rises[i].at - before;
         before = s->rises[i].at;
     }
-    double tail = scale->end - before - (scale->kind == BY_ITERATION ? 1 : 0);
+    double tail = scale->end - before;
     return tail <= APPEND_PAUSES * longest || tail <= TAIL_SHARE * (scale->end - start);
 }
 
