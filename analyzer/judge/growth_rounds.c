@@ -5,7 +5,7 @@
  * one, and which gives nothing up. growth.c calls, where its own tests fail.
  *
  * Rounds are seen in the rises themselves: they come in bursts with pauses between, in which the
- * program frees other memory. What fills up (a cache in its first epoch, an optimizer's state in its
+ * program works: it frees other memory, more than a load or a first try does. What fills up (a cache in its first epoch, an optimizer's state in its
  * first step) has fewer bursts, or unequal ones, or none in the last rounds. Without a snapshot nothing
  * is said: what is not known makes no verdict stronger.
  */
@@ -41,7 +41,7 @@ static void add_burst(struct bursts *b, uint64_t blocks, double begin) {
     b->count++;
 }
 
-/* Divides rises into bursts. None, if nothing is freed between two of them. */
+/* Divides rises into bursts. None, if the program hardly works between two of them. */
 static struct bursts find_bursts(const struct search *s, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     const struct rise *rises = s->rises;
@@ -53,7 +53,8 @@ static struct bursts find_bursts(const struct search *s, uint32_t count) {
         uint64_t blocks = 0;
         for (uint32_t k = first; k < i; k++)
             blocks += rises[k].count;
-        if (first && buckets[rises[first].bucket].frees == buckets[rises[first - 1].bucket].frees)
+        if (first && buckets[rises[first].bucket].frees <
+                         buckets[rises[first - 1].bucket].frees + OUTER_WORK)
             return (struct bursts){0};
         add_burst(&bursts, blocks, rises[first].at);
         first = i;
@@ -83,8 +84,7 @@ bool vt_growth_rounds(const struct search *s, const struct curve *c, uint32_t si
     uint32_t count = vt_growth_kept(s, c, &scale);
     struct bursts b = find_bursts(s, count);
     if (b.count < OUTER_ROUNDS || (double)b.most > (double)b.least * OUTER_ALIKE ||
-        b.longest > b.shortest * OUTER_ALIKE || scale.end - b.last > b.longest * OUTER_ALIKE ||
-        vt_growth_is_load(s, c, s->rises, count))
+        b.longest > b.shortest * OUTER_ALIKE || scale.end - b.last > b.longest * OUTER_ALIKE)
         return false;
     *found = (struct found){.sites = found->sites,
                             .site_count = found->site_count,

@@ -238,3 +238,39 @@ def used_adapters():
     weights = [weight(512 * KIB) for _ in range(many())]
     adapters = {i: staged(32 * KIB) for i in range(many())}
     forward()
+
+
+# --- a few things, and nothing after them ---
+
+def few():
+    return some(4, 8)
+
+
+@family(LOADS, "tune")
+def few_staged():
+    global models
+    models = [staged(some(64 * KIB, MIB)) for _ in range(few())]
+
+
+@family(LOADS, "held")
+def few_cast():
+    """Each is read, cast, and put into its place."""
+    global models
+    models = {}
+    for i in range(few()):
+        read = weight(4 * 128 * KIB)
+        cast = Buffer(2 * 128 * KIB)
+        models[f"model{i}"] = Buffer(128 * KIB)
+        del read, cast
+
+
+@family(LOADS, "held")
+def few_warmed():
+    """Each is tried once: an input, what lies between, an output."""
+    global models
+    models = []
+    for _ in range(few()):
+        models.append(weight(some(64 * KIB, MIB)))
+        inputs, hidden = Buffer(32 * KIB), Buffer(64 * KIB)
+        outputs = Buffer(32 * KIB)
+        del inputs, hidden, outputs
