@@ -207,6 +207,17 @@ static double find_min_age(const struct search *s, const struct curve *c) {
     return longest * OLD_ENOUGH;
 }
 
+/* Whether snapshots saw that autograd graphs hold memory of a site. */
+static bool is_in_graphs(const struct search *s, uint32_t site) {
+    if (s->index[site] == VT_NO_SITE)
+        return false;
+    const struct vt_owned_list *owned = &s->process->sites[s->index[site]].owned;
+    for (uint32_t i = 0; i < owned->count; i++)
+        if (owned->owners[i].owner->graph)
+            return true;
+    return false;
+}
+
 struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     const struct vt_site_history *h =
         site < s->history->site_room ? &s->history->sites[site] : NULL;
@@ -224,6 +235,7 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     const struct vt_history_thread *thread = &s->history->threads[h->thread];
     c.thread_end = thread->events - (thread->at == s->history->allocs ? thread->behind : 0);
     c.one_thread = !h->shared;
+    c.in_graphs = is_in_graphs(s, site);
     c.min_age = find_min_age(s, &c);
     return c;
 }
@@ -247,6 +259,7 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
     for (uint32_t i = 0; i < count; i++) {
         struct curve c = vt_growth_curve(s, sites[i]);
         sum.held += c.held;
+        sum.in_graphs |= c.in_graphs;
         sum.last_ticks = c.last_ticks > sum.last_ticks ? c.last_ticks : sum.last_ticks;
         for (uint32_t j = 0; j < c.count; j++) {
             all[n] = c.samples[j];

@@ -3,7 +3,8 @@
  * Weights that are loaded through staging copies, one after the other, rise like a leak: evenly, with
  * frees in between, and to the end where the program then uses them for a moment only. growth.c asks
  * here what tells a load: most of what the loop allocates is kept, the loop ends, and call sites begin
- * after it that the program had not yet. A loop that leaks keeps a small part of what it allocates.
+ * after it that the program had not yet. A loop that leaks keeps a small part of what it allocates, or
+ * autograd graphs hold it.
  */
 #include "growth_search.h"
 
@@ -49,7 +50,7 @@ bool vt_growth_is_load(const struct search *s, const struct curve *c, const stru
                        uint32_t count) {
     const struct so_far *from = &s->so_far[rises[0].bucket];
     const struct so_far *to = &s->so_far[rises[count - 1].bucket + 1];
-    return s->newest > c->last_ticks &&
+    return s->newest > c->last_ticks && !c->in_graphs &&
            (double)(to->kept - from->kept) >= LOADED_BLOCKS * (double)(to->blocks - from->blocks) &&
            to->kept_bytes - from->kept_bytes >= LOADED_BYTES * (to->bytes - from->bytes);
 }

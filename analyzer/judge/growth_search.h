@@ -56,6 +56,7 @@ struct curve {
     uint64_t held_count;
     uint32_t first;      /* bucket of its first sample */
     uint64_t last_ticks; /* of its last allocation */
+    bool in_graphs;      /* autograd graphs hold some of it: these are no weights */
     bool one_thread;     /* one thread made all allocations, so its own events are the rhythm */
     uint64_t thread_end; /* that thread's events up to the process's last allocation */
     double min_age;      /* in events: younger blocks may still be freed */
