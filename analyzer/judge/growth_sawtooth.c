@@ -21,8 +21,8 @@ struct tooth {
 
 static bool is_tooth(const struct search *s, const struct curve *c, const struct tooth *t) {
     const struct vt_bucket *buckets = s->history->buckets;
-    if (t->rises < 2 || c->samples[t->top].last_count < TOOTH_BLOCKS)
-        return false; /* within one bucket it may be one moment */
+    if (c->samples[t->top].last_count < TOOTH_BLOCKS)
+        return false;
     uint64_t frees =
         buckets[c->samples[t->top].bucket].frees - buckets[c->samples[t->first].bucket].frees;
     return 2 * frees >= t->rises;
@@ -39,53 +39,29 @@ static bool falls_at_once(const struct search *s, const struct curve *c, const s
     return (double)allocs <= (double)top->last_count * TOOTH_CLIFF + (double)h->events_in_bucket;
 }
 
-/* The extremes of the teeth, which are alike if they come from epochs: their heights, and the events
- * from one's top to the next one's. */
-struct alike {
-    uint64_t low, high, nearest, farthest;
-    uint64_t last; /* events before the last top */
-};
-
-static void compare(struct alike *a, uint64_t height, uint64_t top) {
-    a->high = height > a->high ? height : a->high;
-    a->low = !a->low || height < a->low ? height : a->low;
-    if (a->last) {
-        uint64_t apart = top - a->last;
-        a->farthest = apart > a->farthest ? apart : a->farthest;
-        a->nearest = !a->nearest || apart < a->nearest ? apart : a->nearest;
-    }
-    a->last = top;
-}
-
-static bool are_alike(const struct alike *a) {
-    return (double)a->high <= (double)a->low * TEETH_ALIKE &&
-           (double)a->farthest <= (double)a->nearest * TEETH_ALIKE;
-}
-
+/* Adds a tooth; *least: the height of the lowest so far. */
 static void add_tooth(const struct search *s, const struct curve *c, const struct tooth *t,
-                      struct alike *alike, struct vt_sawtooth *saw) {
+                      uint64_t *least, struct vt_sawtooth *saw) {
     const struct vt_bucket *buckets = s->history->buckets;
-    compare(alike, t->high - t->base, buckets[c->samples[t->top].bucket].events);
+    uint64_t height = t->high - t->base;
+    *least = !*least || height < *least ? height : *least;
+    saw->bytes = height > saw->bytes ? height : saw->bytes;
     if (saw->count == VT_TEETH)
         return;
     saw->began[saw->count] = vt_clock_ns(s->clock, buckets[c->samples[t->first].bucket].ticks);
     saw->top[saw->count++] = vt_clock_ns(s->clock, buckets[c->samples[t->top].bucket].ticks);
-    if (t->high - t->base > saw->bytes)
-        saw->bytes = t->high - t->base;
 }
 
 struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curve *c) {
     struct vt_sawtooth saw = {0};
-    struct alike alike = {0};
     struct tooth t = {0};
-    uint64_t level = 0;
+    uint64_t level = 0, least = 0;
     uint32_t slopes = 0; /* rises that were no teeth */
     for (uint32_t i = 0; i < c->count; i++) {
         const struct vt_sample *sample = &c->samples[i];
-        uint64_t left = sample->low_bytes > t.base ? sample->low_bytes - t.base : 0;
-        if (t.rises && (double)left <= (double)(t.high - t.base) * TOOTH_BASE) {
+        if (t.rises && sample->low_bytes <= t.base) {
             if (is_tooth(s, c, &t) && falls_at_once(s, c, &t, i))
-                add_tooth(s, c, &t, &alike, &saw);
+                add_tooth(s, c, &t, &least, &saw);
             else
                 slopes += c->samples[t.top].last_count >= TOOTH_BLOCKS;
             t = (struct tooth){0};
@@ -103,7 +79,8 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
         level = sample->last_bytes;
     }
     bool rising = is_tooth(s, c, &t) && level >= t.high / 2;
-    if (!saw.count || saw.count + rising < TEETH || slopes > saw.count || !are_alike(&alike))
+    if (!saw.count || saw.count + rising < TEETH || slopes > saw.count ||
+        (double)saw.bytes > (double)least * TEETH_ALIKE)
         return NULL;
     struct vt_sawtooth *found = vt_alloc(1, sizeof *found);
     *found = saw;
