@@ -6,7 +6,6 @@
  */
 #include "growth_search.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* --- the run's rhythm --- */
@@ -101,22 +100,30 @@ static bool is_times(uint64_t count, uint64_t base, uint64_t times) {
     return n <= expected + expected * BEAT_ALIKE + 1 && n + n * BEAT_ALIKE + 1 >= expected;
 }
 
+static uint64_t allocs_of(const struct search *s, uint32_t site) {
+    return s->replay->sites[site].alloc_count;
+}
+
 /* Finds the site whose allocations count as iterations: the one for which the most other sites
  * allocate equally often (which counts twice) or up to eight times as often; of two, the more
- * frequent. VT_NO_SITE: none. */
+ * frequent, and of those of one tempo the one that allocated most before the growth as well.
+ * VT_NO_SITE: none. */
 static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_t thread) {
     struct tempo {
         uint64_t count; /* of its most frequent site */
-        uint32_t site, sites;
-    } tempos[TEMPOS];
+        uint32_t site;  /* the one with the most allocations in the whole run */
+        uint32_t sites;
+    };
     uint32_t count, n = 0, best = VT_NO_SITE, best_votes = 0;
     VT_SCOPED struct beat *beats = find_even(s, first_bucket, thread, &count);
+    VT_SCOPED struct tempo *tempos = vt_alloc(count, sizeof *tempos);
     for (uint32_t i = 0; i < count; i++) {
         if (n && is_times(beats[i].count, tempos[n - 1].count, 1)) {
             tempos[n - 1].count = beats[i].count;
-            tempos[n - 1].site = beats[i].site;
+            if (allocs_of(s, beats[i].site) >= allocs_of(s, tempos[n - 1].site))
+                tempos[n - 1].site = beats[i].site;
             tempos[n - 1].sites++;
-        } else if (n < TEMPOS) {
+        } else {
             tempos[n++] = (struct tempo){beats[i].count, beats[i].site, 1};
         }
     }
@@ -156,36 +163,6 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
             g->outer = outer->name;
             g->outer_iterations = g->iterations / count;
         }
-    }
-}
-
-/* The same by rhythm: the most regular site that allocates once in several iterations and is not
- * the one that grows. */
-static void find_outer_beat(const struct search *s, const struct found *found, uint32_t beat,
-                            struct vt_growth *g) {
-    for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
-        uint64_t count = s->replay->sites[i].alloc_count,
-                 length = count ? g->iterations / count : 0;
-        const struct vt_site_history *h = &s->history->sites[i];
-        if (i == found->sites[0] || is_others(s, i) || count < 2 || length < EPOCH_ROUNDS ||
-            g->iterations % count || length <= g->outer_iterations)
-            continue;
-        bool even = true;
-        uint64_t before = 0;
-        uint32_t allocs = 0;
-        for (uint32_t j = 0; j < h->count && even; j++) {
-            if (h->samples[j].allocs == allocs)
-                continue;
-            uint64_t now = beats_before(s, found, beat, h->samples[j].bucket);
-            uint64_t rounds = now - before;
-            double apart = fabs((double)rounds - (double)length);
-            even = h->samples[j].allocs == allocs + 1 &&
-                   (!allocs || apart <= (double)length * OUTER_SLACK + 1);
-            before = now;
-            allocs++;
-        }
-        if (even)
-            g->outer_iterations = length;
     }
 }
 
@@ -266,7 +243,6 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
         if (beat != VT_NO_SITE)
             g->iterations = s->replay->sites[beat].alloc_count;
         all = (double)g->iterations;
-        find_outer_beat(s, found, beat, g);
     }
     double before = iterations_before(s, found, beat, begin);
     double between = iterations_before(s, found, beat, last) - before, length = all - before;
