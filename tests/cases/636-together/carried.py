@@ -32,3 +32,6 @@ if scene == "rates":
     everything = [made, batches, rare]
     everything.append(everything)
     del made, batches, rare, everything
+if scene == "carried":
+    made.clear()
+    batches.clear()
