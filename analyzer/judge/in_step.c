@@ -22,15 +22,8 @@
 
 enum {
     COURSE_PARTS = 256,
-    STEPS = 6,           /* fewest parts of the run in which a site rose, to be adopted */
-    GROWING_ASKED = 256, /* growing sites that are compared with each site */
-    FREED_BOTH = 4,  /* fewest blocks of each that were freed at exit, to learn from their order */
-    ALTERNATELY = 6, /* fewest changes from one site to the other */
-    ONE_BY_ONE = 2   /* most changes if they went one site after the other */
+    GROWING_ASKED = 256 /* growing sites that are compared with each site */
 };
-#define APART_LEAST 0.05 /* of all blocks: by how much two sites in step may be apart... */
-#define APART_STEPS 1.5  /* ... and by these steps of the one with fewer */
-#define APART_MOST  0.25
 
 /* --- the course of a site --- */
 
@@ -169,7 +162,7 @@ static bool by_age(const struct vt_courses *order, uint32_t site) {
 static enum went how_they_went(const struct vt_courses *order, uint32_t a, uint32_t b) {
     size_t i = order->first[a], j = order->first[b], changes = 0;
     size_t end_a = order->first[a + 1], end_b = order->first[b + 1];
-    if (end_a - i < FREED_BOTH || end_b - j < FREED_BOTH)
+    if (i == end_a || j == end_b)
         return WENT_UNKNOWN;
     for (int last = -1; i < end_a || j < end_b;) {
         int now = j == end_b || (i < end_a && order->at[i] < order->at[j]) ? 0 : 1;
@@ -180,8 +173,6 @@ static enum went how_they_went(const struct vt_courses *order, uint32_t a, uint3
     }
     if (changes <= ONE_BY_ONE)
         return WENT_ONE_BY_ONE;
-    if (changes < ALTERNATELY)
-        return WENT_UNKNOWN;
     /* a garbage collector calls finalizers in the order of age, whatever held the objects */
     return by_age(order, a) && by_age(order, b) ? WENT_BY_AGE : WENT_ALTERNATELY;
 }
@@ -267,7 +258,7 @@ bool vt_in_step_one(const struct vt_process *p, const struct vt_courses *c, uint
 /* --- adopting --- */
 
 static bool may_join(const struct vt_process *p, const struct vt_site *site) {
-    return !site->before && !site->growth && !site->tested && site->held_count >= STEPS &&
+    return !site->before && !site->growth && !site->tested && site->held_count &&
            site->class == VT_CLASS_PROGRAM && !vt_site_tidied(p, site);
 }
 
@@ -278,8 +269,7 @@ static bool adopt(const struct vt_history *h, const struct vt_site_history *own,
     struct vt_site_course *course = draw(c, h, own, site->held_count, begin, i);
     struct rise all = {.bytes = site->held_bytes / site->held_count * course->kept,
                        .count = course->kept};
-    if (course->count >= STEPS && course->kept * 2 >= site->held_count && all.bytes &&
-        vt_in_step_one(p, c, i, with)) {
+    if (course->kept * 2 >= site->held_count && all.bytes && vt_in_step_one(p, c, i, with)) {
         struct vt_growth *g = site->growth = vt_growth_part(p->sites[with].growth, &all, 1);
         g->rises = course->count;
         g->appends = NULL;
