@@ -6,6 +6,7 @@
  */
 #include "growth_search.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* --- the run's rhythm --- */
@@ -166,6 +167,36 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     }
 }
 
+/* The same by rhythm: the most regular site that allocates once in several iterations and is not
+ * the one that grows. */
+static void find_outer_beat(const struct search *s, const struct found *found, uint32_t beat,
+                            struct vt_growth *g) {
+    for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
+        uint64_t count = s->replay->sites[i].alloc_count,
+                 length = count ? g->iterations / count : 0;
+        const struct vt_site_history *h = &s->history->sites[i];
+        if (i == found->sites[0] || is_others(s, i) || count < 2 || length < EPOCH_ROUNDS ||
+            g->iterations % count || length <= g->outer_iterations)
+            continue;
+        bool even = true;
+        uint64_t before = 0;
+        uint32_t allocs = 0;
+        for (uint32_t j = 0; j < h->count && even; j++) {
+            if (h->samples[j].allocs == allocs)
+                continue;
+            uint64_t now = beats_before(s, found, beat, h->samples[j].bucket);
+            uint64_t rounds = now - before;
+            double apart = fabs((double)rounds - (double)length);
+            even = h->samples[j].allocs == allocs + 1 &&
+                   (!allocs || apart <= (double)length * OUTER_SLACK + 1);
+            before = now;
+            allocs++;
+        }
+        if (even)
+            g->outer_iterations = length;
+    }
+}
+
 uint64_t vt_growth_room(const struct vt_process *p, const struct vt_site *site) {
     const struct vt_device *d = vt_process_device(p, site->device);
     /* a refused allocation means that it is full, unless the same request succeeded when it was made again */
@@ -243,6 +274,7 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
         if (beat != VT_NO_SITE)
             g->iterations = s->replay->sites[beat].alloc_count;
         all = (double)g->iterations;
+        find_outer_beat(s, found, beat, g);
     }
     double before = iterations_before(s, found, beat, begin);
     double between = iterations_before(s, found, beat, last) - before, length = all - before;

@@ -97,7 +97,7 @@ struct vt_growth {
     double pace;                 /* bytes per iteration, on average since it began to grow */
     uint64_t since_iteration, since;
     uint64_t full_in_iterations, full_in; /* from the run's end; 0: the device was full then */
-    const char *outer;         /* a phase that contains iterations; NULL: there is none */
+    const char *outer;         /* a phase that contains iterations; NULL: a longer rhythm */
     uint64_t outer_iterations; /* iterations in each `outer`; 0: there is none */
     uint64_t bytes;            /* growth up to the process's last allocation */
     uint64_t blocks;           /* kept by these rises; 0: found by levels, not by blocks */

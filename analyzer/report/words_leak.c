@@ -118,9 +118,11 @@ static void say_growth(const struct vt_text *t, const struct vt_leak *leak, stru
     const struct vt_growth *g = leak->growth;
     const char *per = vt_growth_unit(g);
     VT_SCOPED_STRING outer = {0};
-    if (g->outer)
-        vt_string_format(&outer, "; %s per %s", VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
-                         g->outer);
+    if (g->outer_iterations)
+        vt_string_format(&outer, "; %s per %s%s",
+                         VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
+                         g->outer ? g->outer : VT_NUMBER(g->outer_iterations),
+                         g->outer ? "" : " rounds (an epoch?)");
     vt_doc_row(doc, "how much", "%s per %s%s", VT_BYTES(vt_growth_bytes(g)), per,
                outer.length ? outer.text : "");
     say_round(t, leak, doc);

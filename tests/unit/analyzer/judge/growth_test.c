@@ -86,6 +86,48 @@ static void rhythm(void **state) {
     vt_build_free(&model);
 }
 
+/* What allocates once in several rounds marks an epoch, but not once in two. */
+static void epochs_by_rhythm(void **state) {
+    (void)state;
+    for (uint64_t rounds = 2; rounds <= 10; rounds += 8) {
+        struct story s;
+        struct vt_model model;
+        begin(&s);
+        for (uint64_t i = 0; i < 100; i++, work(&s)) {
+            take(&s, 1, 1000);
+            if (i % rounds == rounds - 1)
+                give(&s, take(&s, 2, 64));
+        }
+        const struct vt_growth *g = growth_of(finish(&s, &model), 1);
+        assert_non_null(g);
+        assert_int_equal(g->outer_iterations, rounds == 10 ? 10 : 0);
+        vt_build_free(&model);
+    }
+}
+
+/* When a cache asks for another segment, or cuBLAS for a workspace, is no epoch of the program's. */
+static void epochs_of_others(void **state) {
+    static const char *const libraries[] = {"/opt/libc10_cuda.so", "/opt/libcublas.so.12"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct story s;
+        struct vt_model model;
+        uint64_t frames[] = {0x609000};
+        begin(&s);
+        maker_module(&s.maker, 0, 0, 0x600000, 0x700000, 0x600000, "id", 2, libraries[i]);
+        maker_stack(&s.maker, 0, 5, frames, 1);
+        for (uint64_t k = 0; k < 100; k++, work(&s)) {
+            take(&s, 1, 1000);
+            if (k % 10 == 9)
+                take(&s, 5, 2 << 20);
+        }
+        const struct vt_growth *g = growth_of(finish(&s, &model), 1);
+        assert_non_null(g);
+        assert_int_equal(g->outer_iterations, 0);
+        vt_build_free(&model);
+    }
+}
+
 static void marked(void **state) {
     struct story s;
     struct vt_model model;
@@ -423,12 +465,13 @@ static void sawtooth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),    cmocka_unit_test(steadiness),
-        cmocka_unit_test(rhythm),       cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end), cmocka_unit_test(launches),
-        cmocka_unit_test(looks_alike),  cmocka_unit_test(sawtooth),
-        cmocka_unit_test(only_takes),   cmocka_unit_test(replaced),
-        cmocka_unit_test(one_line),     cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(statistic),        cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),           cmocka_unit_test(epochs_by_rhythm),
+        cmocka_unit_test(epochs_of_others), cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end),     cmocka_unit_test(launches),
+        cmocka_unit_test(looks_alike),      cmocka_unit_test(sawtooth),
+        cmocka_unit_test(only_takes),       cmocka_unit_test(replaced),
+        cmocka_unit_test(one_line),         cmocka_unit_test(marked_by_threads),
         cmocka_unit_test(loaded),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
