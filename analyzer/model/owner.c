@@ -242,14 +242,14 @@ static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) 
                      (int)(length ? length - 1 : 0), of);
 }
 
-/* " in the traceback of server.last_error": a function that has returned keeps its variables only
- * because somebody keeps its exception. */
+/* " in the traceback of server.last_error", of a holder in there: a function that has returned keeps its
+ * variables only because somebody keeps its exception. */
 static void add_traceback(const struct vt_memory_owner *o, struct vt_string *s) {
     uint32_t at = 0;
     while (at < o->name_count && strcmp(o->path[at], ".__traceback__") != 0 &&
            (!at || strchr(".[", o->path[at][0])))
         at++;
-    if (!at || at == o->name_count || strcmp(o->path[at], ".__traceback__") != 0)
+    if (!at || at >= o->holder_count || strcmp(o->path[at], ".__traceback__") != 0)
         return;
     vt_string_add(s, " in the traceback of ");
     for (uint32_t i = 0; i < at; i++)

@@ -63,6 +63,19 @@ KINDS = {
     "key_with_bracket": (dict, lambda k, i: k.setdefault("conv (3x3)", []).append(Session())),
 }
 
+
+
+def failed(kept):
+    """Keeps the exception of a function, and so its variables."""
+    def serve(session):
+        raise ValueError("no")
+    try:
+        serve(Session())
+    except ValueError as error:
+        kept.append(error)
+
+
+KINDS["exceptions"] = list, lambda k, i: failed(k)
 kind = sys.argv[1]
 if kind == "globals":
     fill(lambda i: globals().__setitem__(f"kept_{i}", Session()))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The first row of each batch is kept until the device is full: with its whole batch, or alone."""
 # sim: 512M
-# leaky: cause capacity at KEPT; advice for views that see; kept by rows (list)
+# leaky: cause capacity at KEPT; advice for views that see; advice `rows` keeps
 # clean: passes
 import sys
 
