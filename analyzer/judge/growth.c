@@ -145,8 +145,8 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     uint32_t count = t->all - t->first;
     if (!is_steady(s, t))
         return false;
-    if (t->scale.kind == BY_RHYTHM &&
-        (!goes_round(s, rises, count) || vt_growth_is_load(s, t->curve, rises, count)))
+    if (t->scale.kind == BY_RHYTHM && (!goes_round(s, rises, count) ||
+                                       vt_growth_is_load(s, t->curve, t->scale.end, rises, count)))
         return false;
     if (!trends(s, t, &found->chance))
         return false;
@@ -231,7 +231,7 @@ static bool is_short(const struct search *s, const struct curve *c) {
     if (tail > longest && tail > TAIL_SHARE * (t.scale.end - rises[0].at))
         return false;
     return t.all < RHYTHM_RISES || !goes_round(s, rises, t.all) ||
-           vt_growth_is_load(s, c, rises, t.all);
+           vt_growth_is_load(s, c, t.scale.end, rises, t.all);
 }
 
 /* --- sites, and lines of several sites --- */

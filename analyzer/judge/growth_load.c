@@ -46,11 +46,12 @@ void vt_growth_load_open(struct search *s) {
     s->so_far = all;
 }
 
-bool vt_growth_is_load(const struct search *s, const struct curve *c, const struct rise *rises,
-                       uint32_t count) {
+bool vt_growth_is_load(const struct search *s, const struct curve *c, double end,
+                       const struct rise *rises, uint32_t count) {
     const struct so_far *from = &s->so_far[rises[0].bucket];
     const struct so_far *to = &s->so_far[rises[count - 1].bucket + 1];
     return s->newest > c->last_ticks && !c->in_graphs &&
+           end - rises[count - 1].until >= LOADED_USE &&
            (double)(to->kept - from->kept) >= LOADED_BLOCKS * (double)(to->blocks - from->blocks) &&
            to->kept_bytes - from->kept_bytes >= LOADED_BYTES * (to->bytes - from->bytes);
 }

@@ -128,8 +128,8 @@ void vt_growth_valleys(const struct search *search, const struct curve *curve,
 void vt_growth_load_open(struct search *search);
 
 /* Whether rises look like weights that are loaded, and then used: most of what was allocated meanwhile
- * is kept, and other call sites began after the curve's last allocation. */
-bool vt_growth_is_load(const struct search *search, const struct curve *curve,
+ * is kept, and other call sites began after the curve's last allocation and did something up to `end`. */
+bool vt_growth_is_load(const struct search *search, const struct curve *curve, double end,
                        const struct rise *rises, uint32_t count);
 
 /* --- growth_append.c --- */

@@ -65,3 +65,17 @@ def batches_then_plotted():
         Buffer(some(256 * KIB, 4 * MIB))
         Buffer(MIB)
     evaluate(run.rounds // 3)
+
+
+@family(LEAK, "held")
+def sessions_then_summary():
+    """A server's sessions are never dropped; a table of figures at its end."""
+    class Session:
+        def __init__(self):
+            self.cache = Buffer(3 * MIB)  # LEAK
+    global sessions
+    sessions = {}
+    for request in range(run.rounds * 10):
+        sessions[f"user {request}"] = Session()
+        Buffer(MIB)
+    Buffer(4 * KIB)

@@ -157,11 +157,6 @@ static void used_vector(void) {
     use(6);
 }
 
-static void used_at_once(void) {
-    load_vector(16);
-    use(1);
-}
-
 static void used_large(void) {
     load_vector(200);
     use(20);
@@ -188,7 +183,6 @@ static const struct {
     FAMILY(load_tables, "held"),
     FAMILY(load_reloaded, "held"),
     FAMILY(used_vector, "tune"),
-    FAMILY(used_at_once, "held"),
     FAMILY(used_large, "held"),
 };
 
