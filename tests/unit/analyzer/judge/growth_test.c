@@ -241,12 +241,13 @@ static void loaded(void **state) {
     static const struct {
         const char *what;
         uint64_t size;
-        uint32_t used_by; /* 0: not used */
+        uint32_t used_by, uses;
         bool grows;
-    } rows[] = {{"a load", 4000, 3, false},
-                {"no use", 4000, 0, true},
-                {"a use by what loads", 4000, 2, true},
-                {"losses", 8, 3, true}};
+    } rows[] = {{"a load", 4000, 3, 4, false},
+                {"no use", 4000, 3, 0, true},
+                {"a summary", 4000, 3, 1, true},
+                {"a use by what loads", 4000, 2, 4, true},
+                {"losses", 8, 3, 4, true}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct story s;
@@ -256,7 +257,7 @@ static void loaded(void **state) {
             take(&s, 1, rows[i].size);
             give(&s, staging);
         }
-        if (rows[i].used_by)
+        for (uint32_t j = 0; j < rows[i].uses; j++)
             give(&s, take(&s, rows[i].used_by, 1000));
         if (grows(&s) != rows[i].grows)
             fail_msg("%s: expected %s", rows[i].what, rows[i].grows ? "growing" : "not growing");
