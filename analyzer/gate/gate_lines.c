@@ -156,6 +156,11 @@ void vt_gate_lines_make(struct vt_gate *g) {
 
 /* "3 of 4 allocations were never freed, 2 released with their context (cuCtxDestroy)" */
 static void say_counts(const struct vt_gate_line *line, const char *from, struct vt_string *why) {
+    if (!line->live_count && line->amount.freed) {
+        vt_string_format(why, "%s of %s allocations%s were freed only at exit",
+                         VT_NUMBER(line->amount.freed), VT_NUMBER(line->alloc_count), from);
+        return;
+    }
     vt_string_format(why, "%s of %s allocation%s%s %s %s", VT_NUMBER(line->live_count),
                      VT_NUMBER(line->alloc_count), vt_plural(line->alloc_count), from,
                      line->live_count == 1 ? "was" : "were",
@@ -171,7 +176,7 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
                        const char *from, struct vt_string *why) {
     enum vt_verdict verdict = worst->verdict;
     say_counts(line, from, why);
-    if (line->amount.freed)
+    if (line->amount.freed && line->live_count)
         vt_string_format(why, ", %s %s freed only at exit", VT_NUMBER(line->amount.freed),
                          line->amount.freed == 1 ? "was" : "were");
     if (verdict == VT_VERDICT_LOST)
@@ -188,10 +193,11 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
 /* For a line with several failures. */
 static void common_why(const struct vt_gate_line *line, const struct vt_site *worst,
                        const char *from, struct vt_string *why) {
+    uint64_t live = line->live_count - line->went_count;
     if (worst->verdict == VT_VERDICT_LOST)
-        vt_string_format(why, "no pointer to %s of %s live allocations%s was left in memory",
-                         VT_NUMBER(line->lost_count),
-                         VT_NUMBER(line->live_count - line->went_count), from);
+        vt_string_format(why, "no pointer to %s%s %s live allocations%s was left in memory",
+                         line->lost_count == live ? "any" : VT_NUMBER(line->lost_count),
+                         line->lost_count == live ? " of the" : " of", VT_NUMBER(live), from);
     else
         say_counts(line, from, why);
     if ((worst->verdict == VT_VERDICT_GROWING || worst->bound) && worst->why)
