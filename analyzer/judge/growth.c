@@ -268,6 +268,9 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
         for (uint32_t i = 0; i < count; i++) {
             struct vt_site *site = &p->sites[index[sites[i]]];
             uint32_t n = find_part(s, &found, from, sites[i], &first);
+            struct curve own = vt_growth_curve(s, sites[i]);
+            if (vt_growth_was_returned(s, &own, sites[i], found.begin))
+                continue;
             struct rise all = {.bytes = site->held_bytes, .count = site->held_count};
             if (n)
                 site->growth = vt_growth_part(line, s->rises + first, n);
@@ -356,6 +359,7 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
         s.last_bucket++;
     s.rises = vt_alloc(history->bucket_count + 1, sizeof *s.rises);
     vt_growth_load_open(&s);
+    vt_growth_returned_open(&s);
     for (uint32_t i = 0; i < replay->site_count; i++) {
         if (index[i] == VT_NO_SITE)
             continue;
@@ -376,7 +380,9 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
             (find(&s, &c, &found) ||
              (vt_appends_name(site->stack) && vt_growth_appends(&s, &c, i, APPENDS, &found)) ||
              vt_growth_rounds(&s, &c, i, &found));
-        if (grows && !replaces(&s, &found, p, site))
+        if (grows && vt_growth_was_returned(&s, &c, i, found.begin))
+            site->unjudged = !replay->told.any;
+        else if (grows && !replaces(&s, &found, p, site))
             site->growth = vt_growth_describe(&s, &found, p);
     }
     judge_lines(&s, index, p);
@@ -387,10 +393,11 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
             continue;
         struct curve c = vt_growth_curve(&s, i);
         struct found found;
-        site->unjudged =
+        site->unjudged |=
             c.count && (is_short(&s, &c) || (vt_appends_name(site->stack) &&
                                              vt_growth_appends(&s, &c, i, RHYTHM_RISES, &found)));
     }
     free(s.so_far);
+    free(s.returned);
     free(s.rises);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
- * that is appended to, growth_rounds.c those for few rounds, growth_load.c tells what is loaded, growth_curve.c has their data, trend.c the statistics, growth_describe.c the
+ * that is appended to, growth_rounds.c those for few rounds, growth_load.c tells what is loaded, growth_returned.c what a function dropped,
+ * growth_curve.c has their data, trend.c the statistics, growth_describe.c the
  * figures for the report. growth_sawtooth.c finds what rises and falls again and again.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
@@ -34,6 +35,13 @@ struct so_far {
     double bytes, kept_bytes;
 };
 
+/* What the program freed of a site's blocks between its last allocation and its interpreter's end
+ * (growth_returned.c). */
+struct returned {
+    uint64_t blocks;
+    uint64_t left; /* bytes that the program's call sites still held when the last one went */
+};
+
 /* The input, the same for all sites. */
 struct search {
     const struct vt_replay *replay;
@@ -42,10 +50,12 @@ struct search {
     struct vt_clock clock;
     const uint32_t *index; /* see judge.h */
     const struct vt_process *process;
-    uint32_t last_bucket;  /* the bucket of the process's last allocation */
-    struct rise *rises;    /* scratch space, one for each bucket */
-    struct so_far *so_far; /* by bucket, and at the end */
-    uint64_t newest;       /* ticks at which the last of the program's call sites began */
+    uint32_t last_bucket;      /* the bucket of the process's last allocation */
+    struct rise *rises;        /* scratch space, one for each bucket */
+    struct so_far *so_far;     /* by bucket, and at the end */
+    struct returned *returned; /* by site */
+    uint64_t held;             /* by the program's call sites at the last allocation */
+    uint64_t newest;           /* ticks at which the last of the program's call sites began */
 };
 
 /* One site: its samples up to the process's last allocation. */
@@ -131,6 +141,16 @@ void vt_growth_load_open(struct search *search);
  * is kept, and other call sites began after the curve's last allocation and did something up to `end`. */
 bool vt_growth_is_load(const struct search *search, const struct curve *curve, double end,
                        const struct rise *rises, uint32_t count);
+
+/* --- growth_returned.c --- */
+
+/* Fills search.returned, which the caller frees, and search.held. */
+void vt_growth_returned_open(struct search *search);
+
+/* Whether a growth of a site from a bucket on is what the run's last loop collected, and its function
+ * dropped by returning. */
+bool vt_growth_was_returned(const struct search *search, const struct curve *curve, uint32_t site,
+                            uint32_t begin);
 
 /* --- growth_append.c --- */
 

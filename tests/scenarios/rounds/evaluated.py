@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Leaks of a training that is followed by a short evaluation, at lines of its own."""
+"""Leaks of a training that is followed by a short evaluation, at lines of its own; evaluations that collect, and leaks that are like
+them."""
 
-from base import LEAK, family, run, some
+from base import CLEAN, LEAK, Model, family, run, some, steps
 from simgpu import KIB, MIB, Buffer, work
 
 
@@ -79,3 +80,77 @@ def sessions_then_summary():
         sessions[f"user {request}"] = Session()
         Buffer(MIB)
     Buffer(4 * KIB)
+
+
+# --- what the run's last loop collects ---
+
+@family(CLEAN, "tune")
+def predictions_collected():
+    """An evaluation has its predictions in a list, and returns their mean."""
+    def evaluate(count):
+        predictions = []
+        for _ in range(count):
+            work()
+            predictions.append(Buffer(64 * KIB))
+    model = Model(12, 512 * KIB)
+    steps(run.rounds * 12)
+    evaluate(10 + run.rounds * 3)
+    return model
+
+
+@family(CLEAN, "held")
+def features_collected():
+    """Features and labels of each batch, put together at last."""
+    class Index:
+        def build(self, count):
+            features, labels = [], []
+            for _ in range(count):
+                batch = Buffer(MIB)
+                features.append(Buffer(some(32 * KIB, 256 * KIB)))
+                labels.append(Buffer(KIB))
+                del batch
+            return Buffer(count * 256 * KIB)
+    global model
+    model = Model(20, MIB)
+    steps(run.rounds * 20)
+    return Index().build(20 + run.rounds * 2)
+
+
+@family(LEAK, "tune")
+def late_sessions():
+    """What is served after a training is never dropped."""
+    global model, sessions
+    model, sessions = Model(12, 512 * KIB), []
+    steps(run.rounds * 10)
+    for _ in range(10 + run.rounds * 3):
+        work()
+        sessions.append(Buffer(64 * KIB))  # LEAK
+
+
+@family(LEAK, "held")
+def late_in_object():
+    """Each request of a server leaves something in it, after it was warmed up."""
+    class Server:
+        def __init__(self):
+            self.model, self.seen = Model(8, MIB), {}
+
+        def serve(self, number):
+            work()
+            self.seen[number] = Buffer(256 * KIB)  # LEAK
+    server = Server()
+    steps(run.rounds * 10)
+    for number in range(20 + run.rounds * 2):
+        server.serve(number)
+
+
+@family(LEAK, "held")
+def losses_of_a_function():
+    """A training keeps its losses from its begin on, and returns; the model stays."""
+    def train():
+        losses = []
+        for _ in range(run.rounds * 12):
+            work()
+            losses.append(Buffer(16 * KIB))  # LEAK
+    model = Model(12, 512 * KIB)
+    train()
+    return model

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program's last loop collects grows to the end as a leak does: an evaluation's predictions, of
+ * which it returns the mean. But its function returns before the program ends, and what it collected goes
+ * while the model is still there. growth.c asks. Only of what began to grow late in the run: a
+ * training keeps its losses in a function, too.
+ */
+#include "growth_search.h"
+
+#include <stdlib.h>
+
+static bool is_programs(const struct search *s, uint32_t site) {
+    return s->index[site] != VT_NO_SITE &&
+           s->process->sites[s->index[site]].class == VT_CLASS_PROGRAM;
+}
+
+void vt_growth_returned_open(struct search *s) {
+    const struct vt_history *h = s->history;
+    s->returned = vt_alloc(s->replay->site_count, sizeof *s->returned);
+    for (uint32_t i = 0; i < s->replay->site_count; i++)
+        if (is_programs(s, i))
+            s->held += vt_growth_curve(s, i).held;
+    uint64_t left = s->held;
+    for (size_t i = 0; i < h->freed_count; i++) {
+        const struct vt_freed *f = &h->freed[i];
+        if (!is_programs(s, f->site))
+            continue;
+        left -= f->bytes < left ? f->bytes : left;
+        s->returned[f->site].blocks += f->given_up;
+        s->returned[f->site].left = left;
+    }
+}
+
+bool vt_growth_was_returned(const struct search *s, const struct curve *c, uint32_t site,
+                            uint32_t begin) {
+    const struct vt_history *h = s->history;
+    uint64_t others = s->held - (c->held < s->held ? c->held : s->held);
+    return s->process->python && !c->in_graphs && others &&
+           s->returned[site].blocks >= c->held_count && s->returned[site].left >= others / 2 &&
+           (double)h->buckets[begin].events >= RETURNED_LATE * (double)h->events_at_last_alloc;
+}
