@@ -83,7 +83,7 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
         vt_string_format(why, ": one buffer, which %s makes longer (%s step%s)", g->appends, rises,
                          vt_plural(g->rises));
     else if (g->long_rounds)
-        vt_string_format(why, ": as much in each of %s long rounds, to one holder",
+        vt_string_format(why, ": the same in each of %s long rounds, all kept by one holder",
                          VT_NUMBER(g->long_rounds));
     else if (g->with_another)
         vt_string_format(why, " (%s rise%s, in step with another call site that grows)", rises,

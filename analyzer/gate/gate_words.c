@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "vramtrace/log_format.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +158,12 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_finding *f
         vt_string_format(text, ". %s by %s",
                          f->leak->verdict == VT_VERDICT_LOST ? "The rest is still kept" : "Kept",
                          f->leak->kept->text);
-    if (f->leak && f->leak->advice && first == line && !stable)
-        vt_string_format(text, ". %s", f->leak->advice);
+    if (f->leak && f->leak->advice && first == line && !stable) {
+        vt_string_add(text, ". ");
+        size_t begin = text->length;
+        vt_string_add(text, f->leak->advice);
+        text->text[begin] = (char)toupper((unsigned char)text->text[begin]);
+    }
 }
 
 static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_said *said) {

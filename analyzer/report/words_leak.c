@@ -111,7 +111,7 @@ static void say_round(const struct vt_text *t, const struct vt_leak *leak, struc
         vt_doc_row(doc, "a round is", "one allocation at this line");
     else
         vt_doc_row(doc, "a round is", "one allocation %s %s",
-                   frame == vt_stack_main_frame(beat) ? "at" : "for", frame_text);
+                   frame == vt_stack_main_frame(beat) ? "at" : "called from", frame_text);
 }
 
 static void say_growth(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
@@ -161,7 +161,7 @@ static void say_evidence(const struct vt_text *t, const struct vt_leak *leak, st
             vt_string_format(&s, "; %s made it longer in %s step%s", leak->growth->appends,
                              VT_NUMBER(leak->growth->rises), vt_plural(leak->growth->rises));
         else if (leak->growth->long_rounds)
-            vt_string_format(&s, "; as many in each of %s long rounds",
+            vt_string_format(&s, "; the same number in each of %s long rounds",
                              VT_NUMBER(leak->growth->long_rounds));
         else
             vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
