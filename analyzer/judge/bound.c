@@ -9,7 +9,7 @@
  * grows. And holders may become more and more: they are as one only if each has more entries than there
  * are holders.
  *
- * owners.c has the sites' bounds taken from a snapshot, build.c has them judged when it is known what
+ * owners.c has the sites' bounds taken from a snapshot, judge.c has them judged when it is known what
  * grows.
  */
 #include "growth_search.h"

@@ -2,7 +2,7 @@
 /*
  * Fragmentation: how much memory is reserved but not in use, and how large is its largest piece? At
  * the end of the run, at its worst, and over time; and which blocks are in the way (by
- * replay/pins.c). build.c calls.
+ * replay/pins.c). build.c asks for each device.
  *
  * If the log has a caching allocator's blocks, the driver allocations that contained blocks are its
  * reserve (replay/segments.c). If it has none, all driver memory counts as in use. But the answer

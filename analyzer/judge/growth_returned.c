@@ -17,9 +17,11 @@ static bool is_programs(const struct search *s, uint32_t site) {
 void vt_growth_returned_open(struct search *s) {
     const struct vt_history *h = s->history;
     s->returned = vt_alloc(s->replay->site_count, sizeof *s->returned);
-    for (uint32_t i = 0; i < s->replay->site_count; i++)
-        if (is_programs(s, i))
-            s->held += vt_growth_curve(s, i).held;
+    for (uint32_t i = 0; i < s->replay->site_count; i++) {
+        uint64_t bytes = s->replay->sites[i].live_bytes, count = s->replay->sites[i].live_count;
+        vt_history_held(h, i, &bytes, &count);
+        s->held += is_programs(s, i) ? bytes : 0;
+    }
     uint64_t left = s->held;
     for (size_t i = 0; i < h->freed_count; i++) {
         const struct vt_freed *f = &h->freed[i];

@@ -2,7 +2,7 @@
 /*
  * Which sites rise together? Those that keep their blocks in the same rounds of the run and have
  * something else in common are one mistake: a step that keeps its output keeps everything that was
- * allocated for it. leaks.c asks it of growing sites, to make one leak of them. build.c calls
+ * allocated for it. leaks.c asks it of growing sites, to make one leak of them. judge.c calls
  * vt_in_step_adopt before: a site that rises in step with a growing one grows with it, though its
  * own trend is not enough for the tests of growth.c (its twin in an optimizer; a graph whose lines
  * also allocate what lives for a while).
