@@ -61,10 +61,10 @@ static void limit_list(struct vt_owners *w, uintptr_t list) {
     if (count < 2 || !(last = vt_owners_word(w, items + (count - 1) * 8)) ||
         !vt_py_type_is(w, vt_owners_word(w, last + VT_PY_TYPE), "NoneType"))
         return;
-    while ((word = vt_owners_word(w, items + used * 8)) && word != last)
+    while ((word = vt_owners_word(w, items + used * 8)) && word != last && vt_owners_goes_on(w))
         used++;
     for (uint64_t i = used; i < count; i++)
-        if (vt_owners_word(w, items + i * 8) != last)
+        if (vt_owners_word(w, items + i * 8) != last || !vt_owners_goes_on(w))
             return;
     if (used && used < count - 1)
         vt_owners_capacity(w, used, count);
