@@ -269,8 +269,10 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
             struct vt_site *site = &p->sites[index[sites[i]]];
             uint32_t n = find_part(s, &found, from, sites[i], &first);
             struct curve own = vt_growth_curve(s, sites[i]);
-            if (vt_growth_was_returned(s, &own, sites[i], found.begin))
+            if (vt_growth_was_returned(s, &own, sites[i], found.begin)) {
+                site->unjudged = !s->replay->told.any;
                 continue;
+            }
             struct rise all = {.bytes = site->held_bytes, .count = site->held_count};
             if (n)
                 site->growth = vt_growth_part(line, s->rises + first, n);
