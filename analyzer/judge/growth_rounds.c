@@ -5,8 +5,8 @@
  * one, and which gives nothing up. growth.c calls, where its own tests fail.
  *
  * Rounds are seen in the rises themselves: they come in bursts with pauses between, in which the
- * program works: it frees other memory, more than a load or a first try does. What fills up (a cache in its first epoch, an optimizer's state in its
- * first step) has fewer bursts, or unequal ones, or none in the last rounds. Without a snapshot nothing
+ * program works: it frees other memory, more than a load or a first try does. What fills up (a cache
+ * in its first epoch, an optimizer's state in its first step) has fewer bursts, or unequal ones, or none in the last rounds. Without a snapshot nothing
  * is said: what is not known makes no verdict stronger.
  */
 #include "growth_search.h"

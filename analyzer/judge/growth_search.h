@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
- * that is appended to, growth_rounds.c those for few rounds, growth_load.c tells what is loaded, growth_returned.c what a function dropped,
- * growth_curve.c has their data, trend.c the statistics, growth_describe.c the
- * figures for the report. growth_sawtooth.c finds what rises and falls again and again.
+ * that is appended to, growth_rounds.c those for few rounds, growth_load.c tells what is loaded,
+ * growth_returned.c what a function dropped, growth_curve.c has their data, trend.c the statistics,
+ * growth_describe.c the figures for the report. growth_sawtooth.c finds what rises and falls again and again.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
