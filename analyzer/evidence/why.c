@@ -200,7 +200,7 @@ static void say_own(const struct vt_process *p, const struct vt_site *site, stru
     VT_SCOPED char *bound = site->bound ? vt_bound_text(site->bound) : NULL;
     if (bound)
         vt_string_format(why, "; %s", bound);
-    if (site->reachable == -2)
+    if (site->reachable == VT_REACHABLE_UNKNOWN)
         vt_string_add(why, "; whether it is lost is unknown: not all of the process's memory comes "
                            "from the C library's malloc");
     say_fixture(site, why);

@@ -19,7 +19,7 @@ static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
 
 static void judge(const struct vt_process *p, struct vt_site *site) {
     bool bounded = site->bound && site->bound->growth;
-    site->reachable = -1;
+    site->reachable = VT_NOT_SEARCHED;
     /* A cache grows because of the blocks inside, which are judged themselves. A CUDA library keeps
      * memory for life, but not more and more. */
     if (site->class == VT_CLASS_CACHE) {
@@ -43,9 +43,9 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
     if (!looked_for(p, site))
         return;
     bool named = site->owned.count && !site->unowned_bytes;
-    site->reachable = p->scan_unknown && !named ? -2 : 1;
+    site->reachable = p->scan_unknown && !named ? VT_REACHABLE_UNKNOWN : VT_REACHABLE_YES;
     if (site->lost_count) {
-        site->reachable = 0;
+        site->reachable = VT_REACHABLE_NO;
         site->verdict = VT_VERDICT_LOST;
         site->unjudged = false;
     }

@@ -157,11 +157,11 @@ struct vt_site {
     enum vt_verdict verdict : 8; /* a byte each: there may be a million sites */
     enum vt_class class : 8;     /* of driver memory */
     enum vt_hop hop : 8;         /* of `last_hop` */
-    int8_t reachable; /* exit scan: 1 a pointer was found, 0 none was, -1 not scanned, -2 unknown */
-    uint8_t layer;    /* enum vt_layer */
-    uint8_t device;   /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
-    const char *why;  /* one sentence, of vt_process.whys */
-    const char *api;  /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
+    enum vt_reachable reachable : 8;
+    uint8_t layer;   /* enum vt_layer */
+    uint8_t device;  /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
+    const char *why; /* one sentence, of vt_process.whys */
+    const char *api; /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
 #define COUNTED(member, json, csv) uint64_t member;
 #define DERIVED(member, json, csv) uint64_t member;
 #include "site_figures.def"

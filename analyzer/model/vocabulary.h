@@ -32,6 +32,9 @@ enum vt_class {
 };
 extern const char *const vt_class_names[VT_CLASSES];
 
+/* Whether the exit scan found pointers to all that is live of a site. */
+enum vt_reachable { VT_REACHABLE_NO, VT_REACHABLE_YES, VT_NOT_SEARCHED, VT_REACHABLE_UNKNOWN };
+
 /* By enum vt_layer (log_format.h); VT_LAYER_UNKNOWN: a layer of a newer log. */
 #define VT_LAYER_UNKNOWN 4u
 #define VT_LAYERS        5

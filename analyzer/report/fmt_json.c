@@ -288,10 +288,10 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
     vt_json_string(j, "why", s->why);
     vt_json_part_bound(j, s->bound);
-    if (s->reachable < 0)
-        vt_json_null(j, "reachable");
+    if (s->reachable == VT_REACHABLE_YES || s->reachable == VT_REACHABLE_NO)
+        vt_json_boolean(j, "reachable", s->reachable == VT_REACHABLE_YES);
     else
-        vt_json_boolean(j, "reachable", s->reachable);
+        vt_json_null(j, "reachable");
     vt_json_string(j, "api", s->api);
     vt_json_boolean(j, "graph_memory", s->graph_memory); /* allocated by launches of CUDA graphs */
     VT_SCOPED char *node = vt_stack_text_node(s->stack);

@@ -72,7 +72,7 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, str
         const struct vt_site *site = &t->process->sites[leak->sites[i]];
         unowned += site->unowned_bytes;
         live += site->live_count;
-        seen |= site->reachable == 1;
+        seen |= site->reachable == VT_REACHABLE_YES;
     }
     if (unowned && leak->last_hop) {
         say_last_hop(leak, doc);

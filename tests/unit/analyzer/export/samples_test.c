@@ -43,7 +43,8 @@ static void test_stacks(void **state) {
     (void)state;
     struct vt_device device = {.ordinal = 0};
     struct vt_stack stack = {.frames = frames, .count = 3};
-    struct vt_site site = {.stack = &stack, .live_bytes = 7, .bytes_at_peak = 8, .reachable = -1};
+    struct vt_site site = {
+        .stack = &stack, .live_bytes = 7, .bytes_at_peak = 8, .reachable = VT_NOT_SEARCHED};
     struct vt_export_options options = {.value = VT_EXPORT_LIVE};
     expect("prog+0x1f30;inner (a\\x3bb.c:3) 7\n", folded(&site, 1, &device, &options));
     options = (struct vt_export_options){.value = VT_EXPORT_PEAK, .native = true};

@@ -109,7 +109,8 @@ static void unknown(void **state) {
                                  : "  kept by       unknown: no named path to it was found");
         free(shown);
         for (uint32_t i = 0; i < model.processes[0].site_count; i++)
-            model.processes[0].sites[i].reachable = 1; /* the exit scan met a pointer */
+            model.processes[0].sites[i].reachable =
+                VT_REACHABLE_YES; /* the exit scan met a pointer */
         shown = report(VT_BY_LINE, NULL);
         assert_lines(
             shown, gone ? "unknown: it was freed before a snapshot saw it"
