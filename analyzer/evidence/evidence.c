@@ -121,13 +121,12 @@ static void note_unsure(struct vt_process *p) {
             count, vt_plural(count), VT_BYTES(bytes));
 }
 
-/* Where nothing is called a leak: what had too few rounds for that. */
+/* Where nothing is called a leak: what may be one. */
 static void note_unjudged(struct vt_process *p) {
-    uint64_t bytes;
-    uint32_t count = vt_process_unjudged(p, &bytes);
-    if (count && !p->leak_count)
-        vt_model_note(p, "No leak found; %u site%s (%s) not judged: too few rounds.", count,
-                      vt_plural(count), VT_BYTES(bytes));
+    struct vt_unjudged_sum sum = vt_process_unjudged(p);
+    VT_SCOPED char *text = vt_unjudged_text(&sum, "");
+    if (sum.sites && !p->leak_count)
+        vt_model_note(p, "No leak found; %s.", text);
 }
 
 void vt_evidence_write(struct vt_process *p) {

@@ -158,6 +158,18 @@ static void say_fixture(const struct vt_site *site, struct vt_string *why) {
     vt_string_format(why, "held by fixture `%s` (%s scope)", t->fixture, t->scope);
 }
 
+/* Adds why it is open whether this is a leak. */
+static void say_unjudged(const struct vt_site *site, struct vt_string *why) {
+    static const char *const reasons[VT_UNJUDGED_REASONS] = {
+        [VT_FEW_ROUNDS] = "it rose in too few rounds to tell whether it would go on",
+        [VT_LIKE_A_LOAD] = "weights rise like this while they are loaded, as the program kept much "
+                           "of what it allocated in the meantime",
+        [VT_RETURNED] = "a function collected it late in the run, and dropped it when it returned",
+    };
+    if (site->unjudged)
+        vt_string_format(why, "; not judged: %s", reasons[site->unjudged]);
+}
+
 /* How much older than the freed blocks the live ones must be to be told: a single one that was forgotten among
  * thousands. */
 enum {
@@ -203,6 +215,7 @@ static void say_own(const struct vt_process *p, const struct vt_site *site, stru
     if (site->reachable == VT_REACHABLE_UNKNOWN)
         vt_string_add(why, "; whether it is lost is unknown: not all of the process's memory comes "
                            "from the C library's malloc");
+    say_unjudged(site, why);
     say_fixture(site, why);
     say_lifetime(site, why);
 }

@@ -66,7 +66,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     }
 }
 
-/* Counts what had too few rounds to be judged, unless it fails all the same or is suppressed. */
+/* Counts what is not judged, unless it fails all the same or is suppressed. */
 static void find_unjudged(struct vt_gate *g, uint32_t process) {
     const struct vt_process *p = &g->model->processes[process];
     struct vt_gate_process *to = &g->processes[process];
@@ -81,13 +81,11 @@ static void find_unjudged(struct vt_gate *g, uint32_t process) {
             g->options->suppressions->rules[rule].sites++;
             continue;
         }
-        to->unjudged++;
-        to->unjudged_bytes += site->held_bytes;
+        vt_unjudged_add(&to->unjudged, site);
+        vt_unjudged_add(&g->unjudged, site);
         if (!to->largest_unjudged || site->held_bytes > to->largest_unjudged->held_bytes)
             to->largest_unjudged = site;
     }
-    g->unjudged += to->unjudged;
-    g->unjudged_bytes += to->unjudged_bytes;
 }
 
 static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {

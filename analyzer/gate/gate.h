@@ -78,8 +78,7 @@ struct vt_gate_process {
     uint32_t failures;
     struct vt_amount leaked; /* of failing and tolerated sites */
     uint64_t peak_bytes;     /* the largest of its devices */
-    uint32_t unjudged;       /* sites that are held, but had too few rounds to be judged */
-    uint64_t unjudged_bytes;
+    struct vt_unjudged_sum unjudged;
     const struct vt_site *largest_unjudged; /* NULL: none */
     bool outlier;                           /* it leaks, and holds more than twice the median */
 };
@@ -90,8 +89,7 @@ struct vt_gate {
     bool failed;
     bool open;            /* not failed, but what the logs lack leaves the verdict open */
     uint64_t open_events; /* so many events were lost, as far as known */
-    uint32_t unjudged;    /* of all processes */
-    uint64_t unjudged_bytes;
+    struct vt_unjudged_sum unjudged;  /* of all processes */
     struct vt_gate_finding *findings; /* failures first, in the order of leaks and lines */
     uint32_t count, failures;
     struct vt_gate_line *lines; /* in the order of the leaks */

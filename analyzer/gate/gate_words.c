@@ -197,31 +197,31 @@ static void say_unjudged(const struct vt_process *p, const struct vt_gate_proces
                          const char *before, struct vt_string *text) {
     const struct vt_site *largest = g->largest_unjudged;
     VT_SCOPED char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
-    vt_string_format(text, "%s%u site%s (%s) %s not judged: too few rounds. %s at %s%s%s.", before,
-                     g->unjudged, g->unjudged == 1 ? "" : "s", VT_BYTES(g->unjudged_bytes),
-                     g->unjudged == 1 ? "was" : "were",
-                     g->unjudged == 1 ? "It was allocated" : "The largest was allocated", frame,
+    bool one = g->unjudged.sites == 1;
+    VT_SCOPED char *what = vt_unjudged_text(&g->unjudged, one ? "was " : "were ");
+    vt_string_format(text, "%s%s. %s at %s%s%s.", before, what,
+                     one ? "It was allocated" : "The largest was allocated", frame,
                      largest->tested && largest->tested->test ? ", and left by " : "",
                      largest->tested && largest->tested->test ? largest->tested->test : "");
-    if (!p->phase_count && !largest->tested)
+    if (!p->phase_count && !largest->tested && largest->unjudged != VT_RETURNED)
         vt_string_add(text,
                       " Mark the program's rounds with NVTX ranges or vramtrace.h to have them "
                       "counted.");
 }
 
-/* About memory that was released with its context and so was not judged, and what had too few rounds, with
- * the process's name if there are several. NULL: there is none. Free it. */
+/* About memory that was released with its context and so was not judged, and what else was not, with the
+ * process's name if there are several. NULL: there is none. Free it. */
 static char *note_of(const struct vt_gate_page *page, uint32_t process) {
     const struct vt_process *p = &page->gate->model->processes[process];
     const struct vt_gate_process *g = &page->gate->processes[process];
     struct vt_string note = {0};
-    if (!p->went_note && !g->unjudged)
+    if (!p->went_note && !g->unjudged.sites)
         return NULL;
     if (page->gate->model->process_count > 1)
         vt_string_format(&note, "%s: ", page->names[process]);
     if (p->went_note)
         vt_string_add(&note, p->went_note);
-    if (g->unjudged)
+    if (g->unjudged.sites)
         say_unjudged(p, g, p->went_note ? " " : "", &note);
     return note.text;
 }
@@ -271,14 +271,15 @@ static char *headline_of(const struct vt_gate *gate) {
                                  : "passed: no leak");
     else
         vt_string_add(&line, "FAILED: ");
-    if (!gate->failed && !gate->open && gate->unjudged)
-        vt_string_format(&line, "%s; %u site%s (%s) not judged: too few rounds",
+    if (!gate->failed && !gate->open && gate->unjudged.sites) {
+        VT_SCOPED char *unjudged = vt_unjudged_text(&gate->unjudged, "");
+        vt_string_format(&line, "%s; %s",
                          gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED] +
                                  gate->counts[VT_GATE_TOLERATED]
                              ? ""
                              : " found",
-                         gate->unjudged, gate->unjudged == 1 ? "" : "s",
-                         VT_BYTES(gate->unjudged_bytes));
+                         unjudged);
+    }
     if (gate->failed && leaks)
         vt_string_format(&line, "%u leak%s", leaks, vt_plural(leaks));
     if (gate->failed && lines > leaks)

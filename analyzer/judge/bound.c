@@ -394,7 +394,7 @@ void vt_bounds_judge(struct vt_process *p) {
             more[vt_map_get(&known, key_on_device(site))] > vt_growth_room(p, site);
         if (site->bound->too_large)
             continue;
-        site->unjudged = false;
+        site->unjudged = VT_JUDGED;
         site->bound->growth = site->growth;
         site->growth = NULL;
     }

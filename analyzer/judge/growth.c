@@ -214,24 +214,27 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
     return false;
 }
 
-/* Whether a site keeps more up to the end, but in rounds too few for the tests: nothing is known.
- * Many blocks of one round may be of many that look like one (see replay/operations.h). */
-static bool is_short(const struct search *s, const struct curve *c) {
+/* Why nothing is known of a site that keeps more up to the end: its rounds are too few for the tests, or it
+ * looks like a load. Many blocks of one round may be of many that look like one (see replay/operations.h). */
+static enum vt_unjudged why_unjudged(const struct search *s, const struct curve *c) {
     struct trial t = {.curve = c};
     if (!vt_growth_scale(s, c, BY_RHYTHM, true, &t.scale))
-        return false;
+        return VT_JUDGED;
     t.all = vt_growth_kept(s, c, &t.scale);
     const struct rise *rises = s->rises;
     if (!t.all || (t.all == 1 && rises[0].count < RHYTHM_RISES))
-        return false;
+        return VT_JUDGED;
     double longest = 0, tail = t.scale.end - rises[t.all - 1].until;
     for (uint32_t i = 1; i < t.all; i++)
         if (rises[i].at - rises[i - 1].at > longest)
             longest = rises[i].at - rises[i - 1].at;
     if (tail > longest && tail > TAIL_SHARE * (t.scale.end - rises[0].at))
-        return false;
-    return t.all < RHYTHM_RISES || !goes_round(s, rises, t.all) ||
-           vt_growth_is_load(s, c, t.scale.end, rises, t.all);
+        return VT_JUDGED;
+    if (t.all < RHYTHM_RISES)
+        return VT_FEW_ROUNDS;
+    return !goes_round(s, rises, t.all) || vt_growth_is_load(s, c, t.scale.end, rises, t.all)
+               ? VT_LIKE_A_LOAD
+               : VT_JUDGED;
 }
 
 /* --- sites, and lines of several sites --- */
@@ -270,7 +273,7 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
             uint32_t n = find_part(s, &found, from, sites[i], &first);
             struct curve own = vt_growth_curve(s, sites[i]);
             if (vt_growth_was_returned(s, &own, sites[i], found.begin)) {
-                site->unjudged = !s->replay->told.any;
+                site->unjudged = s->replay->told.any ? VT_JUDGED : VT_RETURNED;
                 continue;
             }
             struct rise all = {.bytes = site->held_bytes, .count = site->held_count};
@@ -383,21 +386,22 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
              (vt_appends_name(site->stack) && vt_growth_appends(&s, &c, i, APPENDS, &found)) ||
              vt_growth_rounds(&s, &c, i, &found));
         if (grows && vt_growth_was_returned(&s, &c, i, found.begin))
-            site->unjudged = !replay->told.any;
+            site->unjudged = replay->told.any ? VT_JUDGED : VT_RETURNED;
         else if (grows && !replaces(&s, &found, p, site))
             site->growth = vt_growth_describe(&s, &found, p);
     }
     judge_lines(&s, index, p);
     for (uint32_t i = 0; i < replay->site_count && p->python && !replay->told.any; i++) {
         struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
-        if (!site || site->before || site->growth || !site->held_bytes ||
+        if (!site || site->before || site->growth || site->unjudged || !site->held_bytes ||
             site->class != VT_CLASS_PROGRAM)
             continue;
         struct curve c = vt_growth_curve(&s, i);
         struct found found;
-        site->unjudged |=
-            c.count && (is_short(&s, &c) || (vt_appends_name(site->stack) &&
-                                             vt_growth_appends(&s, &c, i, RHYTHM_RISES, &found)));
+        site->unjudged = c.count ? why_unjudged(&s, &c) : VT_JUDGED;
+        if (!site->unjudged && c.count && vt_appends_name(site->stack) &&
+            vt_growth_appends(&s, &c, i, RHYTHM_RISES, &found))
+            site->unjudged = VT_FEW_ROUNDS;
     }
     free(s.so_far);
     free(s.returned);

@@ -275,7 +275,7 @@ static bool adopt(const struct vt_history *h, const struct vt_site_history *own,
         g->appends = NULL;
         g->long_rounds = 0;
         g->with_another = true;
-        site->unjudged = false;
+        site->unjudged = VT_JUDGED;
         return true;
     }
     c->step_count = course->first;

@@ -116,6 +116,8 @@ void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p) {
         if (site->tested->fails)
             grow(site);
         else
-            site->unjudged = !site->growth && site->held_count > site->tested->fixture_count;
+            site->unjudged = !site->growth && site->held_count > site->tested->fixture_count
+                                 ? VT_FEW_ROUNDS
+                                 : VT_JUDGED;
     }
 }

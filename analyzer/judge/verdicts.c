@@ -47,7 +47,7 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
     if (site->lost_count) {
         site->reachable = VT_REACHABLE_NO;
         site->verdict = VT_VERDICT_LOST;
-        site->unjudged = false;
+        site->unjudged = VT_JUDGED;
     }
 }
 

@@ -60,3 +60,35 @@ char *vt_amount_text(struct vt_amount amount) {
         vt_string_format(&text, ", %s of them freed only at exit", VT_NUMBER(amount.freed));
     return text.text;
 }
+
+void vt_unjudged_add(struct vt_unjudged_sum *sum, const struct vt_site *site) {
+    sum->sites++;
+    sum->bytes += site->held_bytes;
+    sum->reasons |= 1u << site->unjudged;
+}
+
+struct vt_unjudged_sum vt_process_unjudged(const struct vt_process *p) {
+    struct vt_unjudged_sum sum = {0};
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].unjudged && !p->sites[i].library_own)
+            vt_unjudged_add(&sum, &p->sites[i]);
+    return sum;
+}
+
+char *vt_unjudged_text(const struct vt_unjudged_sum *sum, const char *were) {
+    static const char *const reasons[VT_UNJUDGED_REASONS] = {
+        [VT_FEW_ROUNDS] = "too few rounds",
+        [VT_LIKE_A_LOAD] = "may be loaded weights",
+        [VT_RETURNED] = "dropped when its function returned",
+    };
+    struct vt_string text = {0};
+    vt_string_format(&text, "%u site%s (%s) %snot judged", sum->sites, vt_plural(sum->sites),
+                     VT_BYTES(sum->bytes), were);
+    const char *before = ": ";
+    for (unsigned i = VT_JUDGED + 1; i < VT_UNJUDGED_REASONS; i++)
+        if (sum->reasons >> i & 1) {
+            vt_string_format(&text, "%s%s", before, reasons[i]);
+            before = ", or ";
+        }
+    return text.text;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many bytes and blocks a leak counts, for the report's headline and map and for the gate.
+ * How many bytes and blocks a leak counts, and what is not judged, for the report's headline and map and for
+ * the gate.
  *
  * A leak counts what is live at the end. The exception is a growing leak that was mostly freed
  * after the process's last allocation, by an interpreter's finalization or a queue of frees that is
@@ -31,5 +32,17 @@ void vt_amount_add(struct vt_amount *sum, struct vt_amount part);
 /* "7.50 MiB in 120 blocks, freed only at exit"; "960 KiB in 120 blocks, 110 of them freed only at
  * exit"; "1.06 MiB in 17 blocks". Free it. */
 char *vt_amount_text(struct vt_amount amount);
+
+/* How much is not judged, and why: bits of 1 << enum vt_unjudged. */
+struct vt_unjudged_sum {
+    uint32_t sites;
+    unsigned reasons;
+    uint64_t bytes;
+};
+void vt_unjudged_add(struct vt_unjudged_sum *sum, const struct vt_site *site);
+struct vt_unjudged_sum vt_process_unjudged(const struct vt_process *process);
+
+/* "2 sites (3.00 MiB) were not judged: too few rounds"; `were`: "were ", "was ", "". Free it. */
+char *vt_unjudged_text(const struct vt_unjudged_sum *sum, const char *were);
 
 #endif

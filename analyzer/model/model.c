@@ -34,17 +34,6 @@ const struct vt_device *vt_process_device(const struct vt_process *p, unsigned o
     return NULL;
 }
 
-uint32_t vt_process_unjudged(const struct vt_process *p, uint64_t *bytes) {
-    uint32_t sites = 0;
-    *bytes = 0;
-    for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].unjudged && !p->sites[i].library_own) {
-            sites++;
-            *bytes += p->sites[i].held_bytes;
-        }
-    return sites;
-}
-
 bool vt_site_wanted(const struct vt_site *site, const char *prefix) {
     return !prefix || !strncasecmp(site->name, prefix, strlen(prefix));
 }

@@ -148,7 +148,6 @@ struct vt_site {
     uint64_t id;
     char name[17];     /* the id in hex */
     bool before;       /* no call site: everything that was live when --since began */
-    bool unjudged;     /* it is held, but its rounds were too few to call it a leak */
     bool library_own;  /* no leak, by the built-in suppressions: it would fail, or is unjudged */
     bool segments;     /* a caching allocator used it: blocks lay in it */
     bool recycled;     /* host memory that a caching allocator hands out again and again: how many
@@ -158,6 +157,7 @@ struct vt_site {
     enum vt_class class : 8;     /* of driver memory */
     enum vt_hop hop : 8;         /* of `last_hop` */
     enum vt_reachable reachable : 8;
+    enum vt_unjudged unjudged : 8;
     uint8_t layer;   /* enum vt_layer */
     uint8_t device;  /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     const char *why; /* one sentence, of vt_process.whys */
@@ -545,9 +545,6 @@ bool vt_site_is_fixtures(const struct vt_site *site);
 
 /* The device with this ordinal; NULL: there is none. */
 const struct vt_device *vt_process_device(const struct vt_process *process, unsigned ordinal);
-
-/* How much is not judged: the sites, and what they hold. */
-uint32_t vt_process_unjudged(const struct vt_process *process, uint64_t *bytes);
 
 /* Whether a site's id begins with `prefix`; NULL matches all. */
 bool vt_site_wanted(const struct vt_site *site, const char *prefix);

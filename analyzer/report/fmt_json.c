@@ -310,7 +310,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "class_name", s->class_name);
     vt_json_boolean(j, "before_window", s->before);
     vt_json_boolean(j, "segments", s->segments); /* memory in which framework blocks lie */
-    vt_json_boolean(j, "unjudged", s->unjudged); /* too few rounds */
+    vt_json_boolean(j, "unjudged", s->unjudged != VT_JUDGED);
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);
     last_hop(j, s->last_hop, s->hop);
@@ -364,9 +364,7 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
     vt_json_close(j, '}');
     vt_json_part_apart(j, "pinned_host", &p->pinned);
     vt_json_part_apart(j, "managed", &p->managed);
-    uint64_t unjudged_bytes;
-    uint32_t unjudged = vt_process_unjudged(p, &unjudged_bytes);
-    vt_json_part_unjudged(j, unjudged, unjudged_bytes);
+    vt_json_part_unjudged(j, vt_process_unjudged(p));
     for (uint32_t i = 0; vt_json_objects(j, "leaks", i, p->leak_count); i++)
         leak(j, p, &p->leaks[i]);
     vt_json_open(j, "sites", '[');

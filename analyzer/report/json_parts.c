@@ -23,10 +23,10 @@ void vt_json_part_ending(struct vt_json *j, struct vt_ending ending) {
     vt_json_close(j, '}');
 }
 
-void vt_json_part_unjudged(struct vt_json *j, uint32_t sites, uint64_t bytes) {
+void vt_json_part_unjudged(struct vt_json *j, struct vt_unjudged_sum sum) {
     vt_json_open(j, "unjudged", '{');
-    vt_json_number(j, "sites", sites);
-    vt_json_number(j, "bytes", bytes);
+    vt_json_number(j, "sites", sum.sites);
+    vt_json_number(j, "bytes", sum.bytes);
     vt_json_close(j, '}');
 }
 

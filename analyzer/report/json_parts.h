@@ -19,8 +19,8 @@ void vt_json_part_ordinal(struct vt_json *j, const char *name, unsigned device);
 /* "exit": {"kind", "status"}. */
 void vt_json_part_ending(struct vt_json *j, struct vt_ending ending);
 
-/* "unjudged": the sites that had too few rounds to be judged, and what they hold. */
-void vt_json_part_unjudged(struct vt_json *j, uint32_t sites, uint64_t bytes);
+/* "unjudged": the sites of which it is open whether they leak, and what they hold. */
+void vt_json_part_unjudged(struct vt_json *j, struct vt_unjudged_sum sum);
 
 /* "bound": how many entries what keeps a site or a leak has and takes; NULL: it has no bound. */
 void vt_json_part_bound(struct vt_json *j, const struct vt_bound *bound);

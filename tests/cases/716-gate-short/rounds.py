@@ -1,15 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""rounds.py N kept|clean: a model, then N rounds, each of which keeps a feature tensor or does not."""
+"""rounds.py N HOW: a model, then N rounds. HOW: each keeps a feature tensor (kept) or none (clean); each loads another weight
+(loaded), which two steps then use; they are steps of a training that half as many steps of an evaluation follow (returned)."""
 
 import sys
 
 from standin import Tensor
 
+rounds, how = int(sys.argv[1]), sys.argv[2]
 model = [Tensor(1 << 18) for _ in range(12)]
 features = []
-for step in range(int(sys.argv[1])):
+
+
+def step():
     x = Tensor(1 << 16)
     hidden = [Tensor(1 << 16) for _ in range(4)]
-    if sys.argv[2] == "kept":
-        features.append(Tensor(1 << 17))  # KEPT
     del x, hidden
+
+
+def load():
+    for _ in range(rounds):
+        staging = Tensor(1 << 16)
+        features.append(Tensor(1 << 17))  # LOADED
+        del staging
+
+
+def evaluate():
+    predictions = []
+    for _ in range(rounds // 2):
+        step()
+        predictions.append(Tensor(1 << 17))  # RETURNED
+
+
+if how == "loaded":
+    load()
+for _ in range(2 if how == "loaded" else rounds):
+    step()
+    if how == "kept":
+        features.append(Tensor(1 << 17))  # KEPT
+if how == "returned":
+    evaluate()
