@@ -266,16 +266,25 @@ static void write_leak(const struct vt_process *p, struct vt_leak *leak) {
 
 /* Says what keeps a leak; where no few have most of it, how many do. */
 static void write_keepers(const struct vt_process *p, struct vt_leak *leak) {
+    struct vt_string all = {0};
     uint32_t count;
-    for (uint32_t i = 0; i < leak->kept_count; i++)
+    for (uint32_t i = 0; i < leak->kept_count; i++) {
         leak->kept[i].text = vt_owner_text(p, &leak->kept[i].owner, 0);
+        if (i < VT_KEEPERS_SHOWN)
+            vt_string_format(&all, "%s%s", i ? "; " : "", leak->kept[i].text);
+        if (i < VT_KEEPERS_SHOWN && leak->kept_count > 1)
+            vt_string_format(&all, ": %s", VT_BYTES(leak->kept[i].bytes));
+    }
+    if (leak->kept_count > VT_KEEPERS_SHOWN)
+        vt_string_format(&all, "; and %u more", leak->kept_count - VT_KEEPERS_SHOWN);
+    leak->kept_by = all.text;
     if (!leak->spread_owners)
         return;
     VT_SCOPED struct vt_owner_group *groups =
         vt_owner_groups(leak->owned.owners, leak->owned.count, false, &count);
     groups->owner.more_variables = 0;
     VT_SCOPED char *text = vt_owner_text(p, &groups->owner, 0);
-    leak->spread =
+    leak->kept_by =
         vt_formatted("%s owners, one of the largest: %s", VT_NUMBER(leak->spread_owners), text);
 }
 

@@ -148,9 +148,9 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
     VT_SCOPED_STRING words = {0};
     vt_string_format(&words, "%s%s", leak->count > 1 ? "of this line: " : "", said->why);
     wrap(t, "  why", 16, words.text);
-    if (f->leak && f->leak->kept && !t->options->stable)
+    if (f->leak && f->leak->kept_by && !t->options->stable)
         wrap(t, f->leak->verdict == VT_VERDICT_LOST ? "  still kept by" : "  kept by", 16,
-             f->leak->kept->text);
+             f->leak->kept_by);
     if (f->leak && f->leak->advice && !t->options->stable)
         wrap(t, f->leak->advice_of_owner ? "  try" : "  likely", 16, f->leak->advice);
     owners(t, leak);

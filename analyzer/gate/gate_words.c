@@ -154,10 +154,10 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_finding *f
                           vt_stack_main_frame(other->site->stack), UINT_MAX);
         vt_string_format(text, ". Same leak as %s", frame_text);
     }
-    if (f->leak && f->leak->kept && !stable)
+    if (f->leak && f->leak->kept_by && !stable)
         vt_string_format(text, ". %s by %s",
                          f->leak->verdict == VT_VERDICT_LOST ? "The rest is still kept" : "Kept",
-                         f->leak->kept->text);
+                         f->leak->kept_by);
     if (f->leak && f->leak->advice && first == line && !stable) {
         vt_string_add(text, ". ");
         size_t begin = text->length;

@@ -205,7 +205,7 @@ void vt_process_free(struct vt_process *p) {
         for (uint32_t k = 0; k < p->leaks[i].kept_count; k++)
             free(p->leaks[i].kept[k].text);
         free(p->leaks[i].kept);
-        free(p->leaks[i].spread);
+        free(p->leaks[i].kept_by);
     }
     for (uint32_t i = 0; i < p->oom_count; i++) {
         free(p->ooms[i].why);

@@ -162,6 +162,7 @@ struct vt_owner_group {
     uint64_t bytes, count;
     char *text; /* of what keeps a leak: "history (list) in __main__, examples/train.py" */
 };
+#define VT_KEEPERS_SHOWN 3 /* as many of what keeps a leak are named; the others are counted */
 
 struct vt_process;
 

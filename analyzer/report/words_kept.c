@@ -149,20 +149,28 @@ void vt_words_add_kept(const struct vt_text *t, const struct vt_leak *leak, stru
     const struct vt_snapshot *seen = NULL;
     bool still = false, dropped = was_dropped_by_exit(t->process, leak),
          lost = leak->verdict == VT_VERDICT_LOST && !dropped;
-    if (leak->spread)
-        vt_doc_row(doc, "kept by", "%s", leak->spread);
+    if (leak->spread_owners)
+        vt_doc_row(doc, "kept by", "%s", leak->kept_by);
     else if (!leak->kept_count || lost)
         say_unknown(t, leak, doc);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_owner_group *kept = &leak->kept[i];
-        VT_SCOPED char *text = vt_owner_text(t->process, &kept->owner, kept->count);
-        VT_SCOPED char *chain = vt_owner_chain(&kept->owner);
-        vt_doc_row(doc, i ? " and by" : lost ? "still kept by" : "kept by", "%s", text);
-        if (chain)
-            vt_doc_row(doc, "", "%s%s", kept->holders > 1 ? "such as " : "", chain);
+        const char *label = i ? "" : lost ? "still kept by" : "kept by";
         seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;
         still |= kept->still;
+        if (i >= VT_KEEPERS_SHOWN)
+            continue;
+        VT_SCOPED char *text = vt_owner_text(t->process, &kept->owner, kept->count);
+        VT_SCOPED char *chain = vt_owner_chain(&kept->owner);
+        if (leak->kept_count > 1)
+            vt_doc_holder(doc, label, kept->bytes, NULL, vt_doc_text(doc, "%s", text));
+        else
+            vt_doc_row(doc, label, "%s", text);
+        if (chain)
+            vt_doc_row(doc, "", "%s%s", kept->holders > 1 ? "such as " : "", chain);
     }
+    if (leak->kept_count > VT_KEEPERS_SHOWN)
+        vt_doc_row(doc, "", "and %u more", leak->kept_count - VT_KEEPERS_SHOWN);
     say_others(t, leak, doc);
     /* a process that was killed has no snapshot of its end: some of the blocks may be younger */
     const struct vt_snapshot *last = vt_process_snapshot(t->process);

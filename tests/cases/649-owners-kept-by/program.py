@@ -79,6 +79,12 @@ KINDS["exceptions"] = list, lambda k, i: failed(k)
 kind = sys.argv[1]
 if kind == "globals":
     fill(lambda i: globals().__setitem__(f"kept_{i}", Session()))
+elif kind == "several":
+    first, second, third, fourth = [], [], [], []
+    fill(lambda i: (first, second, third, first, fourth, second, first)[i % 7].append(Session()))
+elif kind == "two":
+    first, second = [], []
+    fill(lambda i: (first, first, first, second)[i % 4].append(Session()))
 elif kind == "frozenset":
     kept = frozenset(Session() for i in range(ROUNDS))
 elif kind == "coroutines":

@@ -51,12 +51,14 @@ static void text(void **state) {
     const struct vt_process *p = finish();
     assert_int_equal(p->leak_count, 1); /* both rise together */
     char *shown = report(VT_BY_LINE, NULL);
-    assert_lines(shown, "  kept by       history (list, 300 blocks) in __main__, train.py\n"
-                        "                history[*] → DeviceNDArray → MemoryPointer\n");
+    assert_lines(shown,
+                 "  kept by        4.69 MiB  history (list, 300 blocks) in __main__, train.py\n"
+                 "                history[*] → DeviceNDArray → MemoryPointer\n");
     assert_lines(shown,
                  "  try           keep .copy_to_host() of each in `history`, or drop old ones\n");
     assert_lines(shown,
-                 "   and by       total_loss (torch.Tensor, 300 blocks) in main(), train.py:12\n"
+                 "                 1.17 MiB  total_loss (torch.Tensor, 300 blocks) in main(),\n"
+                 "                           train.py:12\n"
                  "                total_loss → AddBackward0 → … (300 graphs)\n");
     assert_lines(shown, "                also held by 1 other: --site ");
     assert_null(strstr(shown, "likely"));
