@@ -234,6 +234,35 @@ static double iterations_before(const struct search *s, const struct found *foun
     return vt_growth_position(s, kind, bucket) - 1;
 }
 
+/* What the growth adds in an iteration, from first to last rise: the time after the last does not count. Where rises
+ * come in bursts, each has the pause after it, so it is from the begin of the first burst to that of the last.
+ * `all`: the bytes of all rises. 0: there is one rise. */
+static double pace_of(const struct search *s, const struct found *found, uint32_t beat,
+                      uint64_t all) {
+    const struct rise *rises = s->rises + found->first_rise;
+    uint32_t count = found->rise_count, last = 0;
+    VT_SCOPED double *at = vt_alloc(count, sizeof *at);
+    double pause = 0, longest = 0;
+    uint64_t so_far = 0, before = 0; /* the last burst */
+    bool bursts = false;
+    for (uint32_t i = 0; i < count; i++) {
+        at[i] = iterations_before(s, found, beat, rises[i].bucket);
+        pause = i && at[i] - at[i - 1] > pause ? at[i] - at[i - 1] : pause;
+    }
+    for (uint32_t i = 0; i < count; so_far += rises[i++].bytes) {
+        bool goes_on = i && at[i] - at[i - 1] <= pause * BURST_GAP;
+        last = goes_on ? last : i;
+        before = goes_on ? before : so_far;
+        bursts |= goes_on;
+        longest = at[i] - at[last] > longest ? at[i] - at[last] : longest;
+    }
+    if (!bursts || longest > pause) {
+        last = count - 1;
+        before = all - rises[0].bytes;
+    }
+    return at[last] > at[0] ? (double)before / (at[last] - at[0]) : 0;
+}
+
 struct vt_growth *vt_growth_describe(const struct search *s, const struct found *found,
                                      const struct vt_process *p) {
     const struct vt_bucket *buckets = s->history->buckets;
@@ -242,7 +271,7 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
     const struct vt_site *site = &p->sites[s->index[own]];
     enum clock_kind kind = found->scale.kind;
     struct vt_growth *g = vt_alloc(1, sizeof *g);
-    uint32_t begin = rises[0].bucket, last = rises[count - 1].bucket, beat = VT_NO_SITE;
+    uint32_t begin = rises[0].bucket, beat = VT_NO_SITE;
     uint64_t end_ticks = s->history->last_alloc;
     double all; /* iterations of the run */
     g->chance = found->chance;
@@ -277,12 +306,10 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
         find_outer_beat(s, found, beat, g);
     }
     double before = iterations_before(s, found, beat, begin);
-    double between = iterations_before(s, found, beat, last) - before, length = all - before;
+    double length = all - before, each = pace_of(s, found, beat, g->bytes);
     g->since_iteration = (uint64_t)before + 1;
     length = length < 1e-9 ? 1e-9 : length;
-    /* from first to last rise: the time after the last does not count */
-    double each = count > 1 && between > 0 ? (double)(g->bytes - rises[0].bytes) / between
-                                           : (double)g->bytes / length;
+    each = each > 0 ? each : (double)g->bytes / length;
     g->pace = each;
     if (!found->scale.whole)
         g->bytes = (uint64_t)(each * length + 0.5);

@@ -105,6 +105,32 @@ static void epochs_by_rhythm(void **state) {
     }
 }
 
+/* Several blocks, then a pause: the pause after the last burst counts, also where the run ends before it. */
+static void bursts(void **state) {
+    /* bursts, blocks of each, rounds of each with its pause */
+    static const uint32_t rows[][3] = {{12, 4, 40}, {16, 3, 20}, {20, 1, 20}, {30, 2, 4}};
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof rows / sizeof *rows; k++) {
+        struct story s;
+        struct vt_model model;
+        uint32_t blocks = rows[k / 2][1], rounds = rows[k / 2][2], end = rows[k / 2][0] * rounds;
+        begin(&s);
+        for (uint32_t i = 0; i < end - k % 2 * (rounds - blocks); i++) {
+            phase(&s, true);
+            if (i % rounds < blocks)
+                take(&s, 1, 1 << 20);
+            work(&s);
+            phase(&s, false);
+        }
+        const struct vt_growth *g = growth_of(finish(&s, &model), 1);
+        double truth = (double)(blocks << 20) / rounds;
+        assert_non_null(g);
+        if (g->pace < truth * 0.98 || g->pace > truth * 1.02)
+            fail_msg("row %zu: %.0f bytes a round, not %.0f", k, g->pace, truth);
+        vt_build_free(&model);
+    }
+}
+
 /* When a cache asks for another segment, or cuBLAS for a workspace, is no epoch of the program's. */
 static void epochs_of_others(void **state) {
     static const char *const libraries[] = {"/opt/libc10_cuda.so", "/opt/libcublas.so.12"};
@@ -473,7 +499,7 @@ int main(void) {
         cmocka_unit_test(looks_alike),      cmocka_unit_test(sawtooth),
         cmocka_unit_test(only_takes),       cmocka_unit_test(replaced),
         cmocka_unit_test(one_line),         cmocka_unit_test(marked_by_threads),
-        cmocka_unit_test(loaded),
+        cmocka_unit_test(loaded),           cmocka_unit_test(bursts),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
