@@ -109,11 +109,14 @@ static void say_unrecorded(const struct vt_process *p, const struct vt_site *sit
 
 /* Adds what a test kept: its rounds are its own, not the run's. */
 static void say_kept(const struct vt_tested *t, struct vt_string *why) {
-    vt_string_format(why, "%s kept %s in %s block%s", t->test, VT_BYTES(t->left_bytes),
+    vt_string_add(why, t->test);
+    if (!strcmp(t->per, "test"))
+        vt_string_format(why, " and %u more tests", t->rounds - 1);
+    vt_string_format(why, " kept %s in %s block%s", VT_BYTES(t->left_bytes),
                      VT_NUMBER(t->left_count), vt_plural(t->left_count));
     if (t->rounds > 1)
-        vt_string_format(why, ", more with each of %s rounds", VT_NUMBER(t->rounds));
-    if (t->tests > 1)
+        vt_string_format(why, ", more with each of %s %ss", VT_NUMBER(t->rounds), t->per);
+    if (t->tests > 1 && !strcmp(t->per, "round"))
         vt_string_format(why, "; %u more test%s left some", t->tests - 1, t->tests > 2 ? "s" : "");
 }
 

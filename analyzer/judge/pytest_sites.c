@@ -70,6 +70,7 @@ static void take_left(const struct vt_pytest_marks *told, struct vt_process *p) 
         free(t->test);
         t->test = vt_strdup(left->test);
         t->fails = left->fails;
+        t->per = left->per;
         t->rounds = left->rounds;
         t->left_bytes = left->bytes;
         t->left_count = left->blocks;

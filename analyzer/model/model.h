@@ -118,13 +118,13 @@ static inline uint64_t vt_growth_bytes(const struct vt_growth *growth) {
 struct vt_tested {
     char *fixture, *scope; /* of the fixture that holds it, or most of it; NULL: none does */
     uint64_t fixture_bytes, fixture_count;
-    uint64_t models_bytes, models_count; /* held by models that are no fixture's */
-    uint64_t models;                     /* how many */
+    uint64_t models, models_bytes, models_count; /* that are no fixture's, and what they hold */
     /* the test that left most of it behind, among those of the worst kind; NULL: none */
     char *test;
-    bool fails; /* it kept more with each of many rounds, or more than its limit allows */
-    uint32_t rounds;
-    uint64_t left_bytes, left_count; /* by this test */
+    bool fails;      /* it kept more with each of many rounds, or more than its limit allows */
+    const char *per; /* "round", or "test", "parameter" where each of many tests left some */
+    uint32_t rounds; /* how many of these */
+    uint64_t left_bytes, left_count; /* by this test, or by all of those */
     uint32_t tests;                  /* how many left some of it behind */
 };
 

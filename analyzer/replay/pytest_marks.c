@@ -81,7 +81,7 @@ static void on_held(struct vt_walk *w, const char *scope, const char *name, cons
 }
 
 static void on_left(struct vt_pytest_marks *t, const char *text) {
-    struct vt_pytest_left left = {0};
+    struct vt_pytest_left left = {.per = "round"};
     char verdict[8];
     unsigned long long bytes, blocks, site;
     int at = 0;
@@ -89,7 +89,9 @@ static void on_left(struct vt_pytest_marks *t, const char *text) {
                &at) != 5 ||
         !at || !left.rounds || !blocks)
         return;
-    left.fails = !strcmp(verdict, "fails");
+    left.fails = strcmp(verdict, "short") != 0;
+    if (!strcmp(verdict, "test") || !strcmp(verdict, "param"))
+        left.per = *verdict == 't' ? "test" : "parameter";
     left.bytes = bytes;
     left.blocks = blocks;
     left.site = site;

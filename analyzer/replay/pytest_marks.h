@@ -33,7 +33,8 @@ struct vt_pytest_block {
 struct vt_pytest_left {
     uint64_t site; /* its id */
     uint64_t bytes, blocks;
-    uint32_t rounds;
+    const char *per; /* "round", or "test", "parameter" where each of many tests left some */
+    uint32_t rounds; /* how many of these */
     bool fails;
     char *test;
 };

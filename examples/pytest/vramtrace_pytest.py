@@ -269,6 +269,7 @@ class Line:
             self.where = f"{file}:{own['line']}: in {own['function']}"
         self.api = site["api"]
         self.sites, self.bytes, self.blocks, self.rounds, self.note = [], 0, 0, 0, ""
+        self.per = ""  # "test" or "param", where each of many left some
 
     def add(self, site, size, blocks, rounds):
         self.sites.append((site["site"], size, blocks, rounds))
@@ -348,9 +349,15 @@ class Watch:
 
     def tell(self, lines, fails):
         for line in lines:
+            name = self.function() if line.per == "param" else self.item.nodeid
             for site, size, blocks, _ in line.sites:
-                self.tracer.mark(f"left {'fails' if fails else 'short'} {max(1, line.rounds)} {size} {blocks} {site} ",
-                                 self.item.nodeid)
+                self.tracer.mark(f"left {line.per or ('fails' if fails else 'short')} {max(1, line.rounds)} {size} {blocks} {site} ",
+                                 name)
+
+    def function(self):
+        """The test's name without its parameters."""
+        name = self.item.name
+        return self.item.nodeid[:-len(name)] + (getattr(self.item, "originalname", None) or name)
 
 
 def settle():
@@ -403,7 +410,7 @@ class Plugin:
         self.fixtures = Fixtures(self.tracer)
         self.watch = None
         self.noted = []
-        self.across = {}  # call site: how many tests left some of it, its bytes and blocks
+        self.across = {}  # call site: how many tests left some of it, its bytes and blocks, their functions
         self.leaks = self.failures = 0
         self.installed = any(plugin is sys.modules[__name__] for plugin, _ in config.pluginmanager.list_plugin_distinfo())
         limit = config.getoption("--vram-leaks")
@@ -491,11 +498,11 @@ class Plugin:
         peak, leaks = item.get_closest_marker("limit_vram"), item.get_closest_marker("limit_vram_leaks")
         return (parse_size(peak.args[0]) if peak else None, parse_size(leaks.args[0]) if leaks else self.leak_limit)
 
-    def is_kept_by_many(self, line):
+    def is_kept_by_many(self, line, test):
         """Whether many tests left some here, one a round, and all of it is still there. Counts this one."""
         for number, (site, size, blocks, _) in enumerate(line.sites):
-            known = self.across.setdefault(site, [0, 0, 0])
-            known[:] = [known[0] + 1, known[1] + size, known[2] + blocks]
+            known = self.across.setdefault(site, [0, 0, 0, set()])
+            known[:] = [known[0] + 1, known[1] + size, known[2] + blocks, known[3] | {test}]
             if known[0] < ROUNDS:
                 continue
             found = next((s for s in (self.tracer.ask("report") or {}).get("sites", ()) if s["site"] == site), None)
@@ -503,7 +510,9 @@ class Plugin:
             if found and found["live_count"] - by.get("fixture_count", 0) >= known[2]:
                 line.sites[number] = (site, known[1], known[2], known[0])
                 line.rounds = known[0]
-                line.note = f"; {known[0]} tests left {format_size(known[1])} here"
+                line.per = "param" if len(known[3]) == 1 else "test"
+                line.note = (f"; {known[0]} {'parameters of this test' if line.per == 'param' else 'tests'} left "
+                             f"{format_size(known[1])} here")
         return bool(line.note)
 
     def is_leak(self, lines):
@@ -533,7 +542,7 @@ class Plugin:
                 watch.tell(lines, True)
                 faults += [*map(str, lines), f"{total}; limit_vram_leaks allows {format_size(leak_limit)}"]
             elif self.gate is not None:
-                many += [line for line in lines if line not in many and self.is_kept_by_many(line)]
+                many += [line for line in lines if line not in many and self.is_kept_by_many(line, watch.function())]
                 few = [line for line in lines if line not in many]
                 watch.tell(many, True)
                 watch.tell(few, False)
