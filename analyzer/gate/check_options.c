@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder) {
@@ -189,6 +190,24 @@ int vt_check_ready(struct vt_check *check) {
         check->gate.baseline = &check->baseline;
     }
     return vt_error_status(error, &message);
+}
+
+int vt_check_reports_fit(const struct vt_check *check) {
+    for (uint32_t i = 0; i < check->report_count; i++) {
+        const char *file = check->reports[i].file;
+        VT_SCOPED char *folder = vt_formatted("%.*s.", (int)(vt_basename(file) - file), file);
+        struct stat st;
+        bool there = !stat(file, &st);
+        int error = there && S_ISDIR(st.st_mode) ? EISDIR
+                    : access(there ? file : folder, there ? W_OK : W_OK | X_OK) ? errno
+                                                                                : 0;
+        if (!error || !strcmp(file, "-"))
+            continue;
+        vt_error("--report %s=%s: expected a file that can be written, found: %s",
+                 check->reports[i].format->name, file, strerror(error));
+        return VT_STATUS_USAGE;
+    }
+    return 0;
 }
 
 /* --- judging --- */

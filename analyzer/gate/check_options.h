@@ -45,6 +45,10 @@ void vt_check_free(struct vt_check *check);
  * or an exit status after it printed an error. */
 int vt_check_ready(struct vt_check *check);
 
+/* Whether all reports to files can be written, as far as that shows before a long run. Returns 0, or an exit status
+ * after it printed an error. */
+int vt_check_reports_fit(const struct vt_check *check);
+
 /* Judges logs and writes the reports, the main one to `out`. Returns VT_STATUS_OK, _GATE, _USAGE (a
  * log or an output cannot be used) or _INTERNAL. */
 int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out);
