@@ -197,6 +197,8 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
     vt_run_logs_mark_end(&logs, &child);
     status = plan->options.judged ? vt_run_check_judge(plan, &child, &logs)
                                   : report(plan, &child, &logs);
+    if (!plan->quiet && !paths->folder)
+        vt_run_logs_say_renamed(&logs, getenv("VRAMTRACE_OUTPUT"), stderr);
     if (paths->outer && paths->own_list && !paths->folder)
         tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);

@@ -337,3 +337,19 @@ void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
         free(all[i].fault);
     }
 }
+
+void vt_run_logs_say_renamed(const struct vt_run_logs *logs, const char *asked, FILE *out) {
+    for (size_t i = 0; i < logs->count; i++) {
+        const char *path = logs->paths[i], *name = vt_basename(path), *dot = strrchr(name, '.');
+        bool numbered = dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")];
+        VT_SCOPED char *first = vt_strndup(path, (size_t)((numbered ? dot : name) - path));
+        bool ours = !strcmp(vt_basename(asked ? asked : ""), name);
+        for (size_t k = 0; k < logs->count; k++)
+            ours |= !strcmp(logs->paths[k], first); /* another process of this run was first */
+        if (ours || !numbered || access(first, F_OK))
+            continue;
+        VT_SCOPED char *old = as_typed(first), *log = as_typed(path);
+        fprintf(out, "vramtrace: %s was there already: the log is %s\n", old, log);
+        return;
+    }
+}

@@ -42,4 +42,8 @@ void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_ch
 #define VT_RUN_LINES 8
 void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out);
 
+/* Says which log has a number behind the name that was asked for, as a file that was there before the run has that
+ * name. `asked`: VRAMTRACE_OUTPUT; may be NULL. */
+void vt_run_logs_say_renamed(const struct vt_run_logs *logs, const char *asked, FILE *out);
+
 #endif
