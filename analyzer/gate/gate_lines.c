@@ -157,8 +157,8 @@ void vt_gate_lines_make(struct vt_gate *g) {
 /* "3 of 4 allocations were never freed, 2 released with their context (cuCtxDestroy)" */
 static void say_counts(const struct vt_gate_line *line, const char *from, struct vt_string *why) {
     if (!line->live_count && line->amount.freed) {
-        vt_string_format(why, "%s of %s allocations%s were freed only at exit",
-                         VT_NUMBER(line->amount.freed), VT_NUMBER(line->alloc_count), from);
+        vt_string_format(why, "%s of %s allocations%s were %s", VT_NUMBER(line->amount.freed),
+                         VT_NUMBER(line->alloc_count), from, vt_amount_freed(line->amount));
         return;
     }
     vt_string_format(why, "%s of %s allocation%s%s %s %s", VT_NUMBER(line->live_count),
@@ -177,8 +177,8 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
     enum vt_verdict verdict = worst->verdict;
     say_counts(line, from, why);
     if (line->amount.freed && line->live_count)
-        vt_string_format(why, ", %s %s freed only at exit", VT_NUMBER(line->amount.freed),
-                         line->amount.freed == 1 ? "was" : "were");
+        vt_string_format(why, ", %s %s %s", VT_NUMBER(line->amount.freed),
+                         line->amount.freed == 1 ? "was" : "were", vt_amount_freed(line->amount));
     if (verdict == VT_VERDICT_LOST)
         vt_string_add(why, line->live_count == 1 ? ", and no pointer to it is left"
                                                  : ", and no pointer to some of them is left");

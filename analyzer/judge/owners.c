@@ -297,8 +297,10 @@ static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_pr
 static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     VT_SCOPED struct seen *seen = choose_snapshots(from, p);
-    for (uint32_t i = 0; i < p->site_count; i++) /* a process that was killed freed nothing */
-        seen[i].still |= p->sites[i].live_count > 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        p->sites[i].at_exit = chosen && chosen->why == VT_SNAPSHOT_END && seen[i].still;
+        seen[i].still |= p->sites[i].live_count > 0; /* a process that was killed freed nothing */
+    }
     VT_SCOPED uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
     VT_SCOPED bool *speaks = vt_alloc(p->site_count, sizeof *speaks);
     VT_SCOPED uint32_t *containers = vt_bounds_containers(from->log);

@@ -24,16 +24,22 @@ static uint64_t kept(const struct vt_site *site) {
 struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_leak *leak) {
     bool kept_by_test = leak && site->tested && site->tested->fails;
     if ((!counts_as_held(site, leak) && !kept_by_test) || site->held_count <= site->live_count)
-        return (struct vt_amount){site->live_bytes, site->live_count, 0};
+        return (struct vt_amount){site->live_bytes, site->live_count, 0, false};
     uint64_t blocks = kept(site), others = site->held_count - blocks;
     uint64_t each = site->held_bytes / site->held_count;
-    return (struct vt_amount){site->held_bytes - others * each, blocks, blocks - site->live_count};
+    return (struct vt_amount){site->held_bytes - others * each, blocks, blocks - site->live_count,
+                              site->at_exit};
 }
 
 void vt_amount_add(struct vt_amount *sum, struct vt_amount part) {
     sum->bytes += part.bytes;
     sum->blocks += part.blocks;
     sum->freed += part.freed;
+    sum->at_exit |= part.at_exit;
+}
+
+const char *vt_amount_freed(struct vt_amount amount) {
+    return amount.at_exit ? "freed only at exit" : "freed only after the last allocation";
 }
 
 struct vt_amount vt_amount_of_leak(const struct vt_process *p, const struct vt_leak *leak) {
@@ -55,9 +61,10 @@ char *vt_amount_text(struct vt_amount amount) {
     vt_string_format(&text, "%s in %s block%s", VT_BYTES(amount.bytes), VT_NUMBER(amount.blocks),
                      vt_plural(amount.blocks));
     if (amount.freed && amount.freed == amount.blocks)
-        vt_string_add(&text, ", freed only at exit");
+        vt_string_format(&text, ", %s", vt_amount_freed(amount));
     else if (amount.freed)
-        vt_string_format(&text, ", %s of them freed only at exit", VT_NUMBER(amount.freed));
+        vt_string_format(&text, ", %s of them %s", VT_NUMBER(amount.freed),
+                         vt_amount_freed(amount));
     return text.text;
 }
 

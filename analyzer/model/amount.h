@@ -15,7 +15,9 @@
 
 struct vt_amount {
     uint64_t bytes, blocks;
-    uint64_t freed; /* of these blocks, those that were freed at exit; the others never were */
+    uint64_t freed; /* of these blocks, those that were freed after the process's last allocation;
+                       the others never were */
+    bool at_exit;   /* and after the program's own code had ended */
 };
 
 /* The amount of a site of `leak`; NULL: of a site of no leak, what is live. */
@@ -27,10 +29,13 @@ struct vt_amount vt_amount_of_leak(const struct vt_process *process, const struc
 /* The bytes of a process's leaks from the one of this index on. */
 uint64_t vt_amount_leaked(const struct vt_process *process, uint32_t first);
 
+/* "freed only at exit", or what is said where the program itself may have freed them. */
+const char *vt_amount_freed(struct vt_amount amount);
+
 void vt_amount_add(struct vt_amount *sum, struct vt_amount part);
 
-/* "7.50 MiB in 120 blocks, freed only at exit"; "960 KiB in 120 blocks, 110 of them freed only at
- * exit"; "1.06 MiB in 17 blocks". Free it. */
+/* "7.50 MiB in 120 blocks, freed only at exit"; "960 KiB in 120 blocks, 110 of them freed only after
+ * the last allocation"; "1.06 MiB in 17 blocks". Free it. */
 char *vt_amount_text(struct vt_amount amount);
 
 /* How much is not judged, and why: bits of 1 << enum vt_unjudged. */

@@ -123,9 +123,8 @@ struct vt_tested {
     char *test;
     bool fails;      /* it kept more with each of many rounds, or more than its limit allows */
     const char *per; /* "round", or "test", "parameter" where each of many tests left some */
-    uint32_t rounds; /* how many of these */
+    uint32_t rounds, tests;          /* how many of these; how many tests left some of it behind */
     uint64_t left_bytes, left_count; /* by this test, or by all of those */
-    uint32_t tests;                  /* how many left some of it behind */
 };
 
 /* A site that keeps more and more and drops all of it at once, again and again. */
@@ -152,6 +151,7 @@ struct vt_site {
     bool segments;     /* a caching allocator used it: blocks lay in it */
     bool recycled;     /* host memory that a caching allocator hands out again and again: how many
                           buffers there are depends on the moments at which they came back */
+    bool at_exit;      /* some of it was live when the program's code ended: a snapshot saw it */
     bool graph_memory; /* launches of CUDA graphs allocated all of it */
     enum vt_verdict verdict : 8; /* a byte each: there may be a million sites */
     enum vt_class class : 8;     /* of driver memory */

@@ -31,19 +31,20 @@ static const char *memory(const struct vt_process *p, const struct vt_leak *leak
 }
 
 /* When the blocks that are not live were freed. */
-static const char *end(const struct vt_process *p) {
-    return p->window_until != VT_UNKNOWN || !p->complete ? "at the end" : "at exit";
+static const char *freed(const struct vt_process *p, struct vt_amount amount) {
+    return p->window_until != VT_UNKNOWN || !p->complete ? "freed only at the end"
+                                                         : vt_amount_freed(amount);
 }
 
 static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
                         struct vt_amount amount, struct vt_string *rest) {
     vt_string_add(rest, " kept and growing");
     if (amount.freed && !p->python) /* an interpreter frees what is left, and says nothing by it */
-        vt_string_format(rest, ", %sfreed only %s",
+        vt_string_format(rest, ", %s%s",
                          amount.freed == amount.blocks       ? ""
                          : amount.freed >= amount.blocks / 2 ? "most of it "
                                                              : "part of it ",
-                         end(p));
+                         freed(p, amount));
     struct vt_bound bound;
     vt_string_add(rest, leak->no_cache                   ? ". Not a cache."
                         : vt_leak_bound(p, leak, &bound) ? ". Too large when full."
@@ -153,10 +154,10 @@ static void say_evidence(const struct vt_text *t, const struct vt_leak *leak, st
         if (!amount.freed)
             vt_string_add(&s, "never freed");
         else if (amount.freed == amount.blocks)
-            vt_string_format(&s, "freed only %s", end(p));
+            vt_string_format(&s, "%s", freed(p, amount));
         else
-            vt_string_format(&s, "kept: %s freed only %s, %s never", VT_NUMBER(amount.freed),
-                             end(p), VT_NUMBER(amount.blocks - amount.freed));
+            vt_string_format(&s, "kept: %s %s, %s never", VT_NUMBER(amount.freed), freed(p, amount),
+                             VT_NUMBER(amount.blocks - amount.freed));
         if (leak->growth->appends)
             vt_string_format(&s, "; %s made it longer in %s step%s", leak->growth->appends,
                              VT_NUMBER(leak->growth->rises), vt_plural(leak->growth->rises));

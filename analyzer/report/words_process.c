@@ -106,7 +106,7 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
 
 /* Adds what is said of memory that was held at the process's last allocation and freed after it. */
 static void say_late(const struct vt_text *t, struct vt_doc *doc) {
-    enum { MANY = 8 }; /* blocks of one call site that a program gathered and freed only at exit */
+    enum { MANY = 8 }; /* blocks of one call site that a program gathered and freed at the end */
     const struct vt_process *p = t->process;
     struct vt_rows rows;
     uint64_t peak = 0;
@@ -115,8 +115,12 @@ static void say_late(const struct vt_text *t, struct vt_doc *doc) {
         peak += p->devices[i].peak_bytes;
     const struct vt_row *first = rows.count ? &rows.rows[0] : NULL;
     if (first && rows.bytes >= peak / 4 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
-        vt_doc_heading(doc, VT_STYLE_HEAD, "FREED ONLY AT EXIT", "%s in %s block%s%s",
-                       VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks), vt_plural(rows.blocks),
+        bool at_exit = false;
+        for (uint32_t i = 0; i < p->site_count; i++)
+            at_exit |= p->sites[i].at_exit && p->sites[i].held_count;
+        vt_doc_heading(doc, VT_STYLE_HEAD, at_exit ? "FREED ONLY AT EXIT" : "FREED AT THE END",
+                       "%s in %s block%s%s", VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks),
+                       vt_plural(rows.blocks),
                        p->went_bytes ? ", partly when its context was destroyed" : "")
             ->about = "held";
         vt_doc_add(

@@ -215,15 +215,19 @@ static void freed_at_exit(void **state) {
     static const struct {
         uint64_t live, held, allocs, grown;
         const char *amount, *headline;
+        bool at_exit; /* a snapshot saw some of it when the program's code had ended */
     } rows[] = {
-        {0, 120, 120, 119, "7.50 MiB in 120 blocks, freed only at exit", "7.50 MiB"},
-        {10, 120, 120, 103, "7.50 MiB in 120 blocks, 110 of them freed only at exit", "7.50 MiB"},
-        {0, 1, 1, 0, "64.0 KiB in 1 block, freed only at exit", "64.0 KiB"},
+        {0, 120, 120, 119, "7.50 MiB in 120 blocks, freed only at exit", "7.50 MiB", true},
+        {10, 120, 120, 103, "7.50 MiB in 120 blocks, 110 of them freed only at exit", "7.50 MiB",
+         true},
+        {0, 1, 1, 0, "64.0 KiB in 1 block, freed only at exit", "64.0 KiB", true},
         /* the last block of 300 is not one of the 17 that were kept */
-        {0, 18, 300, 17, "1.06 MiB in 17 blocks, freed only at exit", "1.06 MiB"},
-        {17, 18, 300, 17, "1.06 MiB in 17 blocks", "1.06 MiB"},
+        {0, 18, 300, 17, "1.06 MiB in 17 blocks, freed only at exit", "1.06 MiB", true},
+        {17, 18, 300, 17, "1.06 MiB in 17 blocks", "1.06 MiB", true},
+        {0, 18, 300, 17, "1.06 MiB in 17 blocks, freed only after the last allocation", "1.06 MiB",
+         false},
         /* most of it is live: that is what it is */
-        {60, 120, 120, 119, "3.75 MiB in 60 blocks", "3.75 MiB"},
+        {60, 120, 120, 119, "3.75 MiB in 60 blocks", "3.75 MiB", true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -242,6 +246,7 @@ static void freed_at_exit(void **state) {
         add(m, 0, VT_VERDICT_GROWING, rows[i].live * 65536);
         m->sites[0][0].live_count = rows[i].live;
         m->sites[0][0].held_count = rows[i].held;
+        m->sites[0][0].at_exit = rows[i].at_exit;
         m->sites[0][0].held_bytes = rows[i].held * 65536;
         m->sites[0][0].alloc_count = rows[i].allocs;
         m->sites[0][0].growth = &growth;

@@ -93,6 +93,7 @@ static struct vt_site *add(struct made *m, enum vt_verdict verdict, uint64_t liv
                              .live_count = live,
                              .held_bytes = held * MIB,
                              .held_count = held,
+                             .at_exit = true,
                              .alloc_count = allocs,
                              .bytes_at_peak = held * MIB,
                              .count_at_peak = held,
