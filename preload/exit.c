@@ -25,11 +25,17 @@
 
 static void say_exit_line(void) {
     char line[256], *at = line;
-    uint64_t bytes, count, dropped = vt_log_dropped();
+    uint64_t bytes, count, dropped = vt_log_dropped(), then_bytes;
+    uint64_t then = vt_moments_python_ended(&then_bytes);
     vt_live_total(&bytes, &count);
     at = vt_text_put_number(at, count);
     at = vt_text_put(at, count == 1 ? " live allocation, " : " live allocations, ");
     at = vt_text_put_size(at, bytes);
+    if (then > count) { /* a leak of Python's is gone by now, but was one */
+        at = vt_text_put_number(vt_text_put(at, " ("), then);
+        at = vt_text_put_size(vt_text_put(at, ", "), then_bytes);
+        at = vt_text_put(at, " until Python ended)");
+    }
     if (dropped) {
         at = vt_text_put(at, "; ");
         at = vt_text_put_number(at, dropped);

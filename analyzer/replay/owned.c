@@ -87,10 +87,12 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments, c
                      struct sums *sums, struct vt_replay_snapshot *s) {
     const struct vt_address *entry;
     for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
-        if (!counts(r, segments, entry))
-            continue;
         unsigned layer = vt_replay_site_of(r, entry)->layer;
         uint64_t size = entry->size;
+        s->driver_bytes += layer == VT_LAYER_DRIVER ? size : 0;
+        s->driver_count += layer == VT_LAYER_DRIVER;
+        if (!counts(r, segments, entry))
+            continue;
         if (layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK) {
             s->live_bytes += size;
             s->live_count++;

@@ -34,8 +34,9 @@ struct vt_replay_snapshot {
     const struct vt_rec_snapshot *record;
     struct vt_owned_sum *sums; /* by site, then the owners first */
     size_t sum_count;
-    uint64_t live_bytes, live_count; /* device memory, owned or not */
-    uint64_t stray_count;            /* entries that were ignored */
+    uint64_t live_bytes, live_count;     /* device memory, owned or not */
+    uint64_t driver_bytes, driver_count; /* of the driver's allocations */
+    uint64_t stray_count;                /* entries that were ignored */
 };
 
 struct vt_walk;

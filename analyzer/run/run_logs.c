@@ -168,6 +168,7 @@ struct summary {
     uint32_t pid;
     int32_t rank; /* -1: unknown */
     uint64_t bytes, count, dropped;
+    uint64_t python_bytes, python_count; /* when Python ended, if it dropped some then; else 0 */
     bool deleted;
     bool running, replaced; /* replaced: the process executed another program */
 };
@@ -202,6 +203,13 @@ static void sum_up(const char *path, struct summary *s) {
         s->bytes += replay.devices[i].driver.live_bytes;
         s->count += replay.devices[i].driver.live_count;
     }
+    for (size_t i = 0; i < replay.snapshot_count && log.code_count; i++) {
+        const struct vt_replay_snapshot *at_end = &replay.snapshots[i];
+        if (at_end->record->why == VT_SNAPSHOT_END && at_end->driver_count > s->count) {
+            s->python_bytes = at_end->driver_bytes;
+            s->python_count = at_end->driver_count;
+        }
+    }
     vt_replay_free(&replay);
     vt_log_close(&log);
 }
@@ -228,11 +236,15 @@ static char *as_typed(const char *path) {
     return typed.text;
 }
 
-/* "3 live allocations, 1.50 GiB" */
-static void say_live(FILE *out, uint64_t count, uint64_t bytes, uint64_t dropped) {
-    fprintf(out, "%s live allocation%s, %s", VT_NUMBER(count), vt_plural(count), VT_BYTES(bytes));
-    if (dropped)
-        fprintf(out, ", %s event%s dropped", VT_NUMBER(dropped), vt_plural(dropped));
+/* "3 live allocations, 1.50 GiB (120, 7.00 GiB until Python ended)" */
+static void say_live(FILE *out, const struct summary *s) {
+    fprintf(out, "%s live allocation%s, %s", VT_NUMBER(s->count), vt_plural(s->count),
+            VT_BYTES(s->bytes));
+    if (s->python_count)
+        fprintf(out, " (%s, %s until Python ended)", VT_NUMBER(s->python_count),
+                VT_BYTES(s->python_bytes));
+    if (s->dropped)
+        fprintf(out, ", %s event%s dropped", VT_NUMBER(s->dropped), vt_plural(s->dropped));
 }
 
 /* `several`: there are other lines, which a rank tells from this one. */
@@ -250,7 +262,7 @@ static void say_line(FILE *out, const struct summary *s, bool several) {
     if (several && s->rank >= 0)
         fprintf(out, "rank %d, ", s->rank);
     fprintf(out, "pid %u): ", s->pid);
-    say_live(out, s->count, s->bytes, s->dropped);
+    say_live(out, s);
     fprintf(out, "%s; vramtrace report %s\n", s->running ? ", still running" : "", typed);
 }
 
@@ -303,9 +315,13 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
         total.count += all[i].count;
         total.bytes += all[i].bytes;
         total.dropped += all[i].dropped;
+        total.python_bytes += all[i].python_count ? all[i].python_bytes : all[i].bytes;
+        total.python_count += all[i].python_count ? all[i].python_count : all[i].count;
     }
+    if (total.python_count == total.count)
+        total.python_count = 0;
     fprintf(out, "vramtrace: %s processes in all: ", VT_NUMBER(count));
-    say_live(out, total.count, total.bytes, total.dropped);
+    say_live(out, &total);
     say_command(out, all, count);
     fputc('\n', out);
 }

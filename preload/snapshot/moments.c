@@ -126,11 +126,19 @@ void vt_moments_context_ends(void) {
     memset(seen, 0, sizeof seen); /* the driver uses the addresses again */
 }
 
+static struct { uint64_t bytes, count; } at_python_end;
+
+uint64_t vt_moments_python_ended(uint64_t *bytes) {
+    *bytes = at_python_end.bytes;
+    return at_python_end.count;
+}
+
 /* Called by the interpreter. What is unreachable now stays so: the interpreter drops objects, and
  * gives no pointer back. What is freed after this is not live at the end, and not lost. */
 static void python_ends(void) {
     if (!is_mine())
         return;
+    vt_live_total(&at_python_end.bytes, &at_python_end.count);
     vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more calls that are pending */
     vt_moments_finish();
     vt_moments_end();

@@ -54,6 +54,8 @@ void vt_moments_end(void); /* before the process ends, while its memory is still
                             * it; and again later */
 /* The same, when the first of exit's handlers have run: what they left held is not lost. */
 void vt_moments_exit_goes_on(void);
+/* What was live when Python ended, before it dropped its objects; 0: it did not end. */
+uint64_t vt_moments_python_ended(uint64_t *bytes);
 void vt_moments_context_ends(void);
 void vt_moments_finish(void); /* before the log ends: what is under way is written */
 void vt_moments_phase_ends(const char *name, uint32_t bytes);
