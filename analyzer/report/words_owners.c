@@ -122,11 +122,12 @@ void vt_words_add_site_owners(const struct vt_text *t, const struct vt_site *sit
     enum { SHOWN = 10 };
     const struct vt_process *p = t->process;
     const struct vt_snapshot *s = vt_process_snapshot(p);
-    uint32_t index = (uint32_t)(site - p->sites), shown = 0, most = t->options->top;
+    uint32_t index = (uint32_t)(site - p->sites), shown = 0, most = t->options->top, count;
+    VT_SCOPED struct vt_owner_group *groups =
+        vt_owner_groups(site->owned.owners, site->owned.count, false, &count);
     most = most ? most : SHOWN;
-    for (uint32_t i = 0; i < site->owned.count && i < most; i++)
-        add_holder(t, i ? "" : "kept by", site->owned.owners[i].bytes, site->owned.owners[i].owner,
-                   doc);
+    for (uint32_t i = 0; i < count && i < most; i++)
+        add_holder(t, i ? "" : "kept by", groups[i].bytes, &groups[i].owner, doc);
     if (site->owned.count && site->owned.owners[0].seen) {
         s = site->owned.owners[0].seen;
         VT_SCOPED char *moment = vt_snapshot_moment(s);
