@@ -184,7 +184,7 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
         leak->verdict == VT_VERDICT_LOST) /* who keeps the rest does not tell what to do */
         return NULL;
     const struct vt_memory_owner *o = &leak->kept->owner;
-    bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
+    bool container = o->holder_type && o->holder[0] != '{' && strcmp(o->name, o->holder) != 0;
     if (o->graph)
         return advise_graph(o, is_evaluating(leak->stack));
     if (o->root.kind == VT_ROOT_CYCLE)
@@ -212,7 +212,8 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
 char *vt_owners_advise_objects(const struct vt_leak *leak) {
     bool telling = leak->kept && leak->verdict != VT_VERDICT_LOST;
     const struct vt_memory_owner *o = telling ? &leak->kept->owner : NULL;
-    if (!leak->growth || !o || !o->holder_type || !strcmp(o->name, o->holder))
+    if (!leak->growth || !o || !o->holder_type || o->holder[0] == '{' ||
+        /* it has no name */ !strcmp(o->name, o->holder))
         return NULL;
     const char *object = object_class(o), *dot = object ? strrchr(object, '.') : NULL;
     return object ? vt_formatted("`%.*s` keeps every %s with its memory: drop old ones",

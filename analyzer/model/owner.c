@@ -156,7 +156,10 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
     VT_SCOPED char *file = r->file ? file_text(p, r->file, python) : NULL;
     const char *separator = "";
     if (python && r->function) {
-        vt_string_format(&s, "%s()", r->function);
+        const char *within = strstr(r->function, ".<locals>.<"); /* a comprehension: its function */
+        bool comprehension = within && (strstr(within, "comp>") || strstr(within, "<genexpr>"));
+        int length = (int)(comprehension ? within - r->function : (long)strlen(r->function));
+        vt_string_format(&s, "%.*s()", length, r->function);
         separator = ", ";
     } else if (r->kind == VT_ROOT_NATIVE_STACK) {
         vt_string_format(&s, "the stack of %s", r->function ? r->function : "a thread");
@@ -274,8 +277,8 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
     case VT_ROOT_INTERPRETER:
         vt_string_format(&s, "Python's interpreter: %s", o->holder);
         break;
-    default:
-        vt_string_add(&s, o->holder);
+    default: /* what no variable has: the list that a comprehension makes */
+        vt_string_add(&s, o->holder[0] == '{' ? "a temporary" : o->holder);
     }
     if (o->more_variables)
         vt_string_format(&s, " and %s more variable%s", VT_NUMBER(o->more_variables),

@@ -2,6 +2,7 @@
 """Keeps 100 buffers, or objects with one, in a container of the kind that its argument names."""
 
 import collections
+import os
 import queue
 import sys
 import types
@@ -85,6 +86,13 @@ elif kind == "several":
 elif kind == "two":
     first, second = [], []
     fill(lambda i: (first, first, first, second)[i % 4].append(Session()))
+elif kind == "comprehension":
+    def leave():
+        os._exit(0)
+
+    def main():
+        return [Session() if i < ROUNDS else leave() for i in range(ROUNDS + 1)]
+    main()
 elif kind == "frozenset":
     kept = frozenset(Session() for i in range(ROUNDS))
 elif kind == "coroutines":
