@@ -193,7 +193,7 @@ void end_op(void) {
         vramtrace_pop();
 }
 
-static const struct family *const files[] = {stores, flows, training, leaks};
+static const struct family *const files[] = {stores, flows, training, leaks, few};
 #define FILES (sizeof files / sizeof *files)
 
 static const struct family *family_named(const char *name, size_t length) {

@@ -37,7 +37,7 @@ struct family {
 };
 
 /* Each file's families; a row without a name is the last. */
-extern const struct family stores[], flows[], training[], leaks[];
+extern const struct family stores[], flows[], training[], leaks[], few[];
 
 /* The run: its operations, and whether each is marked as a phase. */
 extern int ops;

@@ -8,6 +8,7 @@ import functools
 import random
 import sys
 
+import appended  # pylint: disable=unused-import
 import evaluated  # pylint: disable=unused-import
 import loads  # pylint: disable=unused-import
 from base import CLEAN, FAMILIES, LEAK, Model, family, run, some, steps
