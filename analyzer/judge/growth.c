@@ -62,7 +62,8 @@ static bool launches_between(const struct search *s, const struct rise *rises, u
     uint64_t middle = buckets[rises[(count - 1) / 2].bucket].launches;
     uint64_t last = buckets[rises[count - 1].bucket].launches;
     return middle > first && last > middle &&
-           (double)(s->history->launches - last) <= 1 + TAIL_SHARE * (double)(last - first);
+           (double)(s->history->launches - last) <=
+               SPARE_LAUNCHES + TAIL_SHARE * (double)(last - first);
 }
 
 /* Whether the program repeated something while this rose. */
@@ -251,13 +252,6 @@ static uint32_t find_part(const struct search *s, const struct found *found, dou
     return n - *first;
 }
 
-/* Whether a site began after its line began to grow, and has freed nothing: only its blocks' age
- * keeps it from being called growing. */
-static bool is_new(const struct search *s, const struct found *found, uint32_t site,
-                   const struct vt_site *as) {
-    return vt_growth_curve(s, site).first >= found->begin && as->held_count == as->alloc_count;
-}
-
 /* Sites of one line of code that grow together but not alone, because the line is called on many
  * paths, a few times on each. */
 static void judge_line(const struct search *s, const uint32_t *sites, uint32_t count,
@@ -276,13 +270,9 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
                 site->unjudged = s->replay->told.any ? VT_JUDGED : VT_RETURNED;
                 continue;
             }
-            struct rise all = {.bytes = site->held_bytes, .count = site->held_count};
-            if (n)
-                site->growth = vt_growth_part(line, s->rises + first, n);
-            else if (is_new(s, &found, sites[i], site))
-                site->growth = vt_growth_part(line, &all, 1);
-            else
+            if (!n)
                 continue;
+            site->growth = vt_growth_part(line, s->rises + first, n);
             if (line->beat == p->sites[index[sites[0]]].stack)
                 site->growth->beat = site->stack;
         }

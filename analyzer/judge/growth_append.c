@@ -94,8 +94,9 @@ static bool held_to_end(const struct search *s, const struct curve *c, uint32_t 
         if (i != site && is_program && other->layer == s->replay->sites[site].layer)
             after += other->live_bytes;
     }
-    return given_up < c->held_count || before > after ||
-           (returned > before + after - returned && s->rises[0].bucket == c->first &&
+    double gone = OLDER_GONE * (double)(before + after);
+    return given_up < c->held_count || (double)before > gone ||
+           ((double)returned > gone && s->rises[0].bucket == c->first &&
             is_held_by_main(&p->sites[s->index[site]]));
 }
 

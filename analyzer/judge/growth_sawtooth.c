@@ -23,9 +23,7 @@ static bool is_tooth(const struct search *s, const struct curve *c, const struct
     const struct vt_bucket *buckets = s->history->buckets;
     if (c->samples[t->top].last_count < TOOTH_BLOCKS)
         return false;
-    uint64_t frees =
-        buckets[c->samples[t->top].bucket].frees - buckets[c->samples[t->first].bucket].frees;
-    return 2 * frees >= t->rises;
+    return buckets[c->samples[t->top].bucket].frees > buckets[c->samples[t->first].bucket].frees;
 }
 
 /* Whether hardly anything was allocated from the top to the fall. The buckets of both may hold more
@@ -78,8 +76,7 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
         }
         level = sample->last_bytes;
     }
-    bool rising = is_tooth(s, c, &t) && level >= t.high / 2;
-    if (!saw.count || saw.count + rising < TEETH || slopes > saw.count ||
+    if (!saw.count || saw.count + is_tooth(s, c, &t) < TEETH || slopes > saw.count ||
         (double)saw.bytes > (double)least * TEETH_ALIKE)
         return NULL;
     struct vt_sawtooth *found = vt_alloc(1, sizeof *found);
