@@ -5,11 +5,11 @@
  */
 #include "build_process.h"
 
+#include "draw/draw.h"
 #include "evidence/evidence.h"
 #include "names/names.h"
 #include "log/log.h"
 #include "judge/judge.h"
-#include "observe/observe.h"
 #include "replay/replay.h"
 
 #include <stdlib.h>
@@ -23,6 +23,7 @@ struct build {
     struct vt_replay replay;
     struct vt_iterations iterations;
     struct vt_history history;
+    struct vt_pictures pictures;
     struct vt_sources from; /* they and what follows from them */
     struct vt_process *p;
     const struct vt_model_options *options;
@@ -92,7 +93,7 @@ static void take_stacks(struct build *b) {
             vt_stacks_get(b->from.stacks, b->replay.sites[i].stack,
                           vt_hook_is_runtime(b->replay.sites[i].hook));
     take_objects(b);
-    if (!b->options->timeline && !b->replay.fail_count) /* else the log is replayed again */
+    if (!b->replay.fail_count) /* else the log is replayed again */
         vt_log_drop_stacks(&b->log);
 }
 
@@ -198,7 +199,7 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
         .free_count = from->driver.free_count,
         .failed_count = from->driver.failed_count,
     };
-    device->levels = vt_replay_levels_give(&b->replay, b->from.clock, ordinal);
+    device->levels = vt_slots_levels(&b->replay, b->from.clock, ordinal);
     take_blocks(b, ordinal, device);
     take_driver_figures(b, from, device);
     vt_fragmentation_measure(&b->from, device);
@@ -320,6 +321,7 @@ static void take_owner(struct build *b) {
 
 static void close_run(struct build *b) {
     vt_history_close(&b->history);
+    vt_pictures_close(&b->pictures);
     vt_phases_iterations_free(&b->iterations);
     vt_replay_free(&b->replay);
     vt_log_close(&b->log);
@@ -344,18 +346,15 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
     vt_phases_iterations(&b->log, &b->iterations);
     vt_history_open(&b->history, b->log.events, b->iterations.begins, b->iterations.count,
                     b->iterations.end, b->log.header.program_end);
-    error = vt_replay_run(&b->log, b->from.window,
-                          (struct vt_replay_wishes){.history = &b->history}, &b->replay, message);
+    vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
+    struct vt_replay_wishes wishes = {.history = &b->history,
+                                      .pictures = b->options->timeline ? &b->pictures : NULL};
+    error = vt_replay_run(&b->log, b->from.window, wishes, &b->replay, message);
     if (error) {
         close_run(b);
         return error;
     }
-    b->from.end = b->log.header.exit_ticks > b->log.last_ticks &&
-                          b->log.header.exit_ticks < b->from.window.until
-                      ? b->log.header.exit_ticks
-                      : b->log.last_ticks;
-    if (b->from.end > b->from.window.until)
-        b->from.end = b->from.window.until;
+    b->from.end = b->replay.slots.end;
     return 0;
 }
 
@@ -400,9 +399,9 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
     vt_phases_take(&b.log, &b.replay, b.from.clock, b.from.window, b.p);
     judge(&b);
     if (options->timeline)
-        error = vt_observe_run(&b.from, options->timeline, b.p, message);
+        vt_draw_timeline(&b.from, &b.pictures, b.p);
     close_run(&b);
-    return error;
+    return 0;
 }
 
 void vt_build_process_free(struct vt_built *built) {

@@ -281,7 +281,7 @@ struct vt_untracked {
 };
 
 /* Live driver memory over the run (in a window: over that): at the end of each of `count` equal parts of
- * the time, and in the one with the peak the peak. For small pictures; the timeline has it all. */
+ * the time (of the slot in which that is: timeline.h), and in the one with the peak the peak. For small pictures; the timeline has it all. */
 struct vt_levels {
     uint64_t from, to;
     uint64_t *bytes;

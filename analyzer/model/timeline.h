@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The run over time, for pictures: memory by line and by class, address maps at chosen moments, and
- * the last allocations and frees. Made only where it is asked for (vt_model_options.timeline), since
- * the log is read once more for it. Bounded: by slots, moments and pieces, not by events.
+ * the last allocations and frees. Made only where it is asked for (vt_model_options.timeline), of what the
+ * replay collected on its way (replay/pictures.h). Bounded: by slots, moments and pieces, not by events.
  *
  * Times are ns since the log began, sizes bytes. Everything belongs to the model.
  */
@@ -19,7 +19,7 @@ enum vt_timeline_part {
     VT_TIMELINE_END = 8 /* the map of the end whole, not merged: VT_MAP_PIECES_END */
 };
 
-#define VT_COURSE_SLOTS 4096 /* the most of a course */
+#define VT_COURSE_SLOTS 4096 /* the most that divide a run, and at least half of them do */
 #define VT_COURSE_LINES 16   /* the most lines that have a band of their own */
 
 /* What a band of a course counts. Bands never overlap: blocks of a caching allocator are in the
@@ -40,10 +40,11 @@ struct vt_band {
     uint64_t *bytes; /* one for each slot */
 };
 
-/* A device's memory over the part of the run that the model shows. The run is divided into equal
- * slots; each shows the moment of it in which most was live (of the driver's memory, then of blocks),
- * so its bands add up, and no peak is lost. A slot in which nothing changed shows what was live. One
- * slot more, the last, shows what was live at the end. */
+/* A device's memory over the part of the run that the model shows. The run is divided into slots of
+ * equal width (2^n ticks of its clock; the run ends within the last of them); each shows the moment of it
+ * in which most was live (of the driver's memory, then of blocks), so its bands add up, and no peak is
+ * lost. A slot in which nothing changed shows what was live. One slot more, the last, shows what was live
+ * at the end. Where very many lines come and go in each slot, the slots are wider. */
 struct vt_course {
     unsigned device; /* as vt_device.ordinal; VT_DEVICE_HOST: pinned and managed memory */
     uint64_t begin, end;
@@ -57,10 +58,14 @@ struct vt_course {
     uint32_t band_count;
 };
 
-/* Why a map was made. */
+/* Why a map was made. While the log is read, nobody knows whether memory will rise further: a peak and
+ * the worst fragmentation are drawn again when they are at least a hundredth higher, an eighth where maps
+ * cost more than the events. So they show what their figures say, which may be that much less than the
+ * most. Of refusals the last ones are drawn, those that did not recover first; between all these, moments
+ * that divide the run equally. */
 enum vt_map_why { VT_MAP_PEAK, VT_MAP_OOM, VT_MAP_WORST, VT_MAP_END, VT_MAP_BETWEEN };
 
-#define VT_MAP_MOMENTS    24 /* the most of a device */
+#define VT_MAP_MOMENTS    26 /* the most of a device */
 #define VT_MAP_PIECES     4000 /* about the most of a map: small neighbours are merged until they fit */
 #define VT_MAP_PIECES_END 200000 /* the same of the end's, with VT_TIMELINE_END */
 

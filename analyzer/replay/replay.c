@@ -14,10 +14,20 @@
 static void on_fail(struct vt_walk *w, const struct vt_rec_fail *f) {
     struct vt_replay_book *book =
         vt_walk_book(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
+    size_t fails = w->r->fail_count;
     bool no_room = vt_fails_refused(&w->fails, w->r, w->log, w->tid, f);
+    if (w->pictures && w->r->fail_count > fails)
+        vt_picture_maps_refused(w, (uint32_t)fails);
     book->failed_count++;
     /* a thread that still allocates when its context is gone reaches no device */
     book->used |= no_room || vt_when_device(f->when) != VT_DEVICE_UNKNOWN;
+}
+
+static void on_cacheoom(struct vt_walk *w, const struct vt_rec_cacheoom *o) {
+    const struct vt_replay_fail *fail =
+        vt_fails_given_up(&w->fails, w->r, w->log, w->tid, o, w->rehearsal);
+    if (w->pictures && fail)
+        vt_picture_maps_refused(w, (uint32_t)(fail - w->r->fails));
 }
 
 static void on_cacheinfo(struct vt_walk *w, const struct vt_rec_cacheinfo *c) {
@@ -144,10 +154,12 @@ static void end_sites(struct vt_walk *w) {
 enum { AHEAD = 32, NOTE_AHEAD = 16 };
 
 static void open_window(struct vt_walk *w) {
+    if (w->window_waits)
+        vt_walk_begin_window(w);
     w->window_waits = false;
-    vt_walk_begin_window(w);
-    if (w->observer && w->observer->begin)
-        w->observer->begin(w->observer->context, w->r, w->window.since);
+    vt_walk_begin_slots(w);
+    if (w->wished)
+        vt_pictures_begin(w, w->wished);
 }
 
 /* Takes NVML's samples up to a time. */
@@ -170,7 +182,6 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 static void stop(struct vt_walk *w, uint64_t now) {
     if (now > w->sample_ticks)
         take_samples(w, now - 1);
-    vt_walk_take_levels(w, now - 1);
     if (now > w->snapshot_ticks)
         vt_owned_take(w, now);
     if (now > w->correct_at)
@@ -178,13 +189,11 @@ static void stop(struct vt_walk *w, uint64_t now) {
     w->now = now;
     if (w->window_waits && now >= w->window.since)
         open_window(w);
-    while (w->observer && now > w->observer->stop_at)
-        w->observer->stop(w->observer, w->r);
+    if (now > w->slot_end)
+        vt_walk_pass_slots(w, now);
     w->stop = earlier(earlier(w->sample_ticks, w->snapshot_ticks),
                       earlier(w->correct_at, w->window_waits ? w->window.since - 1 : UINT64_MAX));
-    w->stop = earlier(w->stop, w->level_ticks);
-    if (w->observer)
-        w->stop = earlier(w->stop, w->observer->stop_at);
+    w->stop = earlier(w->stop, w->slot_end);
 }
 
 /* Any other event than an allocation or a free. */
@@ -230,7 +239,7 @@ static void on_other(struct vt_walk *w, const uint8_t *record) {
         on_cacheinfo(w, &u.cacheinfo);
         break;
     case VT_REC_CACHEOOM:
-        vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom, w->rehearsal);
+        on_cacheoom(w, &u.cacheoom);
         break;
     }
 }
@@ -291,25 +300,23 @@ const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t
 int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
                   struct vt_replay *replay, struct vt_string *message) {
     struct vt_history *history = wishes.history;
-    struct vt_observer *observer = wishes.observer;
     const char *variable;
-    struct vt_walk w = {.r = replay,
-                        .log = log,
-                        .ids = vt_sites_open(log),
-                        .window = window,
-                        .sampled = log->sample_count > 0,
-                        .sample_ticks =
-                            log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
-                        .snapshot_ticks = log->snapshot_count && !wishes.rehearsal && !observer
-                                              ? log->snapshots[0].ticks
-                                              : UINT64_MAX,
-                        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
-                                          ? log->header.exit_ticks
-                                          : UINT64_MAX,
-                        .level_ticks = UINT64_MAX,
-                        .history = history,
-                        .rehearsal = wishes.rehearsal,
-                        .observer = observer};
+    struct vt_walk w = {
+        .r = replay,
+        .log = log,
+        .ids = vt_sites_open(log),
+        .window = window,
+        .sampled = log->sample_count > 0,
+        .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
+        .snapshot_ticks =
+            log->snapshot_count && !wishes.rehearsal ? log->snapshots[0].ticks : UINT64_MAX,
+        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
+                          ? log->header.exit_ticks
+                          : UINT64_MAX,
+        .slot_end = UINT64_MAX,
+        .history = history,
+        .rehearsal = wishes.rehearsal,
+        .wished = wishes.pictures};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
     replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);
@@ -326,8 +333,8 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
     w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
     vt_addresses_start(&replay->live);
     vt_walk_start_sites(&w);
-    if (history)
-        vt_walk_start_levels(&w);
+    if (!w.window_waits)
+        open_window(&w);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         if (history && (w.tid != batch.tid || !history->thread_count))
@@ -345,13 +352,12 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
         vt_owned_take(&w, window.until);
     if (w.correct_at != UINT64_MAX && !error)
         vt_walk_correct(&w);
-    while (observer && observer->stop_at != UINT64_MAX && !error)
-        observer->stop(observer, replay);
-    if (window.until == VT_TICKS_MASK && !observer)
+    if (window.until == VT_TICKS_MASK)
         vt_owned_take_lost(replay, log);
     vt_walk_count_mapped(replay);
-    if (history)
-        vt_walk_end_levels(&w);
+    vt_walk_end_slots(&w);
+    if (w.pictures)
+        vt_picture_maps_end(&w);
     end_sites(&w);
     end_phases(&w);
     for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
@@ -377,8 +383,7 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->sites);
     vt_fails_drop(replay);
     free(replay->samples);
-    for (unsigned d = 0; d < 256; d++)
-        free(replay->levels.bytes[d]);
+    vt_slots_free(&replay->slots);
     free(replay->objects);
     free(replay->phases);
     vt_segments_close(replay->segments);

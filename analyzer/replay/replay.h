@@ -10,6 +10,8 @@
  *     addresses.h    the table of live allocations
  *     segments.h     caching allocators' segments, and the blocks and idle pieces in them
  *     history.h      each site's live bytes over the run
+ *     slots.h        the time in equal slots, with what each device held
+ *     pictures.h     what pictures need of the run
  *     phases.h       phases that the program named, the iterations among them, and --since, --until
  *     cache_model.h  a model of PyTorch's allocator: whether a failed request had found room without
  *                    holes, or under other settings
@@ -23,6 +25,7 @@
 #include "history.h"
 #include "addresses.h"
 #include "owned.h"
+#include "pictures.h"
 #include "pytest_marks.h"
 #include "log/log.h"
 
@@ -166,15 +169,6 @@ struct vt_replay_phase {
     uint64_t epoch; /* the walk's, in which it began */
 };
 
-/* Driver-layer bytes of each device at equal times of the window: each level is that at the end of its
- * part of the time, or the peak if that was in this part. */
-#define VT_REPLAY_LEVELS 160
-struct vt_replay_levels {
-    uint64_t from, to;    /* ticks; equal: there are none */
-    uint64_t *bytes[256]; /* by device; NULL: it never held memory */
-    uint32_t peak_index[256];
-};
-
 struct vt_replay {
     struct vt_replay_site *sites;
     size_t site_count, site_room;
@@ -189,7 +183,7 @@ struct vt_replay {
     uint64_t packing_work;             /* what is left for vt_packing_find */
     struct vt_replay_sample *samples;  /* by time */
     size_t sample_count, sample_room;
-    struct vt_replay_levels levels;
+    struct vt_slots slots;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* parallel to vt_log.phases */
@@ -231,7 +225,7 @@ struct vt_replay_wishes {
     struct vt_history *history; /* it is filled; the caller has opened it */
     struct vt_rehearsal
         *rehearsal; /* other settings of a framework: of the fails, fills `rehearsed` */
-    struct vt_observer *observer; /* it is told of each event; never with a history */
+    struct vt_pictures *pictures; /* likewise */
 };
 
 /* Fills `replay`; free it with vt_replay_free even after an error. Returns 0, or -errno with `message` if
@@ -242,10 +236,6 @@ void vt_replay_free(struct vt_replay *replay);
 
 /* Frees what is known of single blocks: `live`, and what the snapshots say of them. */
 void vt_replay_drop_live(struct vt_replay *replay);
-
-/* Hands the levels of a device over to the caller, who frees them. */
-struct vt_levels vt_replay_levels_give(struct vt_replay *replay, struct vt_clock clock,
-                                       unsigned device);
 
 /* The settings of PyTorch's allocator by the recorded variables, the first that is set; "" none.
  * *name: that variable's. */
@@ -260,30 +250,6 @@ uint32_t vt_pins_find(const struct vt_replay *replay, unsigned device, struct vt
 
 /* The index in replay->sites of the live block at an address; VT_NO_SITE: none. */
 uint32_t vt_pins_block_site(const struct vt_replay *replay, uint64_t address);
-
-/* --- for a reader that wants the single events: observe/ makes pictures of them --- */
-
-/* An allocation or a free, as it enters the books. */
-struct vt_observed {
-    uint64_t ticks, address, bytes;
-    uint32_t site; /* index in vt_replay.sites; of a mapping VT_NO_SITE: unknown */
-    uint32_t thread;
-    unsigned kind, device;
-    bool alloc;
-};
-
-struct vt_observer {
-    void *context;
-    /* The window begins: the books have what is live. Not called where the whole run is replayed. */
-    void (*begin)(void *context, const struct vt_replay *replay, uint64_t ticks);
-    void (*change)(void *context, const struct vt_replay *replay, const struct vt_observed *change);
-    /* Physical memory, which was a change when it was created, is mapped to an address (`alloc`) or
-     * unmapped. */
-    void (*map)(void *context, const struct vt_replay *replay, const struct vt_observed *mapping);
-    /* Called before the first event past `stop_at`; sets the next one. */
-    void (*stop)(struct vt_observer *observer, const struct vt_replay *replay);
-    uint64_t stop_at; /* ticks, which may be past the last event; UINT64_MAX: never */
-};
 
 #include "phases.h"
 

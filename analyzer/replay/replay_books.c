@@ -77,8 +77,6 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
         vt_history_change(w->history, history, bytes, count, site->alloc_count);
         vt_history_freed(w->history, origin->site, history, entry->sample, size, bytes - size,
                          count - 1);
-    } else {
-        vt_walk_tell(w, vt_address_of(entry), size, origin->site, entry->kind, false);
     }
     if (w->context_end) {
         site->went_bytes += size;
@@ -96,6 +94,8 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
         r->devices[site->device].at_peak = false;
     }
     w->contexts[origin->context].live -= origin->of_context;
+    if (w->pictures)
+        vt_pictures_change(w, origin->site, entry, false);
 }
 
 /* The same where it is not called for nearly every free. */
@@ -224,8 +224,6 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
         vt_history_change(w->history, history, site->live_bytes, site->live_count,
                           site->alloc_count);
         sample = vt_history_kept(w->history, history, site->live_count + 1, size);
-    } else {
-        vt_walk_tell(w, address, size, origin->site, kind, true);
     }
     *entry = (struct vt_address){.key = key,
                                  .size = size,
@@ -253,6 +251,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
             w->driver_high = w->driver_bytes;
     }
     rise(r, book, layer, site->device, ticks);
+    if (w->pictures)
+        vt_pictures_change(w, origin->site, entry, true);
     if (origin->of_context) {
         w->contexts[context].live++;
         if (w->lists_contexts && context != VT_CONTEXT_UNKNOWN)
@@ -266,6 +266,8 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     struct vt_replay *r = w->r;
     unsigned space = vt_event_space(f);
     uint64_t ticks = vt_when_ticks(f->when);
+    if (w->pictures && w->pictures->peak_due && space != VT_SPACE_HOST)
+        vt_picture_maps_falling(w);
     if (r->segments && space == VT_SPACE_DEVICE)
         vt_segments_remove(r->segments, vt_event_address(f), ticks, lose_block, w);
     if (r->segments && space == VT_SPACE_BLOCK)
@@ -287,23 +289,6 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     vt_addresses_remove(&r->live, slot);
 }
 
-static void tell_mapping(const struct vt_walk *w, const struct vt_rec_map *m,
-                         const struct vt_address *physical, unsigned device) {
-    const struct vt_observer *o = w->observer;
-    if (!o || !o->map || w->window_waits)
-        return;
-    o->map(
-        o->context, w->r,
-        &(struct vt_observed){.ticks = w->now,
-                              .address = m->address,
-                              .bytes = m->size,
-                              .site = physical ? vt_replay_site_index(w->r, physical) : VT_NO_SITE,
-                              .thread = w->tid,
-                              .kind = VT_KIND_PHYSICAL,
-                              .device = device,
-                              .alloc = m->number});
-}
-
 void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     struct vt_replay *r = w->r;
     uint64_t key = vt_address_key(m->number, VT_SPACE_OBJECT), ticks = vt_when_ticks(m->when);
@@ -311,15 +296,18 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
         begin_framework(w);
     if (!m->number) {
         const struct vt_segment *s = vt_segments_with(r->segments, m->address);
-        if (s)
-            tell_mapping(w, m, vt_addresses_find(&r->live, s->key), s->device);
+        if (w->pictures && w->pictures->peak_due)
+            vt_picture_maps_falling(w);
+        if (w->pictures && s)
+            vt_pictures_mapping(w, m, vt_addresses_find(&r->live, s->key), s->device);
         vt_segments_unmap(r->segments, m->address, m->address + m->size, ticks, lose_block, w);
         return;
     }
     const struct vt_address *physical = vt_addresses_find(&r->live, key);
     unsigned device = physical ? vt_replay_site_of(r, physical)->device : vt_when_device(m->when);
     vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
-    tell_mapping(w, m, physical, device);
+    if (w->pictures)
+        vt_pictures_mapping(w, m, physical, device);
     if (w->fails.pending)
         vt_fails_succeeded(&w->fails, r, w->tid, m->size, ticks);
 }
@@ -352,6 +340,8 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
     if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->contexts[b->context].live)
         return;
     list_contexts(w);
+    if (w->pictures && w->pictures->peak_due)
+        vt_picture_maps_falling(w);
     struct vt_walk_context ended = w->contexts[b->context];
     w->contexts[b->context] = (struct vt_walk_context){.live = ended.live};
     w->context_end = b;

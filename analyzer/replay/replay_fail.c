@@ -124,9 +124,10 @@ bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct 
 /* The thread's refusals since its last success all belong to this request. The last of them counts,
  * with the state of now: before it the framework released what it could, and after it the parts of
  * this request (expandable segments) that the driver had provided. */
-void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
-                       uint32_t tid, const struct vt_rec_cacheoom *o,
-                       struct vt_rehearsal *rehearsal) {
+const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r,
+                                               const struct vt_log *log, uint32_t tid,
+                                               const struct vt_rec_cacheoom *o,
+                                               struct vt_rehearsal *rehearsal) {
     uint32_t next = vt_map_get(&fails->open, tid), attempts = 0;
     struct vt_replay_fail *last = NULL;
     if (next == VT_MAP_NONE)
@@ -148,7 +149,7 @@ void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct
     } else {
         last = add_fail(r, log, tid, o->word, o->when, o->requested);
         if (!last)
-            return;
+            return NULL;
         last->result = OUT_OF_MEMORY;
         last->raised = last->unasked = true;
         last->attempts = 0;
@@ -156,13 +157,14 @@ void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct
     }
     last->framework_size = o->requested;
     if (!last->cached)
-        return;
+        return last;
     struct vt_cache_settings settings = r->settings;
     settings.expandable = last->mapped;
     unsigned stream = vt_packing_find(r->segments, last->device, settings, o->requested,
                                       &r->packing_work, &last->cache);
     if (rehearsal && rehearsal->device == last->device)
         last->rehearsed = vt_rehearsal_request(rehearsal, o->requested, stream);
+    return last;
 }
 
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,

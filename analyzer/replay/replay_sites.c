@@ -26,6 +26,7 @@ static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigne
         /* it held nothing at the peaks so far */
         .seen = vt_walk_book(r, layer, device)->peaks,
     };
+    vt_walk_add_device(r, device);
     vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
     return (uint32_t)r->site_count++;
 }

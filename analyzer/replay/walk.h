@@ -33,10 +33,11 @@ struct vt_fails {
 /* The driver, or the tracer for it (a limit), refused on this thread. Whether for want of memory. */
 bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                       uint32_t tid, const struct vt_rec_fail *f);
-/* A framework raised its error. */
-void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
-                       uint32_t tid, const struct vt_rec_cacheoom *o,
-                       struct vt_rehearsal *rehearsal);
+/* A framework raised its error. Returns the refusal that counts; NULL: there are too many already. */
+const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r,
+                                               const struct vt_log *log, uint32_t tid,
+                                               const struct vt_rec_cacheoom *o,
+                                               struct vt_rehearsal *rehearsal);
 /* Driver memory was allocated. Needs no call if `pending` is 0. */
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,
                         uint64_t ticks);
@@ -63,7 +64,8 @@ struct vt_walk {
     struct vt_history *history;       /* NULL: not requested */
     struct vt_operations operations;  /* for the history */
     struct vt_rehearsal *rehearsal;   /* NULL: not requested */
-    struct vt_observer *observer;     /* NULL: not requested; never with a history */
+    struct vt_pictures *wished;       /* NULL: not requested */
+    struct vt_pictures *pictures;     /* the same once the window has begun */
     unsigned stream;                  /* of the block that was placed last */
     uint16_t block_hook;              /* and its hook */
     unsigned age_shift;
@@ -79,12 +81,11 @@ struct vt_walk {
     uint64_t snapshot_ticks;             /* its time; UINT64_MAX: none */
     struct vt_walk_high *highs;          /* of the epochs between phases: see replay.c */
     size_t high_count, high_room;
-    uint64_t epoch;       /* the current one's number */
-    uint32_t tid;         /* thread of the current event */
-    uint64_t stop;        /* after this time, an event finds something else to be done before it */
-    uint64_t level_ticks; /* when levels are taken next; UINT64_MAX: not any more */
-    uint32_t level;       /* which ones */
-    uint64_t correct_at;  /* when the live list was made; UINT64_MAX: none, or corrected already */
+    uint64_t epoch;      /* the current one's number */
+    uint32_t tid;        /* thread of the current event */
+    uint64_t stop;       /* after this time, an event finds something else to be done before it */
+    uint64_t slot_end;   /* the last tick of the current slot of time */
+    uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or corrected already */
     const struct vt_rec_bulk *context_end; /* the one whose blocks are being taken off, or NULL */
     struct vt_fails fails;
 };
@@ -162,31 +163,53 @@ void vt_walk_count_mapped(struct vt_replay *r);
 /* Restarts the books at the begin of the window, with what is live then. */
 void vt_walk_begin_window(struct vt_walk *w);
 
-/* --- replay_levels.c --- */
+/* --- slots.c: see slots.h --- */
 
-/* Levels are taken at the times up to `until`; the walk stops behind w->level_ticks for that. */
-void vt_walk_start_levels(struct vt_walk *w);
-void vt_walk_take_levels(struct vt_walk *w, uint64_t until);
-void vt_walk_end_levels(struct vt_walk *w);
+/* The window begins. */
+void vt_walk_begin_slots(struct vt_walk *w);
+/* Goes on to the slot of a time behind w->slot_end; those in between show what is live. */
+void vt_walk_pass_slots(struct vt_walk *w, uint64_t now);
+/* Goes on to the end of the run, as far as it is known. */
+void vt_walk_end_slots(struct vt_walk *w);
+/* A device has its first site. */
+void vt_walk_add_device(struct vt_replay *r, unsigned device);
+/* Something has changed: now may be the highest moment of the slot. */
+void vt_walk_note_high(struct vt_replay *r, struct vt_slot_device *d, uint64_t ticks);
+
+/* Live driver memory of a device; of VT_DEVICE_HOST pinned and managed memory. */
+static inline uint64_t vt_walk_driver_bytes(const struct vt_replay *r, unsigned device) {
+    uint64_t host = device == VT_DEVICE_HOST ? r->host.live_bytes + r->managed.live_bytes : 0;
+    return r->devices[device].driver.live_bytes + host;
+}
+
+/* --- pictures.c, picture_maps.c: see pictures.h --- */
+
+/* The window begins: pictures are collected from now on. */
+void vt_pictures_begin(struct vt_walk *w, struct vt_pictures *pictures);
+/* A site's live bytes have changed by an entry's. */
+void vt_pictures_change(struct vt_walk *w, uint32_t site, const struct vt_address *entry,
+                        bool alloc);
+/* Physical memory, which was a change when it was created, is mapped to an address or unmapped; NULL: it
+ * is unknown. */
+void vt_pictures_mapping(struct vt_walk *w, const struct vt_rec_map *m,
+                         const struct vt_address *physical, unsigned device);
+/* Pairs of slots, which are all over, are about to be merged; too much is known of them. */
+void vt_pictures_merge(struct vt_walk *w);
+bool vt_pictures_are_many(const struct vt_pictures *pictures);
+
+void vt_picture_maps_begin(struct vt_walk *w);
+void vt_picture_maps_changed(struct vt_walk *w, const struct vt_replay_site *site, bool alloc);
+/* Memory is about to be freed; needed if vt_pictures.peak_due. */
+void vt_picture_maps_falling(struct vt_walk *w);
+void vt_picture_maps_refused(struct vt_walk *w, uint32_t fail);
+void vt_picture_maps_pass(struct vt_walk *w); /* to another slot */
+void vt_picture_maps_merge(struct vt_walk *w);
+void vt_picture_maps_end(struct vt_walk *w);
+void vt_picture_map_free(struct vt_picture_map *map);
 
 /* --- replay_samples.c --- */
 
 void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s);
-
-/* Tells the observer, if there is one, of an allocation or a free at w->now. */
-static inline void vt_walk_tell(const struct vt_walk *w, uint64_t address, uint64_t bytes,
-                                uint32_t site, unsigned kind, bool alloc) {
-    if (w->observer && !w->window_waits)
-        w->observer->change(w->observer->context, w->r,
-                            &(struct vt_observed){.ticks = w->now,
-                                                  .address = address,
-                                                  .bytes = bytes,
-                                                  .site = site,
-                                                  .thread = w->tid,
-                                                  .kind = kind,
-                                                  .device = w->r->sites[site].device,
-                                                  .alloc = alloc});
-}
 
 /* To be called before a device's bytes change, at w->now. */
 void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device);

@@ -13,7 +13,6 @@
 #include "build.h"
 #include "model/model.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -120,10 +119,13 @@ static void check_course(const struct story *s, const struct vt_process *p,
                          const struct vt_course *c) {
     uint64_t segments = SEGMENTS * (BLOCKS / SEGMENTS * 2 * MIB), peak = 0;
     uint32_t parts = c->slot_count - 1; /* the last slot is the end */
-    double width = (double)(c->end - c->begin) / parts;
+    uint64_t width = 1;
+    while ((c->end - c->begin) / width >= VT_COURSE_SLOTS)
+        width *= 2;
+    assert_int_equal(parts, (c->end - c->begin) / width + 1);
     for (uint32_t i = 0; i < c->slot_count; i++) {
-        uint64_t from = i < parts ? c->begin + (uint64_t)ceil(width * i) : c->end;
-        uint64_t to = i + 1 < parts ? c->begin + (uint64_t)ceil(width * (i + 1)) : UINT64_MAX;
+        uint64_t from = i < parts ? c->begin + width * i : c->end;
+        uint64_t to = i + 1 < parts ? c->begin + width * (i + 1) : UINT64_MAX;
         struct level best = highest(s, from, to);
         if (i == parts)
             best = (s->levels[s->count - 1].ticks = c->end, s->levels[s->count - 1]);
@@ -234,6 +236,141 @@ static void maps(void **state) {
     assert_int_equal(end->largest_free_bytes, 4 * MIB);
     vt_build_free(&model);
     maker_free(&m);
+}
+
+/* The first map of a moment. */
+static const struct vt_address_map *map_of(const struct vt_model *model, enum vt_map_why why) {
+    const struct vt_timeline *t = model->processes[0].timeline;
+    for (uint32_t i = 0; i < t->map_count; i++)
+        if (t->maps[i].why == why)
+            return &t->maps[i];
+    return NULL;
+}
+
+static uint64_t bytes_of(const struct vt_address_map *map) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < map->region_count; i++)
+        bytes += map->regions[i].bytes;
+    return bytes;
+}
+
+/* A peak is drawn again when it is a hundredth higher, and says what it shows. */
+static void higher_peaks(void **state) {
+    (void)state;
+    static const uint64_t more[] = {0, 8, 11}, shown[] = {1000, 1000, 1011}; /* MiB */
+    for (size_t n = 0; n < 3; n++) {
+        struct vt_maker m;
+        struct vt_model model;
+        maker_start(&m);
+        maker_alloc(&m, 0, 1000, VT_KIND_DEVICE, 2, 0, 0, 1ull << 40, 900 * MIB, 0);
+        maker_alloc(&m, 0, 1100, VT_KIND_DEVICE, 2, 0, 0, 2ull << 40, 100 * MIB, 0);
+        maker_free_at(&m, 0, 1200, VT_KIND_DEVICE, 2ull << 40);
+        maker_alloc(&m, 0, 1300, VT_KIND_DEVICE, 2, 0, 0, 3ull << 40, (100 + more[n]) * MIB, 0);
+        maker_free_at(&m, 0, 1400, VT_KIND_DEVICE, 3ull << 40);
+        build(&m, (struct vt_model_options){.device = -1, .timeline = VT_TIMELINE_MAPS}, &model);
+        const struct vt_address_map *peak = map_of(&model, VT_MAP_PEAK);
+        assert_non_null(peak);
+        assert_int_equal(peak->at, shown[n] > 1000 ? 1300 : 1100);
+        assert_int_equal(bytes_of(peak), shown[n] * MIB);
+        assert_int_equal(bytes_of(map_of(&model, VT_MAP_END)), 900 * MIB);
+        vt_build_free(&model);
+        maker_free(&m);
+    }
+}
+
+/* The worst fragmentation that the process met: when it asked for memory for the last time, or before. */
+static void worst(void **state) {
+    (void)state;
+    struct vt_maker m;
+    struct vt_model model;
+    maker_start(&m);
+    maker_alloc(&m, 0, 1000, VT_KIND_DEVICE, 2, 0, 0, 1ull << 32, 8 * MIB, 0);
+    maker_alloc(&m, 0, 1100, VT_KIND_BLOCK, 2000, 0, 0, 1ull << 32, 7 * MIB, 0);
+    for (uint64_t i = 0; i < 4; i++)
+        maker_alloc(&m, 0, 1200, VT_KIND_BLOCK, 2000, 0, 0, (1ull << 32) + (28 + i) * MIB / 4,
+                    MIB / 4, 0);
+    maker_free_at(&m, 0, 2000, VT_KIND_BLOCK, 1ull << 32);
+    maker_free_at(&m, 0, 2100, VT_KIND_BLOCK, (1ull << 32) + 7 * MIB);
+    maker_alloc(&m, 0, 2200, VT_KIND_BLOCK, 2000, 0, 0, 1ull << 32, MIB, 0);
+    maker_fail(&m, 0, 3000, 0, 0, 64 * MIB, 2);
+    maker_free_at(&m, 0, 4000, VT_KIND_BLOCK, 1ull << 32);
+    maker_free_at(&m, 0, 4100, VT_KIND_BLOCK, (1ull << 32) + 29 * MIB / 4);
+    build(&m, (struct vt_model_options){.device = -1, .timeline = VT_TIMELINE_MAPS}, &model);
+    const struct vt_address_map *map = map_of(&model, VT_MAP_WORST);
+    assert_non_null(map);
+    assert_int_equal(map->at, 2100);
+    assert_int_equal(map->in_use_bytes, 3 * MIB / 4);
+    assert_int_equal(map->piece_count, 4);
+    assert_int_equal(map->pieces[0].bytes, 29 * MIB / 4);
+    assert_int_equal(map->pieces[0].blocks, 0);
+    assert_int_equal(map->pieces[1].blocks, 1);
+    vt_build_free(&model);
+    maker_free(&m);
+}
+
+/* Of a hundred refusals the last that did not recover have a map, of the moment of each. */
+static void many_refusals(void **state) {
+    (void)state;
+    struct vt_maker m;
+    struct vt_model model;
+    maker_start(&m);
+    for (uint64_t i = 0; i < 100; i++) {
+        maker_alloc(&m, i % 2, 1000 + i * 10, VT_KIND_DEVICE, 2, 0, 0, (1 + i) << 32, MIB, 0);
+        maker_fail(&m, i % 2, 1001 + i * 10, 0, 0, i % 2 ? 64 * MIB : MIB, 2);
+    }
+    build(&m, (struct vt_model_options){.device = -1, .timeline = VT_TIMELINE_MAPS}, &model);
+    const struct vt_process *p = &model.processes[0];
+    const struct vt_timeline *t = p->timeline;
+    uint32_t count = 0, last = 0;
+    for (uint32_t i = 0; i < t->map_count; i++) {
+        const struct vt_address_map *map = &t->maps[i];
+        if (map->why != VT_MAP_OOM)
+            continue;
+        count++;
+        last = map->oom;
+        assert_int_equal(map->at, p->ooms[map->oom].at);
+        assert_int_equal(bytes_of(map), (map->oom + 1) * MIB);
+        assert_true(p->ooms[map->oom].outcome != VT_OOM_RECOVERED);
+        assert_true(map->oom >= 100 - 2 * 8 - 1);
+    }
+    assert_int_equal(count, 8);
+    assert_int_equal(last, 99);
+    assert_true(t->map_count <= VT_MAP_MOMENTS);
+    vt_build_free(&model);
+    maker_free(&m);
+}
+
+/* Between them, maps divide the run equally, however long it goes on. */
+static void moments_between(void **state) {
+    (void)state;
+    for (uint64_t events = 1000; events <= 64000; events *= 2) {
+        struct vt_maker m;
+        struct vt_model model;
+        uint32_t between = 0;
+        uint64_t before = 0, each = 0;
+        maker_start(&m);
+        for (uint64_t i = 1; i <= events; i++)
+            maker_alloc(&m, 0, i * 10, VT_KIND_DEVICE, 2, 0, 0, i << 32, MIB, 0);
+        build(&m, (struct vt_model_options){.device = -1, .timeline = VT_TIMELINE_MAPS}, &model);
+        const struct vt_timeline *t = model.processes[0].timeline;
+        for (uint32_t i = 0; i < t->map_count; i++) {
+            const struct vt_address_map *map = &t->maps[i];
+            if (map->why != VT_MAP_BETWEEN)
+                continue;
+            each = each ? each : map->at;
+            assert_int_equal(map->at - before, each);
+            before = map->at;
+            uint64_t bytes = 0; /* but those of the regions that are left out */
+            assert_int_equal(map->region_count + map->regions_left_out, (map->at - 1) / 10);
+            for (uint32_t k = 0; k < map->region_count; k++)
+                bytes += map->regions[k].bytes;
+            assert_int_equal(bytes, map->region_count * MIB);
+            between++;
+        }
+        assert_true(between >= 7 && between <= 15);
+        vt_build_free(&model);
+        maker_free(&m);
+    }
 }
 
 /* With expandable segments the peak is reached before the memory has an address: its map waits. */
@@ -359,9 +496,11 @@ static void alarms(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(courses),     cmocka_unit_test(window),
-        cmocka_unit_test(maps),        cmocka_unit_test(mapped_peak),
-        cmocka_unit_test(many_pieces), cmocka_unit_test(last_changes),
+        cmocka_unit_test(courses),       cmocka_unit_test(window),
+        cmocka_unit_test(maps),          cmocka_unit_test(mapped_peak),
+        cmocka_unit_test(higher_peaks),  cmocka_unit_test(worst),
+        cmocka_unit_test(many_refusals), cmocka_unit_test(moments_between),
+        cmocka_unit_test(many_pieces),   cmocka_unit_test(last_changes),
         cmocka_unit_test(alarms),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);

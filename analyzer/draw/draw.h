@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of draw/: what a replay has collected for pictures -> the model's timeline
+ * (model/timeline.h).
+ *
+ * Law: it changes nothing of what was collected, so a run that goes on can be drawn again. It reads what
+ * the judge has found, and finds nothing itself. Uses base, log, model, replay and judge.
+ *
+ *     course.c     memory by line and class, in slots of the run
+ *     draw.c       address maps, the last allocations and frees, alarms
+ */
+#ifndef VRAMTRACE_ANALYZER_DRAW_H
+#define VRAMTRACE_ANALYZER_DRAW_H
+
+#include "judge/judge.h"
+
+/* Fills process->timeline. The process's sites, leaks, devices and ooms are there. */
+void vt_draw_timeline(const struct vt_sources *sources, const struct vt_pictures *pictures,
+                      struct vt_process *process);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What pictures of a run need (model/timeline.h), collected while it is replayed: nothing of it knows the
+ * end, so it holds at any time. Sites are the replay's, times are ticks; draw/ puts them in the model's
+ * terms. Bounded: by slots of time, moments, pieces and changes, and by VT_PICTURE_STEPS.
+ */
+#ifndef VRAMTRACE_ANALYZER_PICTURES_H
+#define VRAMTRACE_ANALYZER_PICTURES_H
+
+#include "slots.h"
+
+/* From the highest moment of this slot on, until the site's next step, it held so much in each slot's. */
+struct vt_picture_step {
+    uint32_t site, slot;
+    uint64_t bytes;
+};
+#define VT_PICTURE_STEPS      (2u << 20) /* the most, and so many for each site */
+#define VT_PICTURE_STEPS_SITE 32
+
+struct vt_picture_site {
+    uint64_t seen;    /* vt_slot_device.highs at its last change */
+    uint32_t slot;    /* that change's */
+    uint64_t at_high; /* what it held in that slot's highest moment up to then */
+    uint64_t said;    /* by its last step */
+};
+
+/* A map of a moment of which it was not known whether it would matter. */
+struct vt_picture_map {
+    struct vt_address_map map; /* `oom`: index into vt_replay.fails */
+    uint64_t level; /* that made it worth drawing: driver memory, or pinned bytes of VT_MAP_WORST */
+    uint64_t changes; /* vt_pictures.change_count then */
+    bool may_be;      /* VT_MAP_WORST: the process has not asked for memory since, see segments.h */
+};
+
+struct vt_picture_device {
+    uint64_t peak_drawn;  /* bytes; the map that shows it is there */
+    bool peak_due;        /* the peak has risen enough since */
+    uint64_t worst_drawn; /* pinned bytes, likewise */
+    uint64_t changed_at;  /* ticks */
+    uint64_t alarm;       /* bytes from which VRAMTRACE_ALARM says a line; UINT64_MAX: never */
+};
+
+/* Start with vt_pictures_open, free with vt_pictures_close. */
+struct vt_pictures {
+    unsigned parts;                /* enum vt_timeline_part */
+    int device;                    /* only this one is asked for; -1: all */
+    struct vt_picture_site *sites; /* parallel to vt_replay.sites */
+    size_t site_count;
+    struct vt_picture_step *steps; /* of one site by slot */
+    size_t step_count, step_room;
+    struct vt_picture_device devices[256]; /* by device byte */
+    bool peak_due;                         /* of any device */
+    struct vt_picture_map *maps;
+    uint32_t map_count, map_room;
+    uint64_t between_at;    /* ticks of the last VT_MAP_BETWEEN */
+    uint64_t drawing_work;  /* entries that were walked for maps that could have waited */
+    struct vt_change *last; /* a ring: the oldest at `last_count % VT_CHANGES`, once it is full */
+    uint64_t last_count;
+    size_t last_room;
+    uint64_t change_count; /* allocations and frees so far */
+    struct vt_alarm *alarms;
+    uint32_t alarm_count, alarm_room;
+    uint64_t alarms_left_out;
+};
+
+void vt_pictures_open(struct vt_pictures *pictures, unsigned parts, int device);
+void vt_pictures_close(struct vt_pictures *pictures);
+
+/* The steps of a site that are not written down yet; where it is after the last slot, its live bytes
+ * say. Returns how many there are. */
+struct vt_replay;
+uint32_t vt_pictures_last_steps(const struct vt_pictures *pictures, const struct vt_replay *replay,
+                                uint32_t site, struct vt_picture_step steps[2]);
+
+#endif
