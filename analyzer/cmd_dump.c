@@ -204,6 +204,17 @@ static void print_header(FILE *out, const struct vt_log_header *h) {
     fputs(" ]\n", out);
 }
 
+static void print_slots(FILE *out, uint64_t base, const uint8_t *bytes, uint32_t have) {
+    struct vt_log_slots slots = {0};
+    memcpy(&slots, bytes, have < sizeof slots ? have : sizeof slots);
+    fprintf(out, "%10" PRIu64 "  SLOTS     number=%" PRIu64 " before=%" PRIu64 " taken=%u\n", base,
+            slots.number, slots.before, slots.taken);
+    for (uint32_t i = 0; i < slots.taken && i < VT_SLOTS; i++)
+        fprintf(out, "%10" PRIu64 "  SLOT      tid=%u entered_at=%" PRIu64 "\n",
+                base + offsetof(struct vt_log_slots, slot) + i * sizeof slots.slot[0],
+                slots.slot[i].tid, slots.slot[i].entered_at);
+}
+
 static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32_t have) {
     struct vt_chunk_header head;
     uint64_t base = number * VT_CHUNK_BYTES;
@@ -217,8 +228,12 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
     memcpy(&head, bytes, sizeof head);
     if (head.magic == 0)
         return;
-    fprintf(out, "%10" PRIu64 "  CHUNK     number=%" PRIu64 " tid=%u entered_at=%" PRIu64 "%s\n",
-            base, head.number, head.tid, head.entered_at,
+    if (head.magic == VT_SLOTS_MAGIC) {
+        print_slots(out, base, bytes, have);
+        return;
+    }
+    fprintf(out, "%10" PRIu64 "  CHUNK     number=%" PRIu64 " tid=%u entered_at=%" PRIu64 "%s%s\n",
+            base, head.number, head.tid, head.entered_at, head.finished ? " finished" : "",
             head.magic == VT_CHUNK_MAGIC ? "" : " (wrong magic: skipped)");
     if (head.magic != VT_CHUNK_MAGIC)
         return;

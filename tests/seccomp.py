@@ -11,9 +11,11 @@ ERROR, KILL, NOTIFY, ALLOW = 0x00050001, 0x80000000, 0x7FC00000, 0x7FFF0000  # w
 
 
 def on_call(number, answer, first=0, tell=None):
-    """A function that makes the kernel answer so to a system call whose first argument is this. `tell` is a socket that gets the
+    """A function that makes the kernel answer so to a system call whose first argument is this (None: any). `tell` is a socket that gets the
     listener."""
     words = [(0x20, 0, 0, 0), (0x15, 0, 3, number), (0x20, 0, 0, 16), (0x15, 0, 1, first), (0x06, 0, 0, answer), (0x06, 0, 0, ALLOW)]
+    if first is None:
+        words[1:4] = [(0x15, 0, 1, number)]
 
     def prepare():
         code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *word) for word in words))

@@ -35,7 +35,7 @@ def text(data):
 class Log:
     """`records`: (type, kind, hook, high, ticks, device, a, b, tid, body) with a, b the third and fourth word; for types
     from 0x80 ticks, device, a and b are 0 and `body` has the bytes after the first word (of the others, those after
-    the fourth). Order: chunk by chunk, as written. Short records are there in their long form; `short` counts them. Raises ValueError for anything that the byte tables forbid."""
+    the fourth). Order: chunk by chunk, as written. Short records are there in their long form; `short` counts them. `slots`: (tid, entered_at) of each; `finished`: how many chunks are full. Raises ValueError for anything that the byte tables forbid."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -44,7 +44,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 11) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version not in range(1, 12) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
@@ -59,6 +59,7 @@ class Log:
         self.local_rank, self.launch = local - 1, text(data[2528:2592])
         self.lost = sum(self.dropped[reason] for reason in DROPS[:4])  # events; the rest are not
         self.records, self.taken_chunks, self.chunk_tids, self.short = [], 0, [], 0
+        self.slots, self.finished = [], 0
         for offset in range(CHUNK, len(data) - 63, CHUNK):
             self._chunk(offset, min(offset + CHUNK, len(data)))
 
@@ -67,9 +68,13 @@ class Log:
         magic, tid, number = struct.unpack_from("<IIQ", data, offset)
         if magic == 0:
             return
+        if magic == 0x4c535456:
+            self.slots += [struct.unpack_from("<QI", data, at)[::-1] for at in range(offset + 64, min(end, offset + 64 + 64 * min(tid, 1023)), 64)]
+            return
         if magic != 0x4b435456 or number != offset // CHUNK:
             raise ValueError(f"chunk at {offset}: magic {magic:#x}, number {number}")
         self.taken_chunks += 1
+        self.finished += struct.unpack_from("<Q", data, offset + 24)[0]
         self.chunk_tids.append(tid)
         at, tid, append = offset + 64, 0, self.records.append
         templates, frames, last = {}, {}, 0

@@ -6,9 +6,10 @@
  *
  * A log that is still being written is read up to a point in time, the frontier. A thread may have
  * taken the time of a record that it has not published yet, and that record may be older than some
- * that are visible. So the first scan finds the newest time in the file. The second scan reads each
- * thread's `entered_at` before its records: nothing that is still to come is older. Up to the
- * smaller of the two times nothing is missing; later events are ignored.
+ * that are visible. So the first scan finds the newest time in the file. Then each thread's
+ * `entered_at` is read, and after it the records: nothing that is still to come is older. Up to the
+ * smaller of the two times nothing is missing; later events are ignored. (Of a log that is written in
+ * blocks this is not known: VT_FLAG_BUFFERED.)
  */
 #include "log_reader.h"
 
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- header --- */
@@ -189,6 +191,22 @@ struct writer {
                          Its `ticks` is the one before it, alike. */
 };
 
+/* A processor may still keep the store of an `entered_at` to itself after the thread has read the time: x86 orders
+ * no store before a later reading of its counter but by a fence that would cost each event more than the rest of it.
+ * It gives up its stores in order, at most about a hundred, each as soon as it has got the cache line, which takes
+ * less than a microsecond even from another socket; an interrupt and a switch of threads wait for them. This
+ * is ten times as long. So the reader waits for so long between the newest time and the first `entered_at`. */
+#define STORES_SEEN_NS 1000000
+
+static void await_stores(void) {
+    struct timespec left = {.tv_nsec = STORES_SEEN_NS};
+    while (nanosleep(&left, &left))
+        continue; /* a signal came */
+}
+
+#define SLOTS_CHUNKS_MOST                                                                          \
+    5000u /* 4 million threads at once, the most that Linux allows, and a few */
+
 /* What a scan carries from chunk to chunk. */
 struct scan {
     bool times_only; /* scan one of a running log */
@@ -207,6 +225,36 @@ static uint32_t writer_of(struct scan *scan, uint32_t tid) {
     if (index == scan->writer_count)
         *VT_ADD(scan->writers, scan->writer_count, scan->writer_room) = (struct writer){0};
     return index;
+}
+
+static void announced(struct scan *scan, uint32_t tid, uint64_t entered_at) {
+    if (!entered_at)
+        return;
+    uint32_t index = writer_of(scan, tid);
+    struct writer *writer = &scan->writers[index];
+    if (entered_at > writer->entered)
+        writer->entered = entered_at;
+    if (entered_at < scan->oldest_entered)
+        scan->oldest_entered = entered_at;
+}
+
+/* From the newest chunk of slots back. What lies in a circle, or is no chunk of slots, is no log of ours. */
+static int scan_slots(const struct vt_log *log, struct scan *scan, struct vt_string *message) {
+    VT_SCOPED struct vt_log_slots *slots = vt_alloc(1, sizeof *slots);
+    uint64_t number;
+    uint32_t got, most = SLOTS_CHUNKS_MOST;
+    int error = vt_log_read_at(log->fd, log->path, &number, sizeof number,
+                               offsetof(struct vt_log_header, slots), &got, message);
+    while (!error && number && number <= UINT32_MAX && most--) {
+        error = vt_log_read_at(log->fd, log->path, slots, sizeof *slots, number * VT_CHUNK_BYTES,
+                               &got, message);
+        if (error || got < sizeof *slots || slots->magic != VT_SLOTS_MAGIC)
+            break;
+        for (uint32_t i = 0; i < slots->taken && i < VT_SLOTS; i++)
+            announced(scan, slots->slot[i].tid, slots->slot[i].entered_at);
+        number = slots->before;
+    }
+    return error;
 }
 
 static uint32_t thread_of(const uint8_t *record) {
@@ -301,7 +349,7 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
     if (have < sizeof head)
         return;
     memcpy(&head, file, sizeof head);
-    if (head.magic == 0)
+    if (head.magic == 0 || head.magic == VT_SLOTS_MAGIC)
         return;
     if (head.magic != VT_CHUNK_MAGIC) {
         if (!scan->times_only)
@@ -309,11 +357,7 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         return;
     }
     uint32_t index = writer_of(scan, head.tid);
-    struct writer *writer = &scan->writers[index];
-    if (head.entered_at > writer->entered)
-        writer->entered = head.entered_at;
-    if (head.entered_at && head.entered_at < scan->oldest_entered)
-        scan->oldest_entered = head.entered_at;
+    announced(scan, head.tid, head.entered_at);
     struct passage p = {.log = log,
                         .scan = scan,
                         .span = {.sorted = true, .first_ticks = UINT64_MAX},
@@ -323,7 +367,7 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
     struct vt_short_records records;
     vt_short_records_start(&records, file, have);
     scan_records(&p, &records, scan->record);
-    writer = &scan->writers[index];
+    struct writer *writer = &scan->writers[index];
     if (p.span.count && p.span.last_ticks > scan->newest)
         scan->newest = p.span.last_ticks;
     if (p.span.count && p.span.last_ticks > writer->newest)
@@ -351,15 +395,14 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
 static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *message) {
     enum { BLOCK = 16 }; /* chunks in one read */
     struct stat st;
-    if (fstat(log->fd, &st)) {
-        int failed = errno;
-        vt_string_format(message, "%s: %s", log->path, strerror(failed));
-        return -failed;
+    int error = scan->times_only ? 0 : scan_slots(log, scan, message);
+    if (!error && fstat(log->fd, &st)) {
+        error = -errno;
+        vt_string_format(message, "%s: %s", log->path, strerror(-error));
     }
-    log->file_bytes = (uint64_t)st.st_size;
+    log->file_bytes = error ? 0 : (uint64_t)st.st_size;
     uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
     scan->record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
-    int error = 0;
     for (uint64_t at = VT_CHUNK_BYTES; at < log->file_bytes;
          at += (uint64_t)BLOCK * VT_CHUNK_BYTES) {
         uint32_t got;
@@ -428,6 +471,7 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
         scan.times_only = true;
         error = scan_all(log, &scan, message);
         log->frontier = scan.newest > sampled ? scan.newest : sampled;
+        await_stores();
     }
     scan = (struct scan){.oldest_entered = UINT64_MAX};
     if (!error)

@@ -2,7 +2,8 @@
 /*
  * The log format: every byte that libvramtrace.so writes and vramtrace reads.
  *
- * There is one file per process, made of 64 KiB chunks. Chunk 0 is the file header. Every other
+ * There is one file per process, made of 64 KiB chunks. Chunk 0 is the file header; a few have the slots
+ * in which threads announce what they will write. Every other
  * chunk belongs to one thread at a time, and only that thread writes into it. A record is published
  * by one release store of its first word. So a reader that stops at the first zero word of a chunk
  * has every whole record and nothing else, at any moment, even after SIGKILL.
@@ -23,11 +24,12 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC         "vramtrc\x01"
-#define VT_LOG_VERSION       10u /* written */
-#define VT_LOG_VERSION_NEEDS 7u  /* the lowest whose reader reads what is written */
+#define VT_LOG_VERSION       11u /* written */
+#define VT_LOG_VERSION_NEEDS 11u /* the lowest whose reader reads what is written */
 #define VT_LOG_VERSION_MIN   1u  /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES       65536u
 #define VT_CHUNK_MAGIC       0x4b435456u /* "VTCK" */
+#define VT_SLOTS_MAGIC       0x4c535456u /* "VTSL" */
 
 /* A run's list of logs begins with this line; a file that does not is not written to. */
 #define VT_RUN_LIST_MARK "# logs of a vramtrace run\n"
@@ -92,15 +94,16 @@ static_assert(sizeof(struct vt_log_live) == 24, "byte table");
     ((VT_CHUNK_BYTES - sizeof(struct vt_log_header)) / sizeof(struct vt_log_live))
 static_assert(sizeof(struct vt_log_header) == 4096, "the header is one page");
 
-/* The header of every other chunk.
+/* The header of a chunk of records.
  * OFFSET SIZE DESCRIPTION
  *      0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never taken: skip it)
  *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
  *      8    8 number of this chunk in the file
- *     16    8 entered_at: ticks since start, set before the thread stamps an event and cleared
- *             (0) after the event is published (atomic). No record older than the smallest
- *             entered_at of all chunks can still appear.
- *     24   40 zero
+ *     16    8 entered_at, as in a slot: before version 11, and in a log that is written in blocks
+ *             (VT_FLAG_BUFFERED), when its chunk was written last. What a thread has recorded since
+ *             then is announced nowhere: a reader of such a log cannot know what is still to come.
+ *     24    8 1: the thread has filled it, and nothing in it changes any more (atomic; since version 11)
+ *     32   32 zero
  *     64      records
  */
 struct vt_chunk_header {
@@ -108,9 +111,41 @@ struct vt_chunk_header {
     uint32_t tid;
     uint64_t number;
     uint64_t entered_at;
-    uint64_t zero[5];
+    uint64_t finished;
+    uint64_t zero[4];
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
+
+/* A chunk of slots (since version 11). Each thread that records has a slot, whatever chunk it writes to.
+ * OFFSET SIZE DESCRIPTION
+ *      0    4 magic, VT_SLOTS_MAGIC
+ *      4    4 slots handed out (atomic; may be more than there are)
+ *      8    8 number of this chunk in the file
+ *     16    8 number of the chunk of slots that was made before it; 0: none
+ *     24   40 zero
+ *     64      slots, each a cache line, so that threads do not wait for each other:
+ *      0    8 entered_at: ticks since start, set before the thread stamps an event and cleared
+ *             (0) after the event is published (atomic). No record older than the smallest
+ *             entered_at of all slots can still appear.
+ *      8    4 tid of the thread that last took a chunk (atomic)
+ *     12   52 zero
+ */
+struct vt_log_slot {
+    uint64_t entered_at;
+    uint32_t tid;
+    uint32_t zero[13];
+};
+static_assert(sizeof(struct vt_log_slot) == 64, "one cache line");
+#define VT_SLOTS (VT_CHUNK_BYTES / sizeof(struct vt_log_slot) - 1)
+struct vt_log_slots {
+    uint32_t magic;
+    uint32_t taken;
+    uint64_t number;
+    uint64_t before;
+    uint64_t zero[5];
+    struct vt_log_slot slot[VT_SLOTS];
+};
+static_assert(sizeof(struct vt_log_slots) == VT_CHUNK_BYTES, "one chunk");
 
 /* Records. The first word of every record:
  * OFFSET SIZE DESCRIPTION

@@ -38,8 +38,8 @@ static uint32_t log_pid;           /* the header's, which may be lost */
 static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
 static const char *path = "";      /* as shown to the user: what follows the folder of the start */
 
-struct vt_log_header *vt_log_header;
 static struct vt_log_header early; /* counters and flags before the file exists */
+struct vt_log_header *vt_log_header = &early;
 static struct vt_log_header *volatile counters = &early;
 
 uint64_t vt_log_look_at; /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
@@ -48,6 +48,7 @@ uint64_t vt_log_look_at; /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
 static struct vt_chunk_header
     *kept[KEPT_CHUNKS]; /* atomic; mapped beforehand, see vt_log_keep_room */
 static bool foreign;    /* this is a forked child, and the open log is still its parent's */
+static struct vt_log_slots *slots; /* atomic: the newest chunk of them; NULL: none */
 
 static bool fd_is_ours(int fd) {
     struct stat st;
@@ -125,6 +126,43 @@ static void *map_chunk(uint64_t number) {
                                   number * VT_CHUNK_BYTES);
 }
 
+/* The header counts a chunk only once the file is long enough for it. A process may end after a
+ * thread reserved a number and before it allocated the space, and a reader takes a file that is
+ * shorter than its header says for a truncated one. */
+static void count_chunk(uint64_t number) {
+    uint64_t counted;
+    while ((counted = vt_get(&vt_log_header->placed)) <= number &&
+           !vt_claim(&vt_log_header->placed, counted, number + 1))
+        continue;
+}
+
+/* A chunk in the file, mapped; `fills`: it will be filled. NULL: there is no space. */
+static struct vt_chunk_header *place_chunk(uint64_t number, bool fills) {
+    if (!buffered && (vt_log_fault_seen() || !fd_check() || allocate(number) != 0))
+        return NULL;
+    if (!buffered && fills)
+        vt_log_space_fill(log_fd, number * VT_CHUNK_BYTES);
+    struct vt_chunk_header *c = map_chunk(number);
+    if (c && !buffered)
+        count_chunk(number);
+    if (c)
+        c->number = number;
+    return c;
+}
+
+/* Makes slots for more threads. Two threads may do so together; then some slots stay free. */
+static bool add_slots(uint64_t number) {
+    struct vt_log_slots *s = (void *)place_chunk(number, false);
+    if (!s)
+        return false;
+    s->magic = VT_SLOTS_MAGIC;
+    do
+        s->before = vt_see(&vt_log_header->slots);
+    while (!vt_claim(&vt_log_header->slots, s->before, number));
+    vt_publish(&slots, s);
+    return true;
+}
+
 static bool open_log(void) {
     int result = open_file();
     if (result == 0) {
@@ -145,6 +183,8 @@ static bool open_log(void) {
             /* all of the chunk, for the live list at the end */
             if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
                 counters = h; /* stays mapped: threads that record nothing count here, too */
+                if (!buffered)
+                    add_slots(vt_add(&h->chunks, 1));
                 vt_log_run_tell(absolute, true);
                 return true;
             }
@@ -161,7 +201,7 @@ static bool open_log(void) {
         VT_SYS1(SYS_close, log_fd);
         log_fd = -1;
     }
-    vt_log_header = NULL;
+    vt_log_header = &early;
     return false;
 }
 
@@ -187,30 +227,6 @@ static uint64_t chunk_offset(const struct vt_thread *t) {
     return t->chunk_number * VT_CHUNK_BYTES;
 }
 
-/* Buffered: counts one drop for each event and each stack in a chunk that cannot be written. */
-VT_COLD static void count_lost(struct vt_thread *t) {
-    uint32_t used = vt_see(&t->used);
-    while (t->flushed < used) {
-        uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->flushed);
-        uint32_t bytes = vt_record_length(word);
-        if (vt_word_type(word) < 0x80)
-            vt_log_drop(VT_DROP_LOG_FULL);
-        else if (vt_word_type(word) == VT_REC_STACK || vt_word_type(word) == VT_REC_SHORT_STACK)
-            vt_log_drop(VT_DROP_STACKS);
-        t->flushed += bytes > 8 ? bytes : 8;
-    }
-}
-
-/* The header counts a chunk only once the file is long enough for it. A process may end after a
- * thread reserved a number and before it allocated the space, and a reader takes a file that is
- * shorter than its header says for a truncated one. */
-static void count_chunk(uint64_t number) {
-    uint64_t counted;
-    while ((counted = vt_get(&vt_log_header->placed)) <= number &&
-           !vt_claim(&vt_log_header->placed, counted, number + 1))
-        continue;
-}
-
 static bool flush_chunk(struct vt_thread *t) {
     if (!buffered || !t->chunk || !t->chunk_number || t->orphan)
         return true;
@@ -229,10 +245,14 @@ static bool flush_chunk(struct vt_thread *t) {
 }
 
 VT_COLD static void release_chunk(struct vt_thread *t) {
-    vt_publish(&t->chunk->entered_at, 0); /* the new chunk carries `entered_at` from now on */
-    if (!flush_chunk(t))
-        count_lost(t);
     struct vt_chunk_header *c = t->chunk;
+    if (buffered) { /* the new chunk carries `entered_at` from now on */
+        vt_publish(&c->entered_at, 0);
+        t->entered_at = &t->nowhere;
+    }
+    vt_publish(&c->finished, 1);
+    if (!flush_chunk(t))
+        vt_log_record_lost(t);
     vt_publish(&t->chunk_number, 0);
     vt_publish(&t->chunk, NULL);
     vt_sys_munmap(c, VT_CHUNK_BYTES);
@@ -250,59 +270,77 @@ static struct vt_chunk_header *take_kept(void) {
 
 void vt_log_keep_room(struct vt_thread *t) {
     vt_log_calibrate(vt_log_header); /* for the last time */
-    for (size_t i = 0; i < KEPT_CHUNKS && !kept[i]; i++) {
-        uint64_t number = vt_add(&vt_log_header->chunks, 1);
-        if (buffered || !fd_check() || allocate(number) != 0)
-            break;
-        struct vt_chunk_header *c = map_chunk(number);
+    for (size_t i = 0; !buffered && i < KEPT_CHUNKS && !kept[i]; i++) {
+        struct vt_chunk_header *c = place_chunk(vt_add(&vt_log_header->chunks, 1), false);
         if (!c)
             break;
-        count_chunk(number);
-        c->number = number;
         vt_publish(&kept[i], c);
     }
     if (!flush_chunk(t))
-        count_lost(t);
+        vt_log_record_lost(t);
     if (buffered)
         write_out(vt_log_header, sizeof *vt_log_header, 0);
 }
 
+static uint64_t *free_slot(void) {
+    struct vt_log_slots *s = vt_see(&slots);
+    uint32_t i = s ? vt_add(&s->taken, 1) : VT_SLOTS;
+    return i < VT_SLOTS ? &s->slot[i].entered_at : NULL;
+}
+
+static bool is_ours(const struct vt_thread *t) {
+    return vt_log_is_open() && !foreign && !t->orphan && !vt_process_is_fresh_child();
+}
+
+/* Before a thread's first event is stamped: without a slot it takes no chunk. Signals wait, see renew_chunk. */
+VT_COLD static void take_slot(struct vt_thread *t) {
+    if (!buffered && t->retry)
+        return;
+    uint64_t held = vt_sys_hold_signals();
+    if (buffered) {
+        t->last = vt_log_now();
+    } else if (is_ours(t)) {
+        uint64_t *slot = free_slot();
+        if (!t->chunk_number)
+            t->chunk_number = vt_add(&vt_log_header->chunks, 1);
+        if (!slot && add_slots(t->chunk_number)) {
+            t->chunk_number = 0;
+            slot = free_slot();
+        }
+        if (slot) {
+            t->entered_at = slot;
+            t->last = vt_log_now();
+        } else {
+            t->retry = RETRY_AFTER_DROPS;
+        }
+    }
+    vt_sys_let_signals(held);
+}
+
 VT_COLD static bool take_chunk(struct vt_thread *t) {
-    if (foreign || !vt_log_is_open())
+    if (!t->last)
         return false;
     struct vt_chunk_header *c = take_kept();
     if (c)
         t->chunk_number = c->number;
     if (!t->chunk_number)
         t->chunk_number = vt_add(&vt_log_header->chunks, 1);
-    enum vt_drop reason = VT_DROP_LOG_FULL;
-    if (c)
-        ;
-    else if (buffered)
-        c = map_chunk(t->chunk_number);
-    else if (vt_log_fault_seen() || !fd_check())
-        reason = VT_DROP_LOG_LOST;
-    else if (allocate(t->chunk_number) == 0) {
-        if (t->fills)
-            vt_log_space_fill(log_fd, chunk_offset(t));
-        c = map_chunk(t->chunk_number);
-    }
-    if (!c) {
+    if (!c && !(c = place_chunk(t->chunk_number, t->fills))) {
         t->retry = RETRY_AFTER_DROPS;
-        if (reason == VT_DROP_LOG_LOST && !vt_get(&vt_sys_sealed))
-            vt_log_drop(reason);
+        if (!buffered && (vt_log_fault_seen() || !fd_check()) && !vt_get(&vt_sys_sealed))
+            vt_log_drop(VT_DROP_LOG_LOST);
         return false;
     }
-    if (!buffered)
-        count_chunk(t->chunk_number);
     vt_put(&c->tid, t->tid);
-    c->number = t->chunk_number;
     t->used = t->flushed = sizeof *c;
     t->named = false;
     vt_log_short_forget(&t->shorts);
     vt_publish(&c->magic, VT_CHUNK_MAGIC);
     vt_publish(&t->chunk, c);
-    vt_put(&c->entered_at, vt_tls.entered);
+    if (buffered) {
+        t->entered_at = &c->entered_at;
+        vt_put(t->entered_at, vt_tls.entered);
+    }
     vt_log_calibrate(vt_log_header);
     return true;
 }
@@ -316,7 +354,7 @@ VT_COLD static bool renew_chunk(struct vt_thread *t) {
     }
     uint64_t held = vt_sys_hold_signals();
     bool taken = false;
-    if (!t->orphan && !vt_process_is_fresh_child()) { /* nor did one fork just before */
+    if (is_ours(t)) { /* no handler forked just before */
         t->fills |= t->chunk != NULL;
         if (t->chunk)
             release_chunk(t);
@@ -354,6 +392,8 @@ static void name_thread(struct vt_thread *t) {
     memset(r->name, 0, sizeof r->name);
     VT_SYS2(SYS_prctl, 16 /* PR_GET_NAME */, r->name);
     vt_put(&t->chunk->tid, t->tid);
+    if (!buffered)
+        vt_put(&((struct vt_log_slot *)t->entered_at)->tid, t->tid);
     t->named = true;
     vt_log_commit(t, &r->word, vt_word(VT_REC_THREAD, 0, 0, sizeof *r), sizeof *r);
 }
@@ -362,7 +402,7 @@ uint64_t *vt_log_reserve_entry(struct vt_thread *t, uint32_t bytes) {
     uint64_t *record = room(t, bytes);
     if (VT_UNLIKELY(record && !t->named)) {
         name_thread(t);
-        if (t->chunk && t->chunk_number == 1 && vt_claim(&environment_written, 0, 1))
+        if (vt_claim(&environment_written, 0, 1))
             vt_log_environment_write(t);
         record = room(t, bytes);
     }
@@ -383,29 +423,31 @@ VT_COLD static void look(uint64_t now) {
 }
 
 static inline __attribute__((always_inline)) void entered(struct vt_thread *t, uint64_t now) {
-    if (VT_LIKELY(t->chunk != NULL))
-        vt_put(&t->chunk->entered_at, now);
+    vt_put(t->entered_at, now);
     vt_tls.entered = now;
     if (VT_UNLIKELY(now > vt_get(&vt_log_look_at)))
         look(now);
 }
 
 VT_HOT void vt_log_enter(struct vt_thread *t) {
+    if (VT_UNLIKELY(!t->last))
+        take_slot(t);
     entered(t, t->held ? t->held : vt_log_now());
 }
 
 __attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
     vt_log_enter(t);
-    t->last = vt_tls.entered;
+    if (t->last)
+        t->last = vt_tls.entered;
     return vt_log_now();
 }
 
 /* Reading the clock is the dearest part of an event, so it is read once. Before that, entered_at is the time of
  * the thread's last event: what comes is not older. */
 VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
-    if (VT_UNLIKELY(t->held || !t->chunk || !t->last))
+    if (VT_UNLIKELY(t->held || !t->last))
         return enter_slowly(t);
-    vt_put(&t->chunk->entered_at, t->last);
+    vt_put(t->entered_at, t->last);
     uint64_t now = t->last = vt_log_now();
     entered(t, now - 1);
     return now;
@@ -413,6 +455,8 @@ VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
 
 /* Buffered: once a second. Signals wait, see renew_chunk. */
 VT_COLD static void flush_all(struct vt_thread *t) {
+    if (!t->chunk || vt_log_ticks() - t->flushed_ticks <= vt_get(&vt_log_second_ticks))
+        return;
     uint64_t held = vt_sys_hold_signals();
     if (!t->orphan && !vt_process_is_fresh_child()) {
         flush_chunk(t);
@@ -421,15 +465,26 @@ VT_COLD static void flush_all(struct vt_thread *t) {
     vt_sys_let_signals(held);
 }
 
-VT_HOT void vt_log_leave(struct vt_thread *t) {
-    if (VT_UNLIKELY(!t->chunk || t->orphan))
-        return;
-    vt_publish(&t->chunk->entered_at, t->held);
+static inline __attribute__((always_inline)) void left(struct vt_thread *t) {
+    vt_publish(t->entered_at, t->held);
     if (VT_UNLIKELY(vt_get(&vt_log_header->snapshots_asked) !=
                     vt_get(&vt_log_header->snapshots_taken)))
         vt_tls.due |= VT_DUE_ASKED;
-    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&vt_log_second_ticks))
+    if (VT_UNLIKELY(buffered))
         flush_all(t);
+}
+
+/* A child that goes on with its parent's record leaves the slot alone, which is still its parent's. */
+VT_COLD static void leave_if_ours(struct vt_thread *t) {
+    if (!vt_process_is_fresh_child())
+        left(t);
+}
+
+VT_HOT void vt_log_leave(struct vt_thread *t) {
+    if (VT_LIKELY(vt_get(vt_get(&vt_process_settled))))
+        left(t);
+    else
+        leave_if_ours(t);
 }
 
 VT_COLD void vt_log_drop(enum vt_drop reason) {
@@ -484,7 +539,7 @@ void vt_log_end(enum vt_exit kind, int status) {
         return;
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
         if (!flush_chunk(t))
-            count_lost(t);
+            vt_log_record_lost(t);
     write_out(vt_log_header, VT_CHUNK_BYTES, 0);
 }
 
@@ -501,9 +556,9 @@ void vt_log_unend(void) {
  *   - no signal is handled while a thread goes from one chunk to the next (renew_chunk);
  *   - a child never starts a record in its parent's log: its guard word is wiped (room).
  * That holds for each way to make a child. Of those that the C library tells of (fork.c calls this) the
- * child also replaces its mapping of the chunk by private memory at the same address: pointers that the
- * interrupted code holds stay valid, and nobody sees what it stores, entered_at among it. The counters in
- * the log's header are still shared. */
+ * child also replaces its mapping of the chunk by private memory at the same address, and of its slot's page:
+ * pointers that the interrupted code holds stay valid, and nobody sees what it stores. The counters in the
+ * log's header are still shared. */
 void vt_log_child(void) {
     struct vt_thread *t = vt_tls.thread;
     if (!vt_log_is_open() || foreign || log_pid == (uint32_t)VT_SYS0(SYS_getpid))
@@ -513,6 +568,9 @@ void vt_log_child(void) {
         return;
     if (t->chunk && !buffered)
         VT_SYS6(SYS_mmap, t->chunk, VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (t->entered_at != &t->nowhere && !buffered)
+        VT_SYS6(SYS_mmap, (uintptr_t)t->entered_at / 4096 * 4096, 4096, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (vt_tls.busy)
         vt_publish(&t->orphan, true);
@@ -535,6 +593,7 @@ void vt_log_forked(void) {
     path = "";
     vt_log_clock_forked();
     memset(kept, 0, sizeof kept);
+    slots = NULL;
     vt_log_header = &early; /* not NULL: interrupted code may still use it */
     vt_publish(&vt_log_opened, false);
     vt_publish(&state, (uint32_t)CLOSED);

@@ -32,15 +32,18 @@ struct vt_thread {
     uint32_t tid;                  /* atomic: the current owner */
     uint32_t used;                 /* bytes written in the chunk, header included */
     struct vt_chunk_header *chunk; /* NULL: none */
-    uint64_t chunk_number;         /* 0: none reserved */
-    uint64_t flushed_ticks;        /* buffered mode: when the chunk was last written out */
-    uint32_t flushed;              /* ... and how many of its bytes were */
-    uint32_t retry;                /* events to drop before trying to get a chunk again */
-    uint64_t last; /* time of its last event, or an earlier one (vt_log_enter_now) */
+    uint64_t *entered_at;          /* in its slot; `nowhere` while it has none */
+    uint64_t
+        last; /* time of its last event, or an earlier one (vt_log_enter_now); 0: no slot yet */
     uint64_t held; /* time of a call in progress, whose record comes after it (event.c); 0: none */
-    bool orphan;   /* in a forked child: it was the parent's */
-    bool named;    /* this chunk has the thread's THREAD record */
-    bool fills;    /* it has filled a chunk, so it will fill the next */
+    uint64_t chunk_number;  /* 0: none reserved */
+    uint64_t flushed_ticks; /* buffered mode: when the chunk was last written out */
+    uint32_t flushed;       /* ... and how many of its bytes were */
+    uint32_t retry;         /* events to drop before trying to get a slot or a chunk again */
+    uint64_t nowhere;
+    bool orphan;              /* in a forked child: it was the parent's */
+    bool named;               /* this chunk has the thread's THREAD record */
+    bool fills;               /* it has filled a chunk, so it will fill the next */
     struct vt_phases *phases; /* owned by books/phases.c; NULL: none yet */
     struct vt_log_short shorts;
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */

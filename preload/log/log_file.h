@@ -54,6 +54,9 @@ bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offse
  * system call; else the file system provides each page at its first store, which costs three times as much. */
 void vt_log_space_fill(int fd, uint64_t offset);
 
+/* Buffered: counts one drop for each event and each stack in a chunk that cannot be written. */
+void vt_log_record_lost(struct vt_thread *t);
+
 /* Adds the log to the list of the run that this process belongs to, if it does. A leading "!" says
  * that the log could not be made. */
 void vt_log_run_tell(const char *path, bool made);

@@ -3,7 +3,7 @@
  * Writes whole records: an event's, and what is written once (names, modules, notes). Called by the
  * rooms that have something to say. ALLOC, FREE and STACK are log_short.c's.
  *
- * And, once, into the log's first chunk: the environment variables that influence GPU memory
+ * And, once in a log: the environment variables that influence GPU memory
  * (allocator settings, visible devices, our own limit), so that the report of a failed allocation
  * knows what is already set and does not advise it again. No other variable is recorded.
  */
@@ -82,5 +82,18 @@ void vt_log_environment_write(struct vt_thread *t) {
         const char *value = vt_options_env(variables[i]);
         if (value)
             write_variable(t, variables[i], value);
+    }
+}
+
+VT_COLD void vt_log_record_lost(struct vt_thread *t) {
+    uint32_t used = vt_see(&t->used);
+    while (t->flushed < used) {
+        uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->flushed);
+        uint32_t bytes = vt_record_length(word);
+        if (vt_word_type(word) < 0x80)
+            vt_log_drop(VT_DROP_LOG_FULL);
+        else if (vt_word_type(word) == VT_REC_STACK || vt_word_type(word) == VT_REC_SHORT_STACK)
+            vt_log_drop(VT_DROP_STACKS);
+        t->flushed += bytes > 8 ? bytes : 8;
     }
 }

@@ -32,7 +32,7 @@ static bool is_dead(uint32_t tid) {
     return VT_SYS3(SYS_tgkill, vt_log_pid(), tid, 0) == -ESRCH;
 }
 
-/* Gives a dead thread's entry to `tid`. NULL: none found in a few tries. */
+/* Gives a dead thread's entry, with its slot, to `tid`. NULL: none found in a few tries. */
 static struct vt_thread *take_over(uint32_t tid) {
     struct vt_thread *t = vt_get(&search_from);
     for (unsigned i = 0; i < TAKEOVER_TRIES; i++) {
@@ -63,6 +63,7 @@ static struct vt_thread *fresh(uint32_t tid) {
     if (!t)
         return NULL;
     vt_put(&t->tid, tid);
+    t->entered_at = &t->nowhere;
     do
         t->next = vt_see(&all);
     while (!vt_claim(&all, t->next, t));
@@ -78,8 +79,10 @@ struct vt_thread *vt_thread_make_(void) {
 
 /* The forking thread may still have its entry, if another one of the child comes first. */
 void vt_thread_forked(void) {
-    for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
+    for (struct vt_thread *t = vt_thread_first(); t; t = t->next) {
         vt_put(&t->orphan, true);
+        t->entered_at = &t->nowhere; /* the slot is the parent's */
+    }
     vt_put(&all, NULL);
     vt_put(&search_from, NULL);
 }

@@ -137,7 +137,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
 }
 
 void vt_modules_write(struct vt_thread *thread) {
-    uint64_t entered = thread->chunk ? vt_get(&thread->chunk->entered_at) : 0;
+    uint64_t entered = vt_get(thread->entered_at);
     struct scan scan = {
         .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true, .all = true};
     uint64_t held = vt_sys_hold_signals();

@@ -100,6 +100,21 @@ static void take_chunk(struct vt_maker *maker, unsigned thread) {
     maker->threads[thread].used = sizeof head;
 }
 
+size_t maker_slot(struct vt_maker *maker, unsigned thread) {
+    uint64_t number = maker_header(maker)->chunks++;
+    size_t at = (size_t)number * VT_CHUNK_BYTES;
+    maker_header(maker)->placed++;
+    reach(maker, at + VT_CHUNK_BYTES);
+    struct vt_log_slots *slots = (struct vt_log_slots *)(maker->bytes + at);
+    slots->magic = VT_SLOTS_MAGIC;
+    slots->taken = 1;
+    slots->number = number;
+    slots->before = maker_header(maker)->slots;
+    slots->slot[0].tid = 100 + thread;
+    maker_header(maker)->slots = number;
+    return at + offsetof(struct vt_log_slots, slot);
+}
+
 size_t maker_put(struct vt_maker *maker, unsigned thread, const void *record, uint32_t length) {
     if (!maker->threads[thread].chunk || maker->threads[thread].used + length > VT_CHUNK_BYTES)
         take_chunk(maker, thread);

@@ -21,6 +21,9 @@ struct vt_maker {
     uint64_t ticks; /* of the last event made, for those that come without a time */
 };
 
+/* A chunk of slots, of which the thread has the first; the newest of all. Returns the offset of its `entered_at`. */
+size_t maker_slot(struct vt_maker *maker, unsigned thread);
+
 /* For a group of tests (cmocka's setup and teardown): a folder of its own, and the path of a log in it. */
 extern char maker_path[64];
 int maker_make_folder(void **state);

@@ -15,7 +15,7 @@
 static struct vt_call call = {.hook = VT_HOOK_cuMemFree_v2};
 
 static uint64_t entered_at(void) {
-    return vt_thread_self()->chunk->entered_at;
+    return *vt_thread_self()->entered_at;
 }
 
 static int open_log(void **state) {

@@ -65,6 +65,8 @@ static int start_log(void **state) {
     vt_log_start_clock();
     bool open = vt_log_ready();
     unlink(path);
+    if (open)
+        vt_log_enter(vt_thread_self());
     return open ? 0 : -1;
 }
 
@@ -106,6 +108,8 @@ static uint64_t expect_all(void) {
     for (off_t offset = VT_CHUNK_BYTES; pread(log_fd, raw, sizeof raw, offset) == sizeof raw;
          offset += VT_CHUNK_BYTES) {
         struct vt_short_records records;
+        if (!memcmp(raw, &(uint32_t){VT_SLOTS_MAGIC}, 4))
+            continue;
         const char *what;
         uint32_t length;
         vt_short_records_start(&records, raw, sizeof raw);

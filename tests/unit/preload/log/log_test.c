@@ -79,7 +79,7 @@ static void header_names_pid_namespace(void **state) {
     free(h);
 }
 
-static struct vt_thread thread;
+static struct vt_thread thread = {.entered_at = &thread.nowhere};
 
 /* As time passes, the log's own rate follows, so that a killed process's log needs no other. */
 static void rate_is_never_far_behind(void **state) {

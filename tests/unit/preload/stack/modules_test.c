@@ -31,7 +31,7 @@ static uint64_t *reserve(struct vt_thread *thread, uint32_t bytes) {
 
 #include <cmocka.h>
 
-static struct vt_thread thread;
+static struct vt_thread thread = {.entered_at = &thread.nowhere};
 
 static unsigned written(unsigned room) {
     count = 0;
