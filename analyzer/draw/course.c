@@ -3,7 +3,7 @@
  * Memory by line and class over the run (struct vt_course): the bands are chosen by what the run came
  * to, and are sums of what each of their sites held in the slots (replay/pictures.h).
  */
-#include "parts.h"
+#include "draw.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Address maps, the last changes and alarms in the model's terms (see draw.h).
  */
-#include "parts.h"
+#include "draw.h"
 
 #include <stdlib.h>
 #include <string.h>

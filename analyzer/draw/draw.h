@@ -18,4 +18,8 @@
 void vt_draw_timeline(const struct vt_sources *sources, const struct vt_pictures *pictures,
                       struct vt_process *process);
 
+/* course.c, for draw.c: chooses the bands of each device, and fills timeline->courses. */
+void vt_draw_courses(const struct vt_sources *sources, const struct vt_pictures *pictures,
+                     const struct vt_process *process, struct vt_timeline *timeline);
+
 #endif
