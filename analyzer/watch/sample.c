@@ -14,16 +14,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define SECOND        1000000000ull
+#define SECOND      1000000000ull
 /* What lines held is kept every two seconds, for somewhat more than a minute. */
-#define PAST_EVERY    (2 * SECOND)
-#define PASTS         34
-#define LOOK_EVERY    SECOND /* for new logs */
-#define COURSE_MOST   8192u
-/* Up to so many events, the log is read once more for a course that has all peaks. */
-#define COURSE_EVENTS 1000000u
-#define COURSE_FINE   (2 * SECOND) /* slots that are longer say less than what was seen */
-#define RATE_LEAST    (SECOND / 5) /* too short a time to speak of a rate */
+#define PAST_EVERY  (2 * SECOND)
+#define PASTS       34
+#define LOOK_EVERY  SECOND /* for new logs */
+#define COURSE_MOST 8192u
+#define COURSE_FINE (2 * SECOND) /* slots that are longer say less than what was seen */
+#define RATE_LEAST  (SECOND / 5) /* too short a time to speak of a rate */
 
 /* What a process held at a time. */
 struct held {
@@ -243,15 +241,15 @@ static struct course *course_of(struct follow *f, unsigned ordinal, uint64_t now
     return c;
 }
 
-/* Adds what is live now; without a course of the model, the peak if it was since the last time. */
+/* Adds what is live now; the peak, too, if it was since the last time and the course has it not. */
 static void take_course(struct follow *f, struct vt_watch_process *w, uint32_t index) {
     const struct vt_device *d = &w->process->devices[index];
     const struct vt_timeline *timeline = w->process->timeline;
     struct course *c = course_of(f, d->ordinal, w->now);
-    for (uint32_t i = 0; timeline && i < timeline->course_count; i++)
+    for (uint32_t i = 0; i < timeline->course_count; i++)
         if (timeline->courses[i].device == d->ordinal)
             take_timeline(c, &timeline->courses[i]);
-    if (!timeline && d->peak_at != VT_UNKNOWN && d->peak_at < w->now)
+    if (d->peak_at != VT_UNKNOWN && d->peak_at < w->now && c->points[c->count - 1].at < d->peak_at)
         add_point(c, d->peak_at, d->peak_bytes, d->has_blocks ? VT_UNKNOWN : d->peak_bytes);
     add_point(c, w->now, d->live_bytes, w->devices[index].in_use);
     w->devices[index].course = vt_alloc(c->count, sizeof *c->points);
@@ -303,8 +301,7 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
         return vt_frame_keep(f->last);
     bool there = !error;
     struct vt_model_options options = s->options;
-    if (!f->last || f->last->process->events <= COURSE_EVENTS)
-        options.timeline = VT_TIMELINE_COURSES;
+    options.timeline = VT_TIMELINE_COURSES;
     if (there)
         error = s->builder->build(&log, 1, &options, &model, &message);
     if (error) {
