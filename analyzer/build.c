@@ -21,7 +21,6 @@
 struct build {
     struct vt_log log;
     struct vt_replay replay;
-    struct vt_iterations iterations;
     struct vt_history history;
     struct vt_pictures pictures;
     struct vt_sources from; /* they and what follows from them */
@@ -322,7 +321,6 @@ static void take_owner(struct build *b) {
 static void close_run(struct build *b) {
     vt_history_close(&b->history);
     vt_pictures_close(&b->pictures);
-    vt_phases_iterations_free(&b->iterations);
     vt_replay_free(&b->replay);
     vt_log_close(&b->log);
 }
@@ -335,7 +333,6 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
     b->from = (struct vt_sources){.log = &b->log,
                                   .replay = &b->replay,
                                   .history = &b->history,
-                                  .iterations = &b->iterations,
                                   .clock = vt_clock_of(&b->log)};
     vt_build_head(&b->log, b->from.clock, path, b->p);
     error = vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
@@ -343,9 +340,7 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
         vt_log_close(&b->log);
         return error;
     }
-    vt_phases_iterations(&b->log, &b->iterations);
-    vt_history_open(&b->history, b->log.events, b->iterations.begins, b->iterations.count,
-                    b->iterations.end, b->log.header.program_end);
+    vt_history_open(&b->history, b->log.header.program_end);
     vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
     struct vt_replay_wishes wishes = {.history = &b->history,
                                       .pictures = b->options->timeline ? &b->pictures : NULL};
@@ -360,9 +355,6 @@ static int read_run(struct build *b, const char *path, struct vt_string *message
 
 /* What the books mean, and what is said of it. */
 static void judge(struct build *b) {
-    struct vt_iterations *iterations = &b->iterations;
-    while (iterations->count && iterations->begins[iterations->count - 1] > b->from.end)
-        iterations->count--;
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;

@@ -343,7 +343,7 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
     const uint32_t *index = from->index;
     struct search s = {.replay = replay,
                        .history = history,
-                       .iterations = from->iterations,
+                       .iterations = &replay->iterations,
                        .clock = from->clock,
                        .index = index,
                        .process = p};

@@ -24,11 +24,12 @@ static bool goes_on(const struct search *s, const struct scale *scale, uint32_t 
 }
 
 /* Whether it holds more than it did before it was last emptied, if it ever was: what is filled and
- * emptied again and again does not grow, even if the run ends while it is full. */
+ * emptied again and again does not grow, even if the run ends while it is full. While a buffer is made
+ * anew, the old one is there as well: that does not count. */
 static bool outgrew(const struct search *s, const struct curve *c) {
     uint64_t before = 0;
     for (uint32_t i = 0; i < c->count && c->samples[i].bucket < s->rises[0].bucket; i++)
-        if (c->samples[i].last_bytes > before)
+        if (c->samples[i].last_bytes > before && c->samples[i].last_count <= c->held_count)
             before = c->samples[i].last_bytes;
     return (double)c->held >= REFILLED * (double)before;
 }

@@ -12,7 +12,7 @@
 
 double vt_growth_position(const struct search *s, enum clock_kind kind, uint32_t bucket) {
     const struct vt_bucket *b = &s->history->buckets[bucket];
-    return kind == BY_ITERATION ? b->iteration : (double)b->events;
+    return kind == BY_ITERATION ? b->iterations[s->iterations->number] : (double)b->events;
 }
 
 double vt_growth_sample_position(const struct search *s, const struct curve *c,
@@ -55,6 +55,14 @@ static double thread_position(const struct curve *c, uint32_t bucket) {
     return (double)c->thread_end;
 }
 
+/* Whether the last iteration had ended when memory was allocated in a bucket. One of many iterations
+ * that has what follows them as well counts as that. */
+static bool is_after(const struct search *s, uint32_t bucket) {
+    uint64_t end = s->iterations->end;
+    return s->history->buckets[bucket].ticks >= end ||
+           (bucket == s->last_bucket && bucket && s->history->last_alloc > end);
+}
+
 bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_kind kind, bool old,
                      struct scale *scale) {
     const struct vt_history *h = s->history;
@@ -64,7 +72,7 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         if (!s->iterations->count)
             return false;
         uint32_t last = scale->end_bucket;
-        while (last > 0 && h->buckets[last - 1].after)
+        while (last > 0 && is_after(s, last - 1))
             last--;
         if (last < scale->end_bucket && last) {
             /* what rose in the loop but was freed since is not held */

@@ -29,7 +29,6 @@ struct vt_sources {
     const struct vt_log *log;
     const struct vt_replay *replay;
     const struct vt_history *history;
-    const struct vt_iterations *iterations;
     struct vt_clock clock;
     const uint32_t
         *index; /* a replay's site -> its index in vt_process.sites; VT_NO_SITE: left out */

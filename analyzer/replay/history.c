@@ -8,25 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_turn(struct vt_history *h) {
-    h->turn_ticks = h->after ? UINT64_MAX : h->edges_end;
-    if (h->next_edge < h->edge_count && h->edges[h->next_edge] < h->turn_ticks)
-        h->turn_ticks = h->edges[h->next_edge];
-}
-
-void vt_history_open(struct vt_history *h, uint64_t events, const uint64_t *edges,
-                     size_t edge_count, uint64_t edges_end, uint64_t program_end) {
-    *h = (struct vt_history){
-        .events_in_bucket = (events + VT_HISTORY_BUCKETS - 1) / VT_HISTORY_BUCKETS,
-        .edges = edges,
-        .edge_count = edge_count,
-        .edges_in_bucket = (edge_count + VT_HISTORY_BUCKETS - 1) / VT_HISTORY_BUCKETS,
-        .edges_end = edge_count ? edges_end : UINT64_MAX,
-        .program_end = program_end,
-    };
-    if (!h->events_in_bucket)
-        h->events_in_bucket = 1;
-    set_turn(h);
+void vt_history_open(struct vt_history *h, uint64_t program_end) {
+    *h = (struct vt_history){.events_in_bucket = 1, .program_end = program_end};
 }
 
 static void free_sites(struct vt_history *h) {
@@ -52,7 +35,9 @@ void vt_history_restart(struct vt_history *h) {
     h->freed_count = h->freed_sure = 0;
     for (uint32_t i = 0; i < h->thread_count; i++)
         h->threads[i] = (struct vt_history_thread){0};
-    h->events = h->allocs = h->next_event = 0;
+    h->events = h->allocs = h->next_event = h->next_turn = 0;
+    h->events_in_bucket = 1;
+    h->crowded = false;
     h->events_at_last_alloc = 0;
     h->thread_since = h->thread_allocs = 0;
 }
@@ -88,26 +73,71 @@ void vt_history_thread(struct vt_history *h, uint32_t tid) {
         *VT_ADD(h->threads, h->thread_count, h->thread_room) = (struct vt_history_thread){0};
 }
 
+/* --- buckets --- */
+
 void vt_history_turn(struct vt_history *h, uint64_t ticks) {
-    while (h->next_edge < h->edge_count && ticks >= h->edges[h->next_edge])
-        h->next_edge += h->edges_in_bucket;
-    size_t begun = h->next_edge < h->edge_count ? h->next_edge : h->edge_count;
-    while (begun > 0 && ticks < h->edges[begun - 1])
-        begun--;
-    h->after = h->edge_count && ticks >= h->edges_end;
-    set_turn(h);
-    *VT_ADD(h->buckets, h->bucket_count, h->bucket_room) = (struct vt_bucket){
+    struct vt_bucket bucket = {
         .ticks = ticks,
         .events = h->events,
         .allocs = h->allocs,
         .frees = h->events - h->allocs,
         .launches = h->launches,
-        .iteration = (uint32_t)begun,
-        .after = h->after,
+        .edges = h->edges,
+        .rests = h->rests,
     };
+    for (uint32_t i = 0; i < VT_HISTORY_NAMES; i++)
+        bucket.iterations[i] = h->names[i].count;
+    *VT_ADD(h->buckets, h->bucket_count, h->bucket_room) = bucket;
     if (h->events >= h->next_event)
         h->next_event = h->events + h->events_in_bucket;
+    h->next_turn = h->next_event;
+    h->edges = h->rests = 0;
+    h->crowded |= h->events / h->events_in_bucket >= 2 * VT_HISTORY_BUCKETS;
 }
+
+void vt_history_name(struct vt_history *h, uint32_t number, const uint64_t *ticks, uint32_t count) {
+    uint8_t bit = (uint8_t)(1u << number);
+    uint32_t begun = 0;
+    h->names[number] = (struct vt_history_name){.count = count, .stride = 1};
+    for (uint32_t i = 0; i < h->bucket_count; i++) {
+        struct vt_bucket *b = &h->buckets[i];
+        while (begun < count && ticks[begun] <= b->ticks)
+            begun++;
+        b->iterations[number] = begun;
+        b->edges &= (uint8_t)~bit;
+        b->rests &= (uint8_t)~bit;
+    }
+    h->edges |= bit;
+    h->next_turn = h->events;
+}
+
+void vt_history_begin(struct vt_history *h, uint32_t number) {
+    struct vt_history_name *name = &h->names[number];
+    uint8_t bit = (uint8_t)(1u << number);
+    bool edge = name->edges && name->count % name->stride == 0;
+    name->count++;
+    struct vt_bucket *last = h->bucket_count ? &h->buckets[h->bucket_count - 1] : NULL;
+    if (edge && h->next_turn != h->events && last && last->rests & bit) {
+        /* what lay between two iterations belongs to the second */
+        last->iterations[number] = name->count;
+        last->edges |= bit;
+        last->rests &= (uint8_t)~bit;
+    } else if (edge) {
+        h->edges |= bit;
+        h->rests &= (uint8_t)~bit;
+        h->next_turn = h->events;
+    }
+    h->crowded |= name->edges && name->count / name->stride >= 2 * VT_HISTORY_BUCKETS;
+}
+
+void vt_history_rest(struct vt_history *h, uint32_t number) {
+    if (!h->names[number].edges || h->names[number].stride > 1)
+        return;
+    h->rests |= (uint8_t)(1u << number);
+    h->next_turn = h->events;
+}
+
+/* --- sites --- */
 
 void vt_history_reach(struct vt_history *h, uint32_t site) {
     size_t room = h->site_room ? h->site_room : 64;

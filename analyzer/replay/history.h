@@ -6,7 +6,9 @@
  *
  * A bucket ends after a fixed number of allocations and frees, which unlike time is the same in
  * every run of a program, and where the program marked the begin of an iteration. So buckets can be
- * combined into windows by iterations, by events and by time. A short run has a bucket per event.
+ * combined into windows by iterations and by events. A short run has a bucket per event. Nobody
+ * knows how long a run will be: when there are too many buckets, neighbours are merged, and from
+ * then on a bucket has twice as many events.
  *
  * The replay fills it, judge/growth.c reads it.
  */
@@ -15,17 +17,30 @@
 
 #include "base/base.h"
 
-/* By events, and at most as many again by iterations. Laplace's test needs about a hundred rises if
- * they come at random (doc/GROWTH.md); this is twice as many, at some kilobytes a site. */
-#define VT_HISTORY_BUCKETS 256u
+/* By events at least so many, once there are, and less than twice as many; at most as many again by the
+ * iterations of each name that has edges. Laplace's test needs about a hundred rises if they come at
+ * random (doc/GROWTH.md); this is twice as many, at some kilobytes a site. */
+#define VT_HISTORY_BUCKETS 128u
+/* So many names of phases are counted, and so many of them have edges. */
+#define VT_HISTORY_NAMES   8u
+#define VT_HISTORY_EDGES   2u
 
 struct vt_bucket {
     uint64_t ticks;  /* of its first event */
     uint64_t events; /* allocations and frees before it */
     uint64_t allocs, frees;
-    uint64_t launches;  /* of graphs, before it */
-    uint32_t iteration; /* marked iterations that began before its first event */
-    bool after;         /* the last marked iteration has ended */
+    uint64_t launches;                     /* of graphs, before it */
+    uint32_t iterations[VT_HISTORY_NAMES]; /* of each name, that began before its first event */
+    uint8_t edges; /* a bit for each name: it begins where an iteration does */
+    uint8_t rests; /* likewise: ... where one had ended, and none has begun since */
+};
+
+/* A name whose repetitions may be the run's iterations: iterations.h decides which those are. */
+struct vt_history_name {
+    uint32_t count; /* that have begun */
+    uint32_t
+        stride; /* buckets begin at every so many of them: a power of two; 0: there is no name */
+    bool edges; /* buckets begin at them at all */
 };
 
 /* A site in one bucket. The lowest level includes the one at its begin. Frees after the process's
@@ -87,13 +102,11 @@ struct vt_history {
     uint64_t events_at_last_alloc; /* events before it */
     uint64_t events_in_bucket;     /* the most that a bucket holds */
     uint64_t next_event;           /* where the next bucket by events begins */
-    const uint64_t *edges;         /* ticks at which marked iterations begin; the caller's */
-    size_t edge_count, next_edge;
-    size_t edges_in_bucket;
-    uint64_t edges_end; /* ticks at which the last iteration ended */
-    bool after;
-    uint64_t turn_ticks;               /* a bucket begins at the first event from then on */
-    struct vt_history_thread *threads; /* never empty */
+    uint64_t next_turn;            /* where the next bucket begins */
+    uint8_t edges, rests;          /* as in vt_bucket, of that one */
+    bool crowded;                  /* there are too many buckets: vt_history_merge */
+    struct vt_history_name names[VT_HISTORY_NAMES];
+    struct vt_history_thread *threads;          /* never empty */
     uint32_t thread, thread_count, thread_room; /* thread: the current one */
     uint64_t thread_since;                      /* events before it became that */
     uint64_t thread_allocs;                     /* and allocations */
@@ -106,11 +119,8 @@ struct vt_history {
         freed_sure; /* so many before the last allocation: they count, once there is no more room */
 };
 
-/* `events`: roughly how many will come. `edges`: begins of marked iterations in order (count 0:
- * none), which must outlive the history. `program_end`: as in the log's header. Free with
- * vt_history_close. */
-void vt_history_open(struct vt_history *history, uint64_t events, const uint64_t *edges,
-                     size_t edge_count, uint64_t edges_end, uint64_t program_end);
+/* `program_end`: as in the log's header. Free with vt_history_close. */
+void vt_history_open(struct vt_history *history, uint64_t program_end);
 void vt_history_close(struct vt_history *history);
 
 /* Forgets everything, because the window begins here. */
@@ -123,12 +133,35 @@ void vt_history_end(struct vt_history *history);
 /* Sets the thread of the following events. Call it before the first event. */
 void vt_history_thread(struct vt_history *history, uint32_t tid);
 
+/* --- the program's iterations, by the number of their name --- */
+
+/* A name is counted from now on, in place of another one that had its number; `count` of its iterations
+ * have begun, at `ticks`, the last of them now. */
+void vt_history_name(struct vt_history *history, uint32_t number, const uint64_t *ticks,
+                     uint32_t count);
+/* An iteration begins. */
+void vt_history_begin(struct vt_history *history, uint32_t number);
+/* All that have begun have ended. */
+void vt_history_rest(struct vt_history *history, uint32_t number);
+
+/* --- buckets --- */
+
 /* Begins a new bucket. For vt_history_event alone. */
 void vt_history_turn(struct vt_history *history, uint64_t ticks);
 
+/* Where samples are after a merge: now[first[site] + n] is the number of the site's n-th. */
+struct vt_sample_moves {
+    uint64_t *first;
+    uint16_t *now;
+};
+
+/* Merges neighbours among the buckets. Free both arrays of the answer. Who keeps what
+ * vt_history_kept returned has to change it. */
+struct vt_sample_moves vt_history_merge(struct vt_history *history);
+
 /* To be called before an allocation or a free. */
 static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool alloc) {
-    if (h->events == h->next_event || ticks >= h->turn_ticks)
+    if (h->events == h->next_turn)
         vt_history_turn(h, ticks);
     if (alloc) {
         h->allocs++;

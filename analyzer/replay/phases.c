@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases (see phases.h). build.c uses them before the replay for the window and for the history's
- * iterations, and after it for the list.
+ * Phases (see phases.h). build.c uses them before the replay for the window, and after it for the
+ * list.
  */
 #include "phases.h"
 #include "pytest_marks.h"
@@ -9,127 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- iterations --- */
-
-/* Below FEW a trend may be chance; from ENOUGH on the outermost name is taken. */
-enum { FEW = 5, ENOUGH = 8 };
-
-/* All phases of one name, on one thread, at one depth. */
-struct kind {
-    uint32_t name, domain, tid, depth, count;
-};
-
-struct thread {
-    uint32_t tid, open_count, open_room;
-    uint64_t *open; /* the ends of its open phases, the outermost first */
-    uint64_t events;
-};
-
-/* Finds or adds the thread. */
-static struct thread *thread_of(struct thread **threads, uint32_t *count, uint32_t *room,
-                                struct vt_map *by_tid, uint32_t tid) {
-    uint32_t index = vt_map_add(by_tid, tid, *count);
-    if (index == *count)
-        *VT_ADD(*threads, *count, *room) = (struct thread){.tid = tid};
-    return &(*threads)[index];
-}
-
-/* How many of the thread's open phases enclose `phase`, which is then added to them. */
-static uint32_t depth_of(struct thread *t, const struct vt_log_phase *phase) {
-    while (t->open_count && t->open[t->open_count - 1] <= phase->began)
-        t->open_count--;
-    uint32_t depth = t->open_count;
-    if (phase->range && phase->of_thread) {
-        *VT_ADD(t->open, t->open_count, t->open_room) = phase->ended;
-    }
-    return depth;
-}
-
-static uint64_t kind_key(const struct kind *k) {
-    return vt_mix(vt_mix((uint64_t)k->name << 32 | k->domain) + ((uint64_t)k->tid << 8 | k->depth));
-}
-
-/* Whether `a` is a better iteration than `b`. */
-static bool better(const struct kind *a, uint64_t a_events, const struct kind *b,
-                   uint64_t b_events) {
-    bool a_enough = a->count >= ENOUGH, b_enough = b->count >= ENOUGH;
-    if (a_enough != b_enough)
-        return a_enough;
-    if (a->tid != b->tid && a_events != b_events)
-        return a_events > b_events;
-    if (a->depth != b->depth)
-        return a->depth < b->depth;
-    if (a->count != b->count)
-        return a->count > b->count;
-    return a->name < b->name;
-}
-
-/* Workers that share the iterations use the same name at the same depth. */
-static bool same_but_thread(const struct kind *a, const struct kind *b) {
-    return a->name == b->name && a->domain == b->domain && a->depth == b->depth;
-}
-
-void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
-    VT_SCOPED_MAP by_tid = {0}, by_kind = {0};
-    struct thread *threads = NULL;
-    VT_SCOPED struct kind *kinds = NULL;
-    uint32_t thread_count = 0, thread_room = 0, kind_count = 0, kind_room = 0;
-    VT_SCOPED uint32_t *kind_of = vt_alloc(log->phase_count, sizeof *kind_of);
-    *out = (struct vt_iterations){0};
-    for (size_t i = 0; i < log->chunk_count; i++)
-        thread_of(&threads, &thread_count, &thread_room, &by_tid, log->chunks[i].tid)->events +=
-            log->chunks[i].events;
-    for (size_t i = 0; i < log->phase_count; i++) {
-        const struct vt_log_phase *phase = &log->phases[i];
-        struct kind k = {.name = phase->name, .domain = phase->domain, .tid = phase->tid};
-        k.depth =
-            depth_of(thread_of(&threads, &thread_count, &thread_room, &by_tid, phase->tid), phase);
-        kind_of[i] = vt_map_add(&by_kind, kind_key(&k), kind_count);
-        if (kind_of[i] == kind_count)
-            *VT_ADD(kinds, kind_count, kind_room) = k;
-        kinds[kind_of[i]].count++;
-    }
-    uint32_t best = VT_MAP_NONE;
-    uint64_t best_events = 0;
-    for (uint32_t i = 0; i < kind_count; i++) {
-        if (kinds[i].count < FEW || kinds[i].name == VT_MAP_NONE ||
-            vt_pytest_is(log->names[kinds[i].name]))
-            continue;
-        uint64_t events = threads[vt_map_get(&by_tid, kinds[i].tid)].events;
-        if (best == VT_MAP_NONE || better(&kinds[i], events, &kinds[best], best_events)) {
-            best = i;
-            best_events = events;
-        }
-    }
-    if (best != VT_MAP_NONE) {
-        out->name = kinds[best].name;
-        uint64_t count = 0;
-        for (uint32_t i = 0; i < kind_count; i++)
-            count += same_but_thread(&kinds[i], &kinds[best]) ? kinds[i].count : 0;
-        out->begins = vt_alloc(count, sizeof *out->begins);
-        out->shared = count > kinds[best].count;
-        for (size_t i = 0; i < log->phase_count; i++) {
-            const struct vt_log_phase *phase = &log->phases[i];
-            if (!same_but_thread(&kinds[kind_of[i]], &kinds[best]))
-                continue;
-            out->begins[out->count++] = phase->began;
-            /* a mark lasts until the next one; the last has no known end */
-            uint64_t end = phase->range ? phase->ended : VT_TICKS_MASK;
-            if (end > out->end)
-                out->end = end;
-        }
-        vt_sort_words(out->begins, out->count);
-    }
-    for (uint32_t i = 0; i < thread_count; i++)
-        free(threads[i].open);
-    free(threads);
-}
-
-void vt_phases_iterations_free(struct vt_iterations *iterations) {
-    free(iterations->begins);
-    *iterations = (struct vt_iterations){0};
-}
 
 /* --- by name --- */
 

@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases that the program named: as a list in the model, as moments for --since and --until, and as
- * the iterations by which growth is measured.
+ * Phases that the program named: as a list in the model, and as moments for --since and --until.
  */
 #ifndef VRAMTRACE_ANALYZER_PHASES_H
 #define VRAMTRACE_ANALYZER_PHASES_H
 
 #include "replay.h"
-
-/* A phase or a mark that repeats. */
-struct vt_iterations {
-    uint32_t name;    /* index in vt_log.names */
-    uint64_t *begins; /* ticks, in order */
-    size_t count;     /* 0: the program marked no iterations */
-    uint64_t end;     /* ticks at which the last ended */
-    bool shared;      /* several threads have them, so their order varies from run to run */
-};
-
-/* Chooses the iterations: on the thread with the most events, the outermost name that repeats often
- * enough to show a trend; then its repetitions on all threads. Always free `iterations`. */
-void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *iterations);
-void vt_phases_iterations_free(struct vt_iterations *iterations);
 
 /* Finds a phase's time span in ticks: "eval" from the first begin to the last end of that name,
  * "eval#3" the third of them. `count`: how many phases have the name. Returns 0, or -EINVAL with a

@@ -96,17 +96,34 @@ static void end_phase(const struct vt_walk *w, struct vt_replay_phase *phase) {
     phase->live_at_end = w->driver_bytes;
 }
 
+static uint32_t name_index(const struct vt_walk *w, uint32_t number) {
+    return vt_map_get(&w->log->name_numbers, number);
+}
+
+static void on_mark(struct vt_walk *w, const struct vt_rec_phase *p) {
+    struct vt_phase_name mark = {.name = name_index(w, p->name),
+                                 .domain = name_index(w, p->domain),
+                                 .tid = w->tid,
+                                 .mark = true};
+    if (mark.name == VT_MAP_NONE)
+        return;
+    if (vt_pytest_is(w->log->names[mark.name]))
+        vt_pytest_take(w, w->log->names[mark.name]);
+    else if (w->history)
+        vt_phase_kinds_begin(w->kinds, w->history, mark, w->now);
+}
+
 static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
     unsigned what = vt_word_kind(p->word);
     if (what == VT_PHASE_MARK) {
-        uint32_t name = vt_map_get(&w->log->name_numbers, p->name);
-        if (name != VT_MAP_NONE && vt_pytest_is(w->log->names[name]))
-            vt_pytest_take(w, w->log->names[name]);
+        on_mark(w, p);
         return;
     }
     uint32_t index = p->range ? vt_map_get(&w->log->phase_ranges, p->range) : VT_MAP_NONE;
     if (index == VT_MAP_NONE)
         return;
+    const struct vt_log_phase *named = &w->log->phases[index];
+    struct vt_phase_name name = {named->name, named->domain, named->tid, named->of_thread, false};
     struct vt_replay_phase *phase = &w->r->phases[index];
     bool begins = what == VT_PHASE_PUSH || what == VT_PHASE_START;
     if (begins ? phase->seen : !phase->seen || phase->ended)
@@ -115,9 +132,13 @@ static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
     if (begins) {
         *phase = (struct vt_replay_phase){
             .seen = true, .live_at_start = w->driver_bytes, .epoch = w->epoch};
+        if (w->history)
+            phase->kind = vt_phase_kinds_begin(w->kinds, w->history, name, w->now);
     } else {
         phase->ended = true;
         end_phase(w, phase);
+        if (w->history)
+            vt_phase_kinds_end(w->kinds, w->history, name, phase->kind, w->now);
     }
 }
 
@@ -186,6 +207,8 @@ static void stop(struct vt_walk *w, uint64_t now) {
         vt_owned_take(w, now);
     if (now > w->correct_at)
         vt_walk_correct(w);
+    while (now > w->age_ticks)
+        vt_walk_coarsen_age(w);
     w->now = now;
     if (w->window_waits && now >= w->window.since)
         open_window(w);
@@ -193,7 +216,7 @@ static void stop(struct vt_walk *w, uint64_t now) {
         vt_walk_pass_slots(w, now);
     w->stop = earlier(earlier(w->sample_ticks, w->snapshot_ticks),
                       earlier(w->correct_at, w->window_waits ? w->window.since - 1 : UINT64_MAX));
-    w->stop = earlier(w->stop, w->slot_end);
+    w->stop = earlier(earlier(w->stop, w->slot_end), w->age_ticks);
 }
 
 /* Any other event than an allocation or a free. */
@@ -301,6 +324,7 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
                   struct vt_replay *replay, struct vt_string *message) {
     struct vt_history *history = wishes.history;
     const char *variable;
+    struct vt_phase_kinds kinds = {0};
     struct vt_walk w = {
         .r = replay,
         .log = log,
@@ -315,6 +339,7 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
                           : UINT64_MAX,
         .slot_end = UINT64_MAX,
         .history = history,
+        .kinds = &kinds,
         .rehearsal = wishes.rehearsal,
         .wished = wishes.pictures};
     struct vt_batch batch;
@@ -323,9 +348,8 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
     replay->settings = vt_cache_settings_read(
         vt_replay_torch_settings(log->variables, log->variable_count, &variable));
     replay->packing_work = VT_PACKING_WORK;
-    while (log->last_ticks >> w.age_shift >= 1 << 24)
-        w.age_shift++;
-    replay->age_unit = 1ull << w.age_shift;
+    replay->age_unit = 1;
+    w.age_ticks = (1u << 24) - 1;
     replay->sure_until = sure_until(&log->header);
     w.window_waits = window.since > 0;
     for (unsigned d = 0; d < 256; d++)
@@ -360,6 +384,9 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
         vt_picture_maps_end(&w);
     end_sites(&w);
     end_phases(&w);
+    if (history)
+        replay->iterations = vt_phase_kinds_choose(&kinds, history);
+    vt_phase_kinds_free(&kinds);
     for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
         free(w.contexts[i].keys);
     free(w.contexts);

@@ -10,9 +10,10 @@
  *     addresses.h    the table of live allocations
  *     segments.h     caching allocators' segments, and the blocks and idle pieces in them
  *     history.h      each site's live bytes over the run
+ *     iterations.h   the phases that are the run's iterations
  *     slots.h        the time in equal slots, with what each device held
  *     pictures.h     what pictures need of the run
- *     phases.h       phases that the program named, the iterations among them, and --since, --until
+ *     phases.h       phases that the program named, and --since, --until
  *     cache_model.h  a model of PyTorch's allocator: whether a failed request had found room without
  *                    holes, or under other settings
  *     owned.h        what held what was live, at the moments of the snapshots
@@ -22,7 +23,7 @@
 #define VRAMTRACE_ANALYZER_REPLAY_H
 
 #include "cache_model.h"
-#include "history.h"
+#include "iterations.h"
 #include "addresses.h"
 #include "owned.h"
 #include "pictures.h"
@@ -167,6 +168,7 @@ struct vt_replay_phase {
     bool seen, ended;
     uint64_t live_at_start, live_at_end, peak_bytes;
     uint64_t epoch; /* the walk's, in which it began */
+    uint32_t kind;  /* as vt_phase_kinds_begin said */
 };
 
 struct vt_replay {
@@ -186,12 +188,13 @@ struct vt_replay {
     struct vt_slots slots;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
-    struct vt_replay_phase *phases; /* parallel to vt_log.phases */
-    uint64_t age_unit;              /* ticks in a unit of vt_address.allocated_at */
-    bool corrected;                 /* by the live list: earlier levels are too high */
-    uint64_t sure_until;            /* ticks; no event before was lost */
-    struct vt_addresses live;       /* at the end */
-    struct vt_segments *segments;   /* at the end; NULL: no blocks */
+    struct vt_replay_phase *phases;  /* parallel to vt_log.phases */
+    struct vt_iterations iterations; /* with a history */
+    uint64_t age_unit;               /* ticks in a unit of vt_address.allocated_at */
+    bool corrected;                  /* by the live list: earlier levels are too high */
+    uint64_t sure_until;             /* ticks; no event before was lost */
+    struct vt_addresses live;        /* at the end */
+    struct vt_segments *segments;    /* at the end; NULL: no blocks */
     struct vt_pytest_marks told;
     struct vt_replay_snapshot *snapshots; /* by time */
     size_t snapshot_count, snapshot_room;

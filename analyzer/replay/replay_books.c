@@ -111,7 +111,7 @@ static void lose_block(void *context, uint64_t address) {
         return;
     w->r->lost_blocks++;
     if (w->history)
-        vt_history_event(w->history, w->now, false);
+        vt_walk_count(w, false);
     take_off(w, vt_addresses_in(&w->r->live, slot));
     vt_addresses_remove(&w->r->live, slot);
 }
@@ -206,7 +206,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
         w->history->round = origin->single ? vt_operations_next(&w->operations, w->history->thread)
                                            : vt_operations_round(&w->operations, w->log,
                                                                  origin->stack, w->history->thread);
-        vt_history_event(w->history, w->now, true);
+        vt_walk_count(w, true);
     }
     struct vt_address *entry = vt_addresses_add_again(&r->live, key);
     if (!entry && (entry = vt_addresses_find(&r->live, key))) {
@@ -279,7 +279,7 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     }
     const struct vt_address *entry = vt_addresses_in(&r->live, slot);
     if (w->history)
-        vt_history_event(w->history, w->now, false);
+        vt_walk_count(w, false);
     if (space == VT_SPACE_BLOCK) {
         struct vt_replay_device *said = &r->devices[vt_when_device(f->when)];
         said->blocks_bytes -= entry->size;
@@ -354,12 +354,41 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
             vt_segments_remove(w->r->segments, vt_address_of(entry), vt_when_ticks(b->when),
                                lose_block, w);
         if (w->history)
-            vt_history_event(w->history, w->now, false);
+            vt_walk_count(w, false);
         take_off(w, entry);
         vt_addresses_remove(live, slot);
     }
     w->context_end = NULL;
     free(ended.keys);
+}
+
+/* --- what grows with the run --- */
+
+void vt_walk_merge_buckets(struct vt_walk *w) {
+    struct vt_sample_moves moves = vt_history_merge(w->history);
+    struct vt_address *entry;
+    for (size_t at = 0; (entry = vt_addresses_any(&w->r->live, &at));)
+        if (entry->sample != VT_NO_SAMPLE)
+            entry->sample =
+                moves.now[moves.first[vt_replay_site_index(w->r, entry)] + entry->sample];
+    free(moves.first);
+    free(moves.now);
+}
+
+void vt_walk_coarsen_age(struct vt_walk *w) {
+    enum { BITS = 4 };
+    const uint32_t low = (1u << BITS) - 1;
+    struct vt_replay *r = w->r;
+    struct vt_address *entry;
+    for (size_t at = 0; (entry = vt_addresses_any(&r->live, &at));)
+        entry->allocated_at >>= BITS;
+    for (size_t i = 0; i < r->site_count; i++)
+        r->sites[i].lives = r->sites[i].lives >> BITS | !!(r->sites[i].lives & low);
+    for (uint32_t i = 0; i < r->told.block_count; i++)
+        r->told.blocks[i].allocated_at >>= BITS;
+    r->age_unit <<= BITS;
+    w->age_shift += BITS;
+    w->age_ticks <<= BITS;
 }
 
 /* --- the live list --- */

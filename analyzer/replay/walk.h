@@ -62,6 +62,7 @@ struct vt_walk {
     struct vt_walk_context *contexts; /* by context number */
     bool lists_contexts;              /* their keys are kept */
     struct vt_history *history;       /* NULL: not requested */
+    struct vt_phase_kinds *kinds;     /* with a history */
     struct vt_operations operations;  /* for the history */
     struct vt_rehearsal *rehearsal;   /* NULL: not requested */
     struct vt_pictures *wished;       /* NULL: not requested */
@@ -69,6 +70,7 @@ struct vt_walk {
     unsigned stream;                  /* of the block that was placed last */
     uint16_t block_hook;              /* and its hook */
     unsigned age_shift;
+    uint64_t age_ticks;                  /* the last time for which it is large enough */
     uint64_t now;                        /* ticks of the current event */
     uint64_t driver_bytes;               /* live, on all devices */
     uint64_t driver_high;                /* its maximum since a phase last began or ended */
@@ -206,6 +208,19 @@ void vt_picture_maps_pass(struct vt_walk *w); /* to another slot */
 void vt_picture_maps_merge(struct vt_walk *w);
 void vt_picture_maps_end(struct vt_walk *w);
 void vt_picture_map_free(struct vt_picture_map *map);
+
+/* Buckets of the history are merged: live blocks remember their samples' new numbers. */
+void vt_walk_merge_buckets(struct vt_walk *w);
+
+/* To be called before an allocation or a free, where there is a history. */
+static inline void vt_walk_count(struct vt_walk *w, bool alloc) {
+    vt_history_event(w->history, w->now, alloc);
+    if (w->history->crowded)
+        vt_walk_merge_buckets(w);
+}
+
+/* vt_replay.age_unit grows, as times are too late for vt_address.allocated_at. */
+void vt_walk_coarsen_age(struct vt_walk *w);
 
 /* --- replay_samples.c --- */
 

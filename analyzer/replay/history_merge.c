@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merges buckets when there are too many (see history.h), with the samples that the sites have in
+ * them. It happens each time that the events or the iterations have doubled.
+ */
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a bucket begins where an iteration does that is still to be told from the one before. */
+static bool is_edge(const struct vt_history *h, const struct vt_bucket *b) {
+    for (uint32_t i = 0; i < VT_HISTORY_NAMES; i++)
+        if (b->edges >> i & 1 && h->names[i].edges &&
+            (b->iterations[i] - 1) % h->names[i].stride == 0)
+            return true;
+    return false;
+}
+
+/* Merges the buckets. Fills where each is then. */
+static void merge_buckets(struct vt_history *h, uint32_t *now) {
+    uint64_t next = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < h->bucket_count; i++) {
+        const struct vt_bucket *b = &h->buckets[i];
+        bool full = b->events >= next;
+        if (full)
+            next = b->events + h->events_in_bucket;
+        if (full || is_edge(h, b) || (b->rests && i + 1 == h->bucket_count))
+            h->buckets[kept++] = *b;
+        now[i] = kept - 1;
+    }
+    h->bucket_count = kept;
+    h->next_event = next;
+    h->next_turn = next;
+}
+
+static void join(struct vt_sample *to, const struct vt_sample *from) {
+    to->kept_count += from->kept_count;
+    to->kept_bytes += from->kept_bytes;
+    to->low_bytes = from->low_bytes < to->low_bytes ? from->low_bytes : to->low_bytes;
+    to->low_count = from->low_count < to->low_count ? from->low_count : to->low_count;
+    to->high_count = from->high_count > to->high_count ? from->high_count : to->high_count;
+    to->last_bytes = from->last_bytes;
+    to->last_count = from->last_count;
+    to->allocs = from->allocs;
+    to->last_round = from->last_round;
+    if (from->oldest_freed < to->oldest_freed)
+        to->oldest_freed = from->oldest_freed;
+}
+
+/* Merges the samples of a site. Fills where each is then. */
+static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now, uint16_t *now) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct vt_sample sample = s->samples[i];
+        sample.bucket = bucket_now[sample.bucket];
+        if (sample.oldest_freed != VT_NO_BUCKET)
+            sample.oldest_freed = bucket_now[sample.oldest_freed];
+        if (kept && s->samples[kept - 1].bucket == sample.bucket)
+            join(&s->samples[kept - 1], &sample);
+        else
+            s->samples[kept++] = sample;
+        now[i] = (uint16_t)(kept - 1);
+    }
+    s->count = kept;
+    if (!kept)
+        return;
+    s->now = &s->samples[kept - 1];
+    s->buckets = s->now->bucket + 1;
+    s->doubled_in = bucket_now[s->doubled_in];
+}
+
+struct vt_sample_moves vt_history_merge(struct vt_history *h) {
+    while (h->events / h->events_in_bucket >= 2 * VT_HISTORY_BUCKETS)
+        h->events_in_bucket *= 2;
+    for (uint32_t i = 0; i < VT_HISTORY_NAMES; i++)
+        while (h->names[i].stride &&
+               h->names[i].count / h->names[i].stride >= 2 * VT_HISTORY_BUCKETS)
+            h->names[i].stride *= 2;
+    h->crowded = false;
+    VT_SCOPED uint32_t *bucket_now = vt_alloc(h->bucket_count, sizeof *bucket_now);
+    merge_buckets(h, bucket_now);
+    struct vt_sample_moves moves = {.first = vt_alloc(h->site_room, sizeof *moves.first)};
+    uint64_t count = 0;
+    for (size_t i = 0; i < h->site_room; i++) {
+        moves.first[i] = count;
+        count += h->sites[i].count;
+    }
+    moves.now = vt_alloc(count, sizeof *moves.now);
+    for (size_t i = 0; i < h->site_room; i++)
+        merge_samples(&h->sites[i], bucket_now, moves.now + moves.first[i]);
+    for (size_t i = 0; i < h->freed_count; i++) {
+        struct vt_freed *f = &h->freed[i];
+        f->allocated_in = moves.now[moves.first[f->site] + f->allocated_in];
+        f->freed_in = moves.now[moves.first[f->site] + f->freed_in];
+    }
+    return moves;
+}

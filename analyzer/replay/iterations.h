@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run's iterations: the repetitions of one phase or mark that the program named. Which name that is
+ * shows only at the end. So the replay counts all names as it meets them, and the history counts the
+ * repetitions of the few that may be chosen.
+ *
+ *     history.h     the history has a counter for each of VT_HISTORY_NAMES names
+ *     iterations.c  decides which names those are, and chooses one at the end
+ */
+#ifndef VRAMTRACE_ANALYZER_ITERATIONS_H
+#define VRAMTRACE_ANALYZER_ITERATIONS_H
+
+#include "history.h"
+#include "vramtrace/log_format.h"
+
+/* The choice. */
+struct vt_iterations {
+    uint32_t name;   /* index in vt_log.names */
+    uint32_t number; /* in vt_bucket.iterations */
+    size_t count;    /* 0: the program marked no iterations */
+    uint64_t end;    /* ticks at which the last ended; VT_TICKS_MASK: not known, as of marks */
+    bool shared;     /* several threads have them, so their order varies from run to run */
+};
+
+/* Below FEW repetitions a trend may be chance; from ENOUGH on the outermost name is taken. */
+enum { VT_ITERATIONS_FEW = 5, VT_ITERATIONS_ENOUGH = 8 };
+
+/* Phases and marks of one name and domain that lie equally deep in others, on all threads. */
+struct vt_phase_kind {
+    uint32_t name, domain, depth;      /* name, domain: as in vt_log_phase */
+    uint32_t number;                   /* in vt_bucket.iterations; VT_MAP_NONE: not counted there */
+    uint32_t open;                     /* that have not ended */
+    uint64_t count, most;              /* of all threads, and of the one that had most */
+    uint64_t end;                      /* ticks of the last end */
+    uint64_t first[VT_ITERATIONS_FEW]; /* ticks at which the first ones began */
+};
+
+/* Those of one thread. */
+struct vt_phase_part {
+    uint32_t kind, tid;
+    uint64_t count;
+};
+
+/* So many kinds and parts are told apart: a name that is new each time would need more and more. */
+#define VT_PHASE_KINDS 65536u
+
+/* Zero-initialized: no phase was met. Free with vt_phase_kinds_free. */
+struct vt_phase_kinds {
+    struct vt_phase_kind *kinds;
+    struct vt_phase_part *parts;
+    uint32_t *depths; /* by thread: how many of its phases are open */
+    uint32_t kind_count, kind_room, part_count, part_room, depth_count, depth_room;
+    struct vt_map by_kind, by_part, by_tid;
+    uint32_t counted[VT_HISTORY_NAMES]; /* kinds by their number in the history */
+    uint32_t counted_count;
+};
+
+/* What of a phase decides its kind. */
+struct vt_phase_name {
+    uint32_t name, domain, tid; /* as in vt_log_phase */
+    bool of_thread, mark;
+};
+
+/* A phase begins, or a mark is met, at `ticks`. Returns its kind; VT_MAP_NONE: it is not told apart. */
+uint32_t vt_phase_kinds_begin(struct vt_phase_kinds *kinds, struct vt_history *history,
+                              struct vt_phase_name phase, uint64_t ticks);
+/* The same phase ends. Not for marks. `kind`: what the call above returned. */
+void vt_phase_kinds_end(struct vt_phase_kinds *kinds, struct vt_history *history,
+                        struct vt_phase_name phase, uint32_t kind, uint64_t ticks);
+
+/* Chooses the iterations: on the thread with the most events, the outermost name that repeats often
+ * enough to show a trend; then its repetitions on all threads. */
+struct vt_iterations vt_phase_kinds_choose(const struct vt_phase_kinds *kinds,
+                                           const struct vt_history *history);
+void vt_phase_kinds_free(struct vt_phase_kinds *kinds);
+
+#endif
