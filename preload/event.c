@@ -39,14 +39,37 @@ bool vt_event_is_jumped_over(uintptr_t frame, uintptr_t target) {
     return frame < target && !on_different_stacks(frame, target);
 }
 
+VT_COLD static void given_up(struct vt_thread *t) {
+    vt_log_drop(VT_DROP_NESTED);
+    if (!t)
+        return;
+    vt_log_give_up(t);
+    vt_log_leave(t);
+}
+
+/* A thread whose first event is a call, or comes after a record that was jumped out of: it is made known before the
+ * call is stamped. `opens`: so is the log. NULL: nothing of the call will be recorded. */
+VT_COLD static struct vt_thread *first_call(uintptr_t here, bool opens) {
+    if ((vt_tls.busy && !has_ended(vt_tls.busy, here)) || (!opens && !vt_log_is_open()))
+        return NULL;
+    if (vt_tls.busy)
+        given_up(vt_tls.thread);
+    vt_tls.busy = here;
+    struct vt_thread *t = vt_log_ready() ? vt_thread_self() : NULL;
+    vt_tls.busy = 0;
+    return t;
+}
+
 /* Stamps what is recorded after a call of the driver. Until call_ends(), entered_at stays at this time,
  * whatever else the thread records meanwhile. A call within this one needs nothing: its time is later.
  */
-static inline __attribute__((always_inline)) uint64_t call_begins(void) {
+static inline __attribute__((always_inline)) uint64_t call_begins(bool opens) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_thread *t = vt_tls.thread;
-    if (!t || t->orphan || vt_tls.busy || !vt_log_is_open() ||
-        (t->held && !has_ended(vt_tls.call_frame, here)))
+    if (VT_UNLIKELY(!t || t->orphan || vt_tls.busy || !vt_log_is_open()) &&
+        !(t = first_call(here, opens)))
+        return vt_log_ticks();
+    if (t->held && !has_ended(vt_tls.call_frame, here))
         return vt_log_ticks();
     t->held = 0;
     vt_tls.call_frame = here;
@@ -60,14 +83,6 @@ static void call_ends(uint64_t ticks) {
     t->held = 0;
     if (!vt_tls.busy)
         vt_log_leave(t);
-}
-
-VT_COLD static void given_up(struct vt_thread *t) {
-    vt_log_drop(VT_DROP_NESTED);
-    if (!t)
-        return;
-    vt_log_give_up(t);
-    vt_log_leave(t);
 }
 
 void vt_event_jumped(uintptr_t target) {
@@ -290,7 +305,7 @@ VT_HOT struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     int saved_errno = errno;
     vt_live_ahead(address, kind);
     vt_process_check_fork();
-    f.ticks = f.held = call_begins();
+    f.ticks = f.held = call_begins(true);
     f.known = vt_live_remove(address, kind, &f.was);
     f.shared = !f.known && vt_share_take(address);
     errno = saved_errno;
@@ -362,14 +377,19 @@ VT_HOT void vt_event_free_end(const struct vt_call *call, const struct vt_freein
 
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind) {
     struct vt_freeing f = {.ticks = ticks, .address = address, .kind = kind};
+    if (!ticks) {
+        vt_process_check_fork();
+        f.ticks = f.held = call_begins(true);
+    }
     f.known = vt_live_remove(address, kind, &f.was);
     freed(call, &f, 0);
+    call_ends(f.held);
 }
 
-uint64_t vt_event_before_call(void) {
+uint64_t vt_event_before_call(bool opens) {
     int saved_errno = errno;
     vt_process_check_fork();
-    uint64_t ticks = call_begins();
+    uint64_t ticks = call_begins(opens);
     errno = saved_errno;
     return ticks;
 }
@@ -461,10 +481,8 @@ struct vt_label vt_event_label_begin(struct vt_call call) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (VT_UNLIKELY(vt_tls.label_depth) && has_ended(vt_tls.label_frame, here))
         vt_tls.label_depth = 0;
-    struct vt_label label = {.call = call,
-                             .ticks = vt_log_ticks(),
-                             .events_before = vt_tls.events,
-                             .depth = vt_tls.label_depth};
+    struct vt_label label = {
+        .call = call, .events_before = vt_tls.events, .depth = vt_tls.label_depth};
     if (label.depth == 0) {
         vt_tls.label_frame = here;
         vt_tls.label_hook = call.hook;

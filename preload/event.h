@@ -57,12 +57,13 @@ struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
 
 /* The time before a driver's call, for records that are written after it; and when they are written,
- * with that time. In between the log says that a record of that time may come. */
-uint64_t vt_event_before_call(void);
+ * with that time. In between the log says that a record of that time may come. `opens`: a record will
+ * come, so the log is opened. */
+uint64_t vt_event_before_call(bool opens);
 void vt_event_after_call(uint64_t ticks);
 
-/* Records a free that the driver has already done. `ticks` is the time before it. For objects whose
- * handle the driver never reuses. */
+/* Records a free that the driver has already done. `ticks` is the time before it; 0: now. For objects
+ * whose handle the driver never reuses. */
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind);
 
 /* To be called for each free, within a recording: notes when the interpreter begins to shut down.
@@ -81,7 +82,7 @@ void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handl
 void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t total_bytes);
 void vt_event_poolinfo(const struct vt_call *call, unsigned device, uint64_t pool,
                        enum vt_pool_figure figure, uint64_t bytes);
-/* `number` is the physical memory mapped there; 0: unmapped. */
+/* `number` is the physical memory mapped there; 0: unmapped. `ticks` 0: now. */
 void vt_event_map(const struct vt_call *call, uint64_t ticks, unsigned device, uint64_t address,
                   uint64_t size, uint64_t number);
 void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid);
@@ -90,7 +91,6 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
  * outermost counts. */
 struct vt_label {
     struct vt_call call;
-    uint64_t ticks; /* when the call began */
     uint32_t events_before;
     uint32_t depth; /* labels around it */
 };

@@ -150,7 +150,7 @@ static void free_within(const struct vt_live *what, void *data) {
     const struct freeing *f = data;
     if (what->hook == VT_HOOK_nvtx_memory && what->kind == VT_KIND_BLOCK &&
         what->address >= f->start && what->address < f->end)
-        vt_event_freed(f->call, vt_log_ticks(), what->address, VT_KIND_BLOCK);
+        vt_event_freed(f->call, 0, what->address, VT_KIND_BLOCK);
 }
 
 static void free_all(const struct vt_call *call, const struct heap *heap) {
@@ -198,7 +198,7 @@ static void region_allocated(const struct vt_call *call, unsigned device, const 
         return;
     /* Replaces a region that was registered before and never unregistered. */
     if (vt_live_known(address, VT_KIND_BLOCK))
-        vt_event_freed(call, vt_log_ticks(), address, VT_KIND_BLOCK);
+        vt_event_freed(call, 0, address, VT_KIND_BLOCK);
     vt_event_allocated(call, 0,
                        (struct vt_live){.address = address,
                                         .size = r->bytes,
@@ -265,7 +265,7 @@ static void regions_unregister(void *domain, const struct unregister_batch *b) {
         else if (b->reference != BY_START && b->reference != BY_HANDLE)
             address = 0;
         if (address && vt_live_known(address, VT_KIND_BLOCK))
-            vt_event_freed(&call, vt_log_ticks(), address, VT_KIND_BLOCK);
+            vt_event_freed(&call, 0, address, VT_KIND_BLOCK);
     }
     if (next.regions_unregister)
         next.regions_unregister(domain, b);

@@ -32,7 +32,7 @@ static uint64_t end_begins(void) {
         if (vt_stack_in_exit())
             vt_scan_before_teardown(__builtin_frame_address(0));
     }
-    return vt_event_before_call();
+    return vt_event_before_call(false);
 }
 
 static void ended(const struct vt_call *call, uint64_t ticks, CUcontext context, unsigned number) {

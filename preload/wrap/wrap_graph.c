@@ -197,7 +197,7 @@ static CUresult counted(CUresult result) {
 
 static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExec, CUstream),
                          CUgraphExec exec, CUstream stream) {
-    struct launch launch = {.call = call, .ticks = vt_event_before_call()};
+    struct launch launch = {.call = call, .ticks = vt_event_before_call(false)};
     CUresult result = counted(real(exec, stream));
     if (result == CUDA_SUCCESS) {
         vt_graph_launch(exec, allocated, freed, &launch);

@@ -36,7 +36,8 @@ WRAPPER(cudaMalloc3D)(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent ex
 #define VT_FREES(id, symbol, since, until, role, prototype, kind, arguments)                       \
     WRAPPER(symbol) prototype {                                                                    \
         ENTER(symbol);                                                                             \
-        return freed(&label, real arguments, VT_FIRST arguments, VT_KIND_##kind);                  \
+        const uint64_t ticks = vt_event_before_call(VT_FIRST arguments != NULL);                   \
+        return freed(&label, ticks, real arguments, VT_FIRST arguments, VT_KIND_##kind);           \
     }
 
 /* What a call that is only a label does is recorded by the driver wrappers inside it. */

@@ -46,14 +46,15 @@ static inline cudaError_t allocated(const struct vt_label *label, cudaError_t re
     return result;
 }
 
-/* A free without a driver event gets the time at which the label began, before the call. */
-static inline cudaError_t freed(const struct vt_label *label, cudaError_t result,
+/* A free without a driver event gets the time before the call. */
+static inline cudaError_t freed(const struct vt_label *label, uint64_t ticks, cudaError_t result,
                                 const void *pointer, unsigned kind) {
-    if (!vt_event_label_end(label) || !pointer)
-        return result;
-    struct vt_freeing freeing = vt_event_free_begin((uint64_t)(uintptr_t)pointer, kind);
-    freeing.ticks = label->ticks;
-    vt_event_free_end(&label->call, &freeing, (int)result);
+    if (vt_event_label_end(label) && pointer) {
+        struct vt_freeing freeing = vt_event_free_begin((uint64_t)(uintptr_t)pointer, kind);
+        freeing.ticks = ticks;
+        vt_event_free_end(&label->call, &freeing, (int)result);
+    }
+    vt_event_after_call(ticks);
     return result;
 }
 

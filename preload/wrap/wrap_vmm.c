@@ -47,7 +47,7 @@ VT_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size
 
 VT_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     VT_ENTER_DRIVER(cuMemRelease);
-    uint64_t ticks = vt_event_before_call(), number = 0;
+    uint64_t ticks = vt_event_before_call(false), number = 0;
     bool known = vt_vmm_release(handle, &number);
     CUresult result = real(handle);
     if (known && result == CUDA_SUCCESS)
@@ -60,7 +60,7 @@ VT_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 VT_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     VT_ENTER_DRIVER(cuMemRetainAllocationHandle);
-    uint64_t ticks = vt_event_before_call();
+    uint64_t ticks = vt_event_before_call(false);
     uint64_t number = vt_vmm_hold_address((uint64_t)(uintptr_t)addr);
     CUresult result = real(handle, addr);
     if (number && result == CUDA_SUCCESS && handle)
@@ -74,12 +74,12 @@ VT_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *han
 VT_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
                             CUmemGenericAllocationHandle handle, unsigned long long flags) {
     VT_ENTER_DRIVER(cuMemMap);
-    uint64_t ticks = vt_event_before_call();
+    uint64_t ticks = vt_event_before_call(false);
     uint64_t number = vt_vmm_hold_handle(handle);
     CUresult result = real(ptr, size, offset, handle, flags);
     if (number && result == CUDA_SUCCESS) {
         vt_vmm_mapped(ptr, size, number);
-        vt_event_map(&call, vt_log_ticks(), vt_vmm_device(number), ptr, size, number);
+        vt_event_map(&call, 0, vt_vmm_device(number), ptr, size, number);
     } else {
         drop(&call, ticks, number);
     }
@@ -89,7 +89,7 @@ VT_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 
 VT_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     VT_ENTER_DRIVER(cuMemUnmap);
-    uint64_t ticks = vt_event_before_call(), at = ptr, number;
+    uint64_t ticks = vt_event_before_call(false), at = ptr, number;
     CUresult result = real(ptr, size);
     bool any = false;
     for (; result == CUDA_SUCCESS && vt_vmm_unmapped(&at, ptr + size, &number); any = true)

@@ -4,6 +4,7 @@
 #include "event.h"
 #include "base/base.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ static void others_meanwhile(uint64_t ticks) {
     assert_in_range(entered_at(), 1, ticks);
     vt_event_meminfo(&call, 1, 2);
     assert_in_range(entered_at(), 1, ticks);
-    uint64_t inner = vt_event_before_call();
+    uint64_t inner = vt_event_before_call(true);
     assert_in_range(entered_at(), 1, ticks);
     vt_event_after_call(inner);
     assert_in_range(entered_at(), 1, ticks);
@@ -43,7 +44,7 @@ static void others_meanwhile(uint64_t ticks) {
 
 static void held_until_after_call(void **state) {
     (void)state;
-    uint64_t ticks = vt_event_before_call();
+    uint64_t ticks = vt_event_before_call(true);
     others_meanwhile(ticks);
     vt_event_after_call(ticks);
     assert_int_equal(entered_at(), 0);
@@ -63,7 +64,7 @@ static void held_until_freed(void **state) {
 }
 
 static __attribute__((noinline)) uint64_t never_ends(void) {
-    return vt_event_before_call();
+    return vt_event_before_call(true);
 }
 
 /* A call that was jumped out of holds nothing for ever. */
@@ -80,9 +81,28 @@ static void left_by_a_jump(void **state) {
     assert_int_equal(entered_at(), 0);
 }
 
+static void *first_event_is_a_free(void *arg) {
+    (void)arg;
+    struct vt_freeing freeing = vt_event_free_begin(0x1000, VT_KIND_DEVICE);
+    bool held = vt_tls.thread && entered_at() && entered_at() <= freeing.ticks &&
+                vt_tls.thread->entered_at != &vt_tls.thread->nowhere;
+    vt_event_free_end(&call, &freeing, 0);
+    return held && !entered_at() ? NULL : "not held";
+}
+
+/* A thread that is not known yet, too. */
+static void held_from_first_event(void **state) {
+    pthread_t thread;
+    void *fault;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, first_event_is_a_free, NULL), 0);
+    assert_int_equal(pthread_join(thread, &fault), 0);
+    assert_null(fault);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(held_until_after_call),
-                                       cmocka_unit_test(held_until_freed),
-                                       cmocka_unit_test(left_by_a_jump)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(held_until_after_call), cmocka_unit_test(held_until_freed),
+        cmocka_unit_test(held_from_first_event), cmocka_unit_test(left_by_a_jump)};
     return cmocka_run_group_tests(tests, open_log, NULL);
 }
