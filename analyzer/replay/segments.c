@@ -518,10 +518,11 @@ const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *a
 bool vt_segments_next_piece(const struct vt_segments *f, const struct vt_region *region,
                             struct vt_region_piece *piece) {
     uint64_t start = piece->end ? piece->end : region->start;
-    uint32_t i = start < region->end ? vt_pieces_at(&f->pieces, start) : 0;
+    uint32_t i =
+        piece->row ? f->pieces.row[piece->row].next : vt_pieces_at(&f->pieces, region->start);
     const struct vt_segment_piece *row = &f->pieces.row[i];
-    *piece = (struct vt_region_piece){start, row->end, row->block};
-    return i;
+    *piece = (struct vt_region_piece){start, row->end, row->block, i};
+    return i && row->start == start && start < region->end;
 }
 
 uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device) {
@@ -539,7 +540,7 @@ uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device) {
 static void count_idle_in(struct vt_segments *f, const struct vt_region *region, int sign) {
     for (struct vt_region_piece piece = {0}; vt_segments_next_piece(f, region, &piece);)
         if (!piece.block)
-            count_idle(f, vt_pieces_at(&f->pieces, piece.start), sign);
+            count_idle(f, piece.row, sign);
 }
 
 void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region,

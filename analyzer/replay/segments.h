@@ -105,6 +105,7 @@ const struct vt_segment *vt_segments_with(const struct vt_segments *f, uint64_t 
 struct vt_region_piece {
     uint64_t start, end;
     bool block;
+    uint32_t row; /* segments.c's */
 };
 bool vt_segments_next_piece(const struct vt_segments *f, const struct vt_region *region,
                             struct vt_region_piece *piece);
