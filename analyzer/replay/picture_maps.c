@@ -255,22 +255,17 @@ static bool is_worth_it(struct vt_walk *w, uint64_t level, uint64_t drawn) {
 
 /* --- the moments --- */
 
-static void draw_peak(struct vt_walk *w, unsigned device) {
-    struct vt_picture_device *d = &w->pictures->devices[device];
-    uint64_t live = w->r->devices[device].driver.live_bytes;
-    if (!d->peak_due)
-        return;
-    d->peak_due = false;
-    if (!is_worth_it(w, live, d->peak_drawn))
-        return;
-    draw_now(w, device, VT_MAP_PEAK, d->changed_at, live);
-    d->peak_drawn = live;
-}
-
 void vt_picture_maps_falling(struct vt_walk *w) {
     w->pictures->peak_due = false;
-    for (unsigned d = 0; d < 256; d++)
-        draw_peak(w, d);
+    for (unsigned device = 0; device < 256; device++) {
+        struct vt_picture_device *d = &w->pictures->devices[device];
+        uint64_t live = w->r->devices[device].driver.live_bytes;
+        if (d->peak_due && is_worth_it(w, live, d->peak_drawn)) {
+            draw_now(w, device, VT_MAP_PEAK, d->changed_at, live);
+            d->peak_drawn = live;
+        }
+        d->peak_due = false;
+    }
 }
 
 /* The last map of the worst fragmentation; `may_be`: of one that may not count. NULL: none. */
