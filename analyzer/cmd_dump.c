@@ -209,10 +209,11 @@ static void print_slots(FILE *out, uint64_t base, const uint8_t *bytes, uint32_t
     memcpy(&slots, bytes, have < sizeof slots ? have : sizeof slots);
     fprintf(out, "%10" PRIu64 "  SLOTS     number=%" PRIu64 " before=%" PRIu64 " taken=%u\n", base,
             slots.number, slots.before, slots.taken);
-    for (uint32_t i = 0; i < slots.taken && i < VT_SLOTS; i++)
-        fprintf(out, "%10" PRIu64 "  SLOT      tid=%u entered_at=%" PRIu64 "\n",
-                base + offsetof(struct vt_log_slots, slot) + i * sizeof slots.slot[0],
-                slots.slot[i].tid, slots.slot[i].entered_at);
+    for (uint32_t i = 0; i < VT_SLOTS; i++)
+        if (slots.slot[i].tid || slots.slot[i].entered_at)
+            fprintf(out, "%10" PRIu64 "  SLOT      tid=%u entered_at=%" PRIu64 "\n",
+                    base + offsetof(struct vt_log_slots, slot) + i * sizeof slots.slot[0],
+                    slots.slot[i].tid, slots.slot[i].entered_at);
 }
 
 static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32_t have) {

@@ -35,7 +35,7 @@ def text(data):
 class Log:
     """`records`: (type, kind, hook, high, ticks, device, a, b, tid, body) with a, b the third and fourth word; for types
     from 0x80 ticks, device, a and b are 0 and `body` has the bytes after the first word (of the others, those after
-    the fourth). Order: chunk by chunk, as written. Short records are there in their long form; `short` counts them. `slots`: (tid, entered_at) of each; `finished`: how many chunks are full. Raises ValueError for anything that the byte tables forbid."""
+    the fourth). Order: chunk by chunk, as written. Short records are there in their long form; `short` counts them. `slots`: (tid, entered_at) of each that was used; `finished`: how many chunks are full. Raises ValueError for anything that the byte tables forbid."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -69,7 +69,8 @@ class Log:
         if magic == 0:
             return
         if magic == 0x4c535456:
-            self.slots += [struct.unpack_from("<QI", data, at)[::-1] for at in range(offset + 64, min(end, offset + 64 + 64 * min(tid, 1023)), 64)]
+            slots = [struct.unpack_from("<QI", data, at)[::-1] for at in range(offset + 64, end - 63, 64)]
+            self.slots += [slot for slot in slots if any(slot)]
             return
         if magic != 0x4b435456 or number != offset // CHUNK:
             raise ValueError(f"chunk at {offset}: magic {magic:#x}, number {number}")

@@ -146,6 +146,11 @@ struct vt_log_slots {
     struct vt_log_slot slot[VT_SLOTS];
 };
 static_assert(sizeof(struct vt_log_slots) == VT_CHUNK_BYTES, "one chunk");
+/* Which slot is handed out as the n-th, counted from 0: those of 16 threads lie in pages of their own, because
+ * processors fetch neighbouring lines together. */
+static inline uint32_t vt_log_slot_place(uint32_t n) {
+    return (n + 1) % 16 * 64 + (n + 1) / 16 - 1;
+}
 
 /* Records. The first word of every record:
  * OFFSET SIZE DESCRIPTION

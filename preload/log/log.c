@@ -285,7 +285,7 @@ void vt_log_keep_room(struct vt_thread *t) {
 static uint64_t *free_slot(void) {
     struct vt_log_slots *s = vt_see(&slots);
     uint32_t i = s ? vt_add(&s->taken, 1) : VT_SLOTS;
-    return i < VT_SLOTS ? &s->slot[i].entered_at : NULL;
+    return i < VT_SLOTS ? &s->slot[vt_log_slot_place(i)].entered_at : NULL;
 }
 
 static bool is_ours(const struct vt_thread *t) {
