@@ -26,7 +26,7 @@ static int open_model(const struct vt_model_options *options, uint32_t room, str
     *model = (struct vt_model){0};
     model->memory = vt_alloc(1, sizeof *model->memory);
     model->memory->given_symbols = options->symbols;
-    model->memory->names.symbols = options->symbols ? options->symbols : vt_symbols_open();
+    model->memory->names.symbols = options->symbols ? options->symbols : vt_symbols_open(NULL);
     int error = vt_classes_open(options->classes, &model->memory->names.classes, message);
     if (error) {
         vt_build_free(model);

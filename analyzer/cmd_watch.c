@@ -21,7 +21,8 @@ static int watch(void *to, char *const *arguments, int count) {
     o->watch.word_count = count;
     o->watch.interval = o->interval_ms * 1000000ull;
     o->watch.model.user_code = o->user_code.items;
-    o->watch.model.symbols = vt_symbols_open(); /* names are looked up once, not at each refresh */
+    o->watch.model.symbols =
+        vt_symbols_open(NULL); /* names are looked up once, not at each refresh */
     int status = vt_watch_run(&o->watch);
     vt_symbols_close(o->watch.model.symbols);
     return status;

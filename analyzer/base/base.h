@@ -11,6 +11,7 @@
  *
  *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, sets,
  *                 hashes
+ *     answers.h   what the machine said of a log, recorded and replayed
  *     json.h      a JSON writer
  *     files.h     opens regular files
  *     gzip.h      compressed output; how a compressed file begins
@@ -23,6 +24,7 @@
 #ifndef VRAMTRACE_ANALYZER_BASE_H
 #define VRAMTRACE_ANALYZER_BASE_H
 
+#include "answers.h"
 #include "exit_status.h"
 #include "files.h"
 #include "gzip.h"

@@ -12,6 +12,7 @@
  *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
  *     left_over.c, in_use.c, weak.c, slots.c  what a variable's type says of its words
  *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
+ *     recorded.c                              the answers, as a pack keeps them
  */
 #ifndef VRAMTRACE_ANALYZER_DEBUG_H
 #define VRAMTRACE_ANALYZER_DEBUG_H
@@ -34,8 +35,9 @@ enum vt_symbols_state {
     VT_SYMBOLS_CHANGED, /* its build id differs, so it gives no names */
 };
 
-/* Never NULL; free with vt_symbols_close. */
-struct vt_symbols *vt_symbols_open(void);
+/* `answers`: where they are recorded; or those that are replayed, and then no file is asked; NULL: neither. They
+ * have to outlive it. Never NULL; free with vt_symbols_close. */
+struct vt_symbols *vt_symbols_open(struct vt_answers *answers);
 void vt_symbols_close(struct vt_symbols *symbols);
 
 /* Looks up `address`, without the load address, in the module at `path` with `build_id` (hex; "":

@@ -40,3 +40,17 @@ char *vt_demangle_symbol(const char *name) {
     }
     return plain;
 }
+
+char *vt_class_text(const char *name) {
+    const char *digits = name + (*name == 'N');
+    char *plain = *digits >= '1' && *digits <= '9' ? vt_demangle_type(name) : NULL;
+    return plain ? plain : vt_strdup(name);
+}
+
+char *vt_class_short(const char *type) {
+    const char *from = type, *end = type + strcspn(type, "<(");
+    for (const char *at = type; at < end; at++)
+        if (*at == '.' || *at == ':')
+            from = at + 1;
+    return vt_strdup(from[0] ? from : type);
+}

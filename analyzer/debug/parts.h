@@ -19,6 +19,25 @@ char *vt_demangle_symbol(const char *name);
 /* The same for a type of C++ ("N3foo3BarE"). */
 char *vt_demangle_type(const char *name);
 
+/* --- recorded.c: what the files said, where a pack records or replays it --- */
+
+uint64_t vt_recorded_module(const char *path, const char *build_id);
+
+/* What is asked of a module: its state, the functions at an address, a variable, a slot. `how`: flags. */
+enum vt_recorded { VT_RECORDED_STATE, VT_RECORDED_AT, VT_RECORDED_VARIABLE, VT_RECORDED_SLOT };
+uint64_t vt_recorded_question(uint64_t module, enum vt_recorded what, uint64_t address,
+                              unsigned how, const struct vt_log_around *around);
+
+/* The functions at an address, innermost first. */
+#define VT_SYMBOLS_MOST 64u
+struct vt_recorded_symbols {
+    struct vt_symbol row[VT_SYMBOLS_MOST];
+    uint32_t count;
+};
+
+/* Of enum vt_symbols_state, the struct above, struct vt_variable_symbol and struct vt_slot. */
+vt_reply_fields vt_recorded_state, vt_recorded_symbols, vt_recorded_variable, vt_recorded_slot;
+
 /* --- ranges.c: ranges of addresses that may lie in each other --- */
 
 #define VT_NO_RANGE UINT32_MAX

@@ -29,6 +29,7 @@ struct module {
     struct vt_scopes scopes;
     struct vt_variables variables;
     struct vt_map answer_of; /* address -> answer */
+    uint64_t hash;           /* vt_recorded_module */
     bool bare;               /* only its functions' names are wanted: see is_bare */
     char key[];              /* path, newline, build id */
 };
@@ -44,6 +45,7 @@ struct string {
 };
 
 struct vt_symbols {
+    struct vt_answers *recorded; /* see vt_symbols_open */
     struct module *modules;
     struct answer *answers;
     uint32_t answer_count, answer_room;
@@ -52,8 +54,10 @@ struct vt_symbols {
     struct string *strings;
 };
 
-struct vt_symbols *vt_symbols_open(void) {
-    return vt_alloc(1, sizeof(struct vt_symbols));
+struct vt_symbols *vt_symbols_open(struct vt_answers *answers) {
+    struct vt_symbols *s = vt_alloc(1, sizeof *s);
+    s->recorded = answers;
+    return s;
 }
 
 void vt_symbols_close(struct vt_symbols *s) {
@@ -85,6 +89,8 @@ void vt_symbols_close(struct vt_symbols *s) {
 /* A copy that lives as long as the symbolizer; equal texts share one. */
 static const char *keep_text(struct vt_symbols *s, const char *text) {
     struct string *string;
+    if (!text)
+        return NULL;
     size_t length = strlen(text);
     HASH_FIND(hh, s->strings, text, length, string);
     if (!string) {
@@ -145,7 +151,6 @@ static void open_module(struct module *m, const char *path, const char *build_id
         .debuginfo_path = &debug_path,
     };
     GElf_Addr bias;
-    m->state = VT_SYMBOLS_MISSING;
     int fd = path[0] == '/' ? vt_file_open(path, NULL) : -1;
     if (fd < 0)
         return;
@@ -184,8 +189,15 @@ static struct module *module_of(struct vt_symbols *s, const char *path, const ch
         free(m);
         return known;
     }
-    open_module(m, path, build_id);
+    m->hash = vt_recorded_module(path, build_id);
     m->bare = is_bare(path);
+    m->state = VT_SYMBOLS_MISSING;
+    uint64_t question = vt_recorded_question(m->hash, VT_RECORDED_STATE, 0, 0, NULL);
+    if (vt_answers_replays(s->recorded))
+        vt_answers_find(s->recorded, question, vt_recorded_state, &m->state);
+    else
+        open_module(m, path, build_id);
+    vt_answers_keep(s->recorded, question, vt_recorded_state, &m->state);
     HASH_ADD_STR(s->modules, key, m);
     return m;
 }
@@ -208,20 +220,6 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
     VT_SCOPED char *plain = vt_demangle_symbol(name);
     const char *kept = keep_text(s, plain ? plain : name);
     return kept;
-}
-
-char *vt_class_text(const char *name) {
-    const char *digits = name + (*name == 'N');
-    char *plain = *digits >= '1' && *digits <= '9' ? vt_demangle_type(name) : NULL;
-    return plain ? plain : vt_strdup(name);
-}
-
-char *vt_class_short(const char *type) {
-    const char *from = type, *end = type + strcspn(type, "<(");
-    for (const char *at = type; at < end; at++)
-        if (*at == '.' || *at == ':')
-            from = at + 1;
-    return vt_strdup(from[0] ? from : type);
 }
 
 /* The DIE that tells where in the source a function stands: an inlined or outlined copy names it. */
@@ -325,8 +323,6 @@ static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
     symbol->file = file_named(s, cu, inlined, DW_AT_call_file);
 }
 
-enum { INLINE_MOST = 64 };
-
 /* The compile unit of an address. libdw finds it by a table that gcc writes and clang does not. */
 static Dwarf_Die *unit_at(struct module *m, uint64_t address, Dwarf_Addr *bias, Dwarf_Die *memory) {
     Dwarf_Die *cu = dwfl_module_addrdie(m->dwfl_module, address, bias);
@@ -336,7 +332,7 @@ static Dwarf_Die *unit_at(struct module *m, uint64_t address, Dwarf_Addr *bias, 
 
 /* Finds the functions at an address. Returns how many. */
 static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t address,
-                           struct vt_symbol out[INLINE_MOST]) {
+                           struct vt_symbol out[VT_SYMBOLS_MOST]) {
     Dwarf_Addr bias;
     Dwarf_Die unit, *cu = unit_at(m, address, &bias, &unit);
     if (!cu)
@@ -349,9 +345,9 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
         if (!dwarf_lineno(line, &number) && number > 0)
             symbol.line = (uint32_t)number;
     }
-    Dwarf_Die around[INLINE_MOST], whole = vt_scopes_whole_unit(cu);
+    Dwarf_Die around[VT_SYMBOLS_MOST], whole = vt_scopes_whole_unit(cu);
     uint32_t found = 0;
-    uint32_t count = vt_scopes_at(&m->scopes, &whole, address - bias, around, INLINE_MOST);
+    uint32_t count = vt_scopes_at(&m->scopes, &whole, address - bias, around, VT_SYMBOLS_MOST);
     for (; found < count; found++) {
         symbol.function = die_name(s, m, &around[found]);
         out[found] = symbol;
@@ -362,6 +358,32 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
     return found;
 }
 
+/* The same by the symbols where the debug information knows no name. */
+static void from_files(struct vt_symbols *s, struct module *m, uint64_t address,
+                       struct vt_recorded_symbols *found) {
+    GElf_Off offset;
+    GElf_Sym sym;
+    found->count = m->bare ? 0 : from_dwarf(s, m, address, found->row);
+    if (found->count && found->row[found->count - 1].function)
+        return;
+    const char *name = vt_elf_symbols_at(&m->elf_symbols, m->dwfl_module, address, &sym, &offset);
+    if (!name)
+        return;
+    if (!found->count)
+        found->row[found->count++] = (struct vt_symbol){0};
+    found->row[found->count - 1].function = demangled(s, name);
+}
+
+static void from_answers(struct vt_symbols *s, uint64_t question,
+                         struct vt_recorded_symbols *found) {
+    if (!vt_answers_find(s->recorded, question, vt_recorded_symbols, found))
+        found->count = 0;
+    for (uint32_t i = 0; i < found->count; i++) {
+        found->row[i].function = keep_text(s, found->row[i].function);
+        found->row[i].file = keep_text(s, found->row[i].file);
+    }
+}
+
 uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build_id,
                        uint64_t address, const struct vt_symbol **out) {
     struct module *m = module_of(s, path, build_id);
@@ -369,25 +391,19 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
         return 0;
     uint32_t known = vt_map_get(&m->answer_of, address);
     if (known == VT_MAP_NONE) {
-        struct vt_symbol found[INLINE_MOST];
-        uint32_t count = m->bare ? 0 : from_dwarf(s, m, address, found);
-        if (!count || !found[count - 1].function) {
-            GElf_Off offset;
-            GElf_Sym sym;
-            const char *name =
-                vt_elf_symbols_at(&m->elf_symbols, m->dwfl_module, address, &sym, &offset);
-            if (name) {
-                if (!count)
-                    found[count++] = (struct vt_symbol){0};
-                found[count - 1].function = demangled(s, name);
-            }
-        }
-        struct vt_symbol *rows = vt_alloc(count, sizeof *rows);
-        memcpy(rows, found, count * sizeof *rows);
+        struct vt_recorded_symbols found;
+        uint64_t question = vt_recorded_question(m->hash, VT_RECORDED_AT, address, 0, NULL);
+        if (vt_answers_replays(s->recorded))
+            from_answers(s, question, &found);
+        else
+            from_files(s, m, address, &found);
+        vt_answers_keep(s->recorded, question, vt_recorded_symbols, &found);
+        struct vt_symbol *rows = vt_alloc(found.count, sizeof *rows);
+        memcpy(rows, found.row, found.count * sizeof *rows);
         VT_GROW(s->rows, s->row_count, s->row_room);
         s->rows[s->row_count] = rows;
         VT_GROW(s->answers, s->answer_count, s->answer_room);
-        s->answers[s->answer_count] = (struct answer){(uint32_t)s->row_count++, count};
+        s->answers[s->answer_count] = (struct answer){(uint32_t)s->row_count++, found.count};
         known = s->answer_count++;
         vt_map_put(&m->answer_of, address, known);
     }
@@ -501,12 +517,12 @@ static bool find_variable(struct vt_symbols *s, const char *path, const char *bu
     return true;
 }
 
-bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *build_id,
-                         uint64_t address, bool is_thread_local, bool asks,
-                         const struct vt_log_around *around, struct vt_variable_symbol *found) {
+/* vt_symbols_variable, of the module's files. */
+static bool read_variable(struct vt_symbols *s, const char *path, const char *build_id,
+                          uint64_t address, bool is_thread_local, bool asks,
+                          const struct vt_log_around *around, struct vt_variable_symbol *found) {
     struct known_variable v;
     Dwarf_Die unit;
-    *found = (struct vt_variable_symbol){0};
     if (!find_variable(s, path, build_id, address, is_thread_local, &v))
         return false;
     found->hidden = GELF_ST_BIND(v.sym.st_info) == STB_LOCAL;
@@ -529,13 +545,42 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     return true;
 }
 
-bool vt_symbols_slot(struct vt_symbols *s, const char *path, const char *build_id, uint64_t address,
-                     bool is_thread_local, const struct vt_log_around *around,
-                     struct vt_slot *slot) {
+bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *build_id,
+                         uint64_t address, bool is_thread_local, bool asks,
+                         const struct vt_log_around *around, struct vt_variable_symbol *found) {
+    uint64_t question =
+        vt_recorded_question(module_of(s, path, build_id)->hash, VT_RECORDED_VARIABLE, address,
+                             is_thread_local | (unsigned)asks << 1, around);
+    *found = (struct vt_variable_symbol){0};
+    if (vt_answers_replays(s->recorded))
+        return vt_answers_find(s->recorded, question, vt_recorded_variable, found);
+    if (!read_variable(s, path, build_id, address, is_thread_local, asks, around, found))
+        return false;
+    vt_answers_keep(s->recorded, question, vt_recorded_variable, found);
+    return true;
+}
+
+/* vt_symbols_slot, of the module's files. */
+static bool read_slot(struct vt_symbols *s, const char *path, const char *build_id,
+                      uint64_t address, bool is_thread_local, const struct vt_log_around *around,
+                      struct vt_slot *slot) {
     struct known_variable v;
     if (!find_variable(s, path, build_id, address, is_thread_local, &v) || !v.has_die || !v.whole ||
         !vt_slot_of(&v.die, v.offset, around, slot))
         return false;
     slot->array = vt_mix(slot->array ^ vt_hash_bytes(address - v.offset, path, strlen(path)));
+    return true;
+}
+
+bool vt_symbols_slot(struct vt_symbols *s, const char *path, const char *build_id, uint64_t address,
+                     bool is_thread_local, const struct vt_log_around *around,
+                     struct vt_slot *slot) {
+    uint64_t question = vt_recorded_question(module_of(s, path, build_id)->hash, VT_RECORDED_SLOT,
+                                             address, is_thread_local, around);
+    if (vt_answers_replays(s->recorded))
+        return vt_answers_find(s->recorded, question, vt_recorded_slot, slot);
+    if (!read_slot(s, path, build_id, address, is_thread_local, around, slot))
+        return false;
+    vt_answers_keep(s->recorded, question, vt_recorded_slot, slot);
     return true;
 }

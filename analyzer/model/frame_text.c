@@ -231,40 +231,56 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
     return text.text;
 }
 
-/* `file` may be relative to the process's working directory. */
-FILE *vt_frame_text_open_source(const struct vt_process *p, const char *file) {
-    struct stat st;
-    VT_SCOPED_STRING path = {0};
-    if (file[0] != '/' && p->cwd)
-        vt_string_format(&path, "%s/", p->cwd);
-    vt_string_add(&path, file);
-    FILE *in = p->hides_source ? NULL : vt_file_stream(path.text, NULL);
-    if (in && fstat(fileno(in), &st)) {
-        fclose(in);
-        return NULL;
-    }
-    if (in && p->started_at && (uint64_t)st.st_mtim.tv_sec > p->started_at / 1000000000) {
-        fclose(in);
-        in = NULL;
-    }
-    return in;
+/* A line of a file, and when that was changed: seconds since 1970. */
+struct source_line {
+    const char *text;
+    uint64_t changed;
+};
+
+static void line_fields(struct vt_reply *reply, void *what) {
+    struct source_line *line = what;
+    vt_reply_text(reply, &line->text);
+    vt_reply_number(reply, &line->changed);
 }
 
-/* The line in its file. Free it. NULL: it cannot be read. */
-static char *read_line(const struct vt_process *p, const struct vt_frame *frame) {
-    FILE *in = vt_frame_text_open_source(p, frame->file);
+/* Free it. NULL: there is no such line. */
+static char *read_file(const char *path, uint32_t number, uint64_t *changed) {
+    VT_SCOPED_FILE *in = vt_file_stream(path, NULL);
+    struct stat st;
     char *line = NULL;
     size_t room = 0;
     ssize_t length = -1;
-    for (uint32_t i = 0; in && i < frame->line && (length = getline(&line, &room, in)) >= 0; i++)
-        continue;
-    if (in)
-        fclose(in);
-    if (length < 0) {
-        free(line);
+    if (!in || fstat(fileno(in), &st))
         return NULL;
-    }
-    return line;
+    *changed = (uint64_t)st.st_mtim.tv_sec;
+    for (uint32_t i = 0; i < number && (length = getline(&line, &room, in)) >= 0; i++)
+        continue;
+    if (length >= 0)
+        return line;
+    free(line);
+    return NULL;
+}
+
+/* The line in its file, which may be relative to the process's working directory. Free it. NULL: it cannot be read,
+ * its file changed after the run began, or the process hides its sources. */
+static char *read_line(const struct vt_process *p, const struct vt_frame *frame) {
+    VT_SCOPED_STRING path = {0};
+    VT_SCOPED char *read = NULL;
+    struct source_line line = {.text = NULL};
+    if (frame->file[0] != '/' && p->cwd)
+        vt_string_format(&path, "%s/", p->cwd);
+    vt_string_add(&path, frame->file);
+    uint64_t question = vt_hash_bytes(frame->line, path.text, path.length);
+    if (p->hides_source)
+        return NULL;
+    if (!vt_answers_replays(p->answers))
+        line.text = read = read_file(path.text, frame->line, &line.changed);
+    else if (!vt_answers_find(p->answers, question, line_fields, &line))
+        return NULL;
+    if (!line.text || (p->started_at && line.changed > p->started_at / 1000000000))
+        return NULL;
+    vt_answers_keep(p->answers, question, line_fields, &line);
+    return vt_strdup(line.text);
 }
 
 char *vt_frame_text_source(const struct vt_process *p, const struct vt_frame *frame,

@@ -8,12 +8,6 @@
 
 #include "model.h"
 
-#include <stdio.h>
-
-/* Opens a source file, which the caller closes. NULL: it does not exist, changed after the run
- * began, or the process hides its sources. */
-FILE *vt_frame_text_open_source(const struct vt_process *process, const char *file);
-
 /* The caller frees what the following functions return. */
 
 /* The function without C++ parameters, template arguments and return type: "f<...>" for "void
@@ -25,8 +19,8 @@ char *vt_frame_text_function(const struct vt_frame *frame);
  * text its end. `frame` NULL: "unknown (no stack)". */
 char *vt_frame_text(const struct vt_process *process, const struct vt_frame *frame, unsigned width);
 
-/* The source line without surrounding blanks, at most `width` columns. NULL: as
- * vt_frame_text_open_source, or the line is empty. */
+/* The source line without surrounding blanks, at most `width` columns. NULL: its file does not exist or changed after
+ * the run began, the process hides its sources, or the line is empty. */
 char *vt_frame_text_source(const struct vt_process *process, const struct vt_frame *frame,
                            unsigned width);
 

@@ -410,6 +410,7 @@ struct vt_process {
     uint64_t duration;
     bool simulated, python;
     bool hides_source; /* the log belongs to another user: it may name any file of the reader's */
+    struct vt_answers *answers; /* its sources' lines, recorded or replayed; NULL: neither */
     struct vt_ending ending;
     bool complete;
     char **notes; /* sentences; first those that say why it is incomplete */
