@@ -130,11 +130,27 @@ static inline __attribute__((always_inline)) struct vt_recording begin(void) {
     return begin_at(NULL);
 }
 
-static inline __attribute__((always_inline)) void end(const struct vt_recording *r) {
-    vt_log_leave(r->thread);
+/* What is due may be of this event's time: a snapshot as memory grows. So the time stays announced until the snapshot is,
+ * as in a call. */
+VT_COLD static void end_with_due(struct vt_thread *t) {
+    uint64_t ticks = t->held ? 0 : vt_tls.entered;
+    if (ticks) {
+        vt_tls.call_frame = (uintptr_t)__builtin_frame_address(0);
+        t->held = ticks;
+    }
+    vt_log_leave(t);
     vt_tls.busy = 0;
-    if (VT_UNLIKELY(vt_tls.due))
-        vt_process_due();
+    vt_process_due();
+    call_ends(ticks);
+}
+
+static inline __attribute__((always_inline)) void end(const struct vt_recording *r) {
+    if (VT_UNLIKELY(vt_tls.due)) {
+        end_with_due(r->thread);
+    } else {
+        vt_log_leave(r->thread);
+        vt_tls.busy = 0;
+    }
     errno = r->saved_errno;
 }
 

@@ -35,7 +35,7 @@ def text(data):
 class Log:
     """`records`: (type, kind, hook, high, ticks, device, a, b, tid, body) with a, b the third and fourth word; for types
     from 0x80 ticks, device, a and b are 0 and `body` has the bytes after the first word (of the others, those after
-    the fourth). Order: chunk by chunk, as written. Short records are there in their long form; `short` counts them. `slots`: (tid, entered_at) of each that was used; `finished`: how many chunks are full. Raises ValueError for anything that the byte tables forbid."""
+    the fourth). Order: chunk by chunk, as written. Short records are there in their long form; `short` counts them. `slots`: (tid, entered_at) of each that a thread used; `announced`: entered_at of snapshots; `finished`: how many chunks are full. Raises ValueError for anything that the byte tables forbid."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -59,7 +59,7 @@ class Log:
         self.local_rank, self.launch = local - 1, text(data[2528:2592])
         self.lost = sum(self.dropped[reason] for reason in DROPS[:4])  # events; the rest are not
         self.records, self.taken_chunks, self.chunk_tids, self.short = [], 0, [], 0
-        self.slots, self.finished = [], 0
+        self.slots, self.announced, self.finished = [], [], 0
         for offset in range(CHUNK, len(data) - 63, CHUNK):
             self._chunk(offset, min(offset + CHUNK, len(data)))
 
@@ -70,7 +70,8 @@ class Log:
             return
         if magic == 0x4c535456:
             slots = [struct.unpack_from("<QI", data, at)[::-1] for at in range(offset + 64, end - 63, 64)]
-            self.slots += [slot for slot in slots if any(slot)]
+            self.slots += [slot for slot in slots if any(slot) and slot[0] != 0xFFFFFFFF]
+            self.announced += [entered for tid, entered in slots if tid == 0xFFFFFFFF]
             return
         if magic != 0x4b435456 or number != offset // CHUNK:
             raise ValueError(f"chunk at {offset}: magic {magic:#x}, number {number}")
@@ -194,7 +195,7 @@ class Log:
         return [r[9][8:8 + struct.unpack_from("<I", r[9])[0]].decode() for r in self.of(NOTE)]
 
     def snapshots(self):
-        """[{"number", "why", "objects", "looked_for", "owned", "partial", "in_place", "copied", "owners": {(space, address): [(path, role
+        """[{"number", "why", "ticks", "objects", "looked_for", "owned", "partial", "in_place", "copied", "owners": {(space, address): [(path, role
         bits, holders)]}, "seen": likewise, what no owner has, "parts": {(space, address): bytes that tensors see, if less than half}}]; of each allocation its owner first. A path is as in `model.layers[*] -> Tensor`, with types after
         arrows where a step has no name, and "~" after a step that repeats."""
         steps, owners, found, no_owners, parts = {}, ({}, {}), [], set(), {}
@@ -217,8 +218,8 @@ class Log:
                     else:
                         parts.setdefault(snapshot, {})[at] = (roles << 16 | holders) * 512
             else:
-                number, why, _, _, objects, looked_for, owned, flags, _, copy_us, _ = struct.unpack_from("<IIQQQ6I", r[9])
-                found.append({"number": number, "why": why, "objects": objects, "looked_for": looked_for, "owned": owned,
+                number, why, ticks, _, objects, looked_for, owned, flags, _, copy_us, _ = struct.unpack_from("<IIQQQ6I", r[9])
+                found.append({"number": number, "why": why, "ticks": ticks, "objects": objects, "looked_for": looked_for, "owned": owned,
                               "partial": bool(flags & 1), "in_place": bool(flags & 2), "copied": copy_us > 0,
                               "owners": owners[0].get(number, {}), "seen": owners[1].get(number, {}), "parts": parts.get(number, {})})
         return sorted(found, key=lambda one: one["number"])  # in the file they stand by threads

@@ -251,7 +251,8 @@ static int scan_slots(const struct vt_log *log, struct scan *scan, struct vt_str
         if (error || got < sizeof *slots || slots->magic != VT_SLOTS_MAGIC)
             break;
         for (uint32_t i = 0; i < VT_SLOTS; i++)
-            announced(scan, slots->slot[i].tid, slots->slot[i].entered_at);
+            if (slots->slot[i].tid != VT_SLOT_OF_SNAPSHOT)
+                announced(scan, slots->slot[i].tid, slots->slot[i].entered_at);
         number = slots->before;
     }
     return error;

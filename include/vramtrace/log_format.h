@@ -127,7 +127,8 @@ static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
  *      0    8 entered_at: ticks since start, set before the thread stamps an event and cleared
  *             (0) after the event is published (atomic). No record older than the smallest
  *             entered_at of all slots can still appear.
- *      8    4 tid of the thread that last took a chunk (atomic)
+ *      8    4 tid of the thread that last took a chunk (atomic); VT_SLOT_OF_SNAPSHOT: no thread has
+ *             it. entered_at is then the time of a snapshot whose records are not all there yet.
  *     12   52 zero
  */
 struct vt_log_slot {
@@ -146,6 +147,7 @@ struct vt_log_slots {
     struct vt_log_slot slot[VT_SLOTS];
 };
 static_assert(sizeof(struct vt_log_slots) == VT_CHUNK_BYTES, "one chunk");
+#define VT_SLOT_OF_SNAPSHOT UINT32_MAX
 /* Which slot is handed out as the n-th, counted from 0: those of 16 threads lie in pages of their own, because
  * processors fetch neighbouring lines together. */
 static inline uint32_t vt_log_slot_place(uint32_t n) {

@@ -48,7 +48,6 @@ uint64_t vt_log_look_at; /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
 static struct vt_chunk_header
     *kept[KEPT_CHUNKS]; /* atomic; mapped beforehand, see vt_log_keep_room */
 static bool foreign;    /* this is a forked child, and the open log is still its parent's */
-static struct vt_log_slots *slots; /* atomic: the newest chunk of them; NULL: none */
 
 static bool fd_is_ours(int fd) {
     struct stat st;
@@ -153,14 +152,9 @@ static struct vt_chunk_header *place_chunk(uint64_t number, bool fills) {
 /* Makes slots for more threads. Two threads may do so together; then some slots stay free. */
 static bool add_slots(uint64_t number) {
     struct vt_log_slots *s = (void *)place_chunk(number, false);
-    if (!s)
-        return false;
-    s->magic = VT_SLOTS_MAGIC;
-    do
-        s->before = vt_see(&vt_log_header->slots);
-    while (!vt_claim(&vt_log_header->slots, s->before, number));
-    vt_publish(&slots, s);
-    return true;
+    if (s)
+        vt_log_slots_add(vt_log_header, s);
+    return s != NULL;
 }
 
 static bool open_log(void) {
@@ -270,6 +264,7 @@ static struct vt_chunk_header *take_kept(void) {
 
 void vt_log_keep_room(struct vt_thread *t) {
     vt_log_calibrate(vt_log_header); /* for the last time */
+    vt_log_withdraw();               /* a snapshot's copy will not be heard of */
     for (size_t i = 0; !buffered && i < KEPT_CHUNKS && !kept[i]; i++) {
         struct vt_chunk_header *c = place_chunk(vt_add(&vt_log_header->chunks, 1), false);
         if (!c)
@@ -280,12 +275,6 @@ void vt_log_keep_room(struct vt_thread *t) {
         vt_log_record_lost(t);
     if (buffered)
         write_out(vt_log_header, sizeof *vt_log_header, 0);
-}
-
-static uint64_t *free_slot(void) {
-    struct vt_log_slots *s = vt_see(&slots);
-    uint32_t i = s ? vt_add(&s->taken, 1) : VT_SLOTS;
-    return i < VT_SLOTS ? &s->slot[vt_log_slot_place(i)].entered_at : NULL;
 }
 
 static bool is_ours(const struct vt_thread *t) {
@@ -300,15 +289,15 @@ VT_COLD static void take_slot(struct vt_thread *t) {
     if (buffered) {
         t->last = vt_log_now();
     } else if (is_ours(t)) {
-        uint64_t *slot = free_slot();
+        struct vt_log_slot *slot = vt_log_slots_take();
         if (!t->chunk_number)
             t->chunk_number = vt_add(&vt_log_header->chunks, 1);
         if (!slot && add_slots(t->chunk_number)) {
             t->chunk_number = 0;
-            slot = free_slot();
+            slot = vt_log_slots_take();
         }
         if (slot) {
-            t->entered_at = slot;
+            t->entered_at = &slot->entered_at;
             t->last = vt_log_now();
         } else {
             t->retry = RETRY_AFTER_DROPS;
@@ -427,6 +416,9 @@ static inline __attribute__((always_inline)) void entered(struct vt_thread *t, u
     vt_tls.entered = now;
     if (VT_UNLIKELY(now > vt_get(&vt_log_look_at)))
         look(now);
+    if (VT_UNLIKELY(vt_get(&vt_log_header->snapshots_asked) !=
+                    vt_get(&vt_log_header->snapshots_taken)))
+        vt_tls.due |= VT_DUE_ASKED;
 }
 
 VT_HOT void vt_log_enter(struct vt_thread *t) {
@@ -467,9 +459,6 @@ VT_COLD static void flush_all(struct vt_thread *t) {
 
 static inline __attribute__((always_inline)) void left(struct vt_thread *t) {
     vt_publish(t->entered_at, t->held);
-    if (VT_UNLIKELY(vt_get(&vt_log_header->snapshots_asked) !=
-                    vt_get(&vt_log_header->snapshots_taken)))
-        vt_tls.due |= VT_DUE_ASKED;
     if (VT_UNLIKELY(buffered))
         flush_all(t);
 }
@@ -593,7 +582,7 @@ void vt_log_forked(void) {
     path = "";
     vt_log_clock_forked();
     memset(kept, 0, sizeof kept);
-    slots = NULL;
+    vt_log_slots_forked();
     vt_log_header = &early; /* not NULL: interrupted code may still use it */
     vt_publish(&vt_log_opened, false);
     vt_publish(&state, (uint32_t)CLOSED);

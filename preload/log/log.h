@@ -147,8 +147,12 @@ void vt_log_enter(
 uint64_t vt_log_enter_now(
     struct vt_thread *thread); /* the same, and returns the time: later than entered_at */
 void vt_log_leave(struct vt_thread *thread); /* clears it, or sets it to that time */
-void vt_log_drop(enum vt_drop reason);       /* counts one event that is not recorded */
-void vt_log_flag(uint32_t flag);             /* enum vt_log_flag; also before there is a log */
+/* Until it is withdrawn, a snapshot of that time may still be written. There is one at a time. Of no effect where the log
+ * has no slots. */
+void vt_log_announce(uint64_t ticks);
+void vt_log_withdraw(void);
+void vt_log_drop(enum vt_drop reason); /* counts one event that is not recorded */
+void vt_log_flag(uint32_t flag);       /* enum vt_log_flag; also before there is a log */
 /* Says whether the program's own code still runs, that is, its interpreter does not shut down. The
  * first end counts. Only while recording. */
 void vt_log_program(bool runs, uint64_t ticks);

@@ -3,7 +3,8 @@
  * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
  * name), log_header.c (what the header says about the process), log_launcher.c (its rank), log_run.c (the list
  * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
- * log_live.c (what is live at the end), log_record.c and log_short.c (records), log_space.c (how far it may grow).
+ * log_live.c (what is live at the end), log_record.c and log_short.c (records), log_slots.c (what will be
+ * written), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -33,6 +34,11 @@ void vt_log_launcher_fill(struct vt_log_header *h);
 void vt_log_fault_watch(void);
 /* Whether that has happened since: the log is lost. */
 bool vt_log_fault_seen(void);
+
+/* log_slots.c: makes a chunk one of slots, for more threads. */
+void vt_log_slots_add(struct vt_log_header *h, struct vt_log_slots *chunk);
+struct vt_log_slot *vt_log_slots_take(void); /* that nobody has; NULL: there is none */
+void vt_log_slots_forked(void);
 
 /* What log_short.c knows of a new chunk. */
 static inline void vt_log_short_forget(struct vt_log_short *shorts) {

@@ -286,7 +286,7 @@ void vt_moments_phase_ends(const char *name, uint32_t bytes) {
         return;
     uint32_t number = name_number(name, bytes);
     vt_moments_finish();
-    if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, vt_log_ticks(), 0))
+    if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, 0, 0))
         vt_log_look_within(RISES_LOOK_MS);
     else
         take_snapshot(VT_SNAPSHOT_PHASE, number);

@@ -11,7 +11,8 @@
  * and the result says so; but only while every other thread sleeps. Else none is taken, which the log says.
  *
  * The program need not wait for the child (vt_owners_begin): its answer is written at a later event,
- * or at the end. There is one such child at a time. It goes on when the thread that made it ends, and
+ * or at the end. Until then the log says that it may come, so that who reads on in a running process's log waits
+ * for it. There is one such child at a time. It goes on when the thread that made it ends, and
  * ends with the process.
  *
  * Called at the moments that moments.c knows.
@@ -329,6 +330,7 @@ static bool conclude(struct moment *m) {
     steps = answer->steps;
     m->pid = 0;
     m->answer = NULL;
+    vt_log_withdraw();
     if (!giving_up)
         vt_sys_munmap(answer, m->room);
     return written || left; /* another one would leave, too */
@@ -462,11 +464,13 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
         return false;
     struct moment m = {.why = why, .name = name};
     finish_going(true);
-    m.ticks = vt_log_ticks();
+    vt_log_announce(vt_log_ticks());
+    m.ticks = vt_log_ticks(); /* later */
     bool taken = begin_one(&m, false);
     if (taken && m.pid)
         wait_for(&m, 0);
     taken = taken && conclude(&m) && !m.missed;
+    vt_log_withdraw();
     leave_to_others();
     return taken;
 }
@@ -492,8 +496,12 @@ bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, ui
     finish_going(false);
     bool begun = make_place();
     if (begun) {
+        vt_log_announce(ticks ? ticks : vt_log_ticks());
+        ticks = ticks ? ticks : vt_log_ticks();
         going = (struct moment){.why = why, .name = name, .ticks = ticks, .reserved_ns = most_ns};
         begun = begin_one(&going, true);
+        if (!begun)
+            vt_log_withdraw();
     }
     leave_to_others();
     return begun;
@@ -511,6 +519,7 @@ void vt_owners_give_up(void) {
     if (going.answer && going.why == VT_SNAPSHOT_GROWTH) {
         VT_SYS2(SYS_kill, going.pid, SIGKILL); /* init reaps it, and its memory goes */
         memset(&going, 0, sizeof going);
+        vt_log_withdraw();
     }
     leave_to_others();
 }

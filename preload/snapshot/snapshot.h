@@ -28,7 +28,8 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name);
 
 /* The same without waiting: a child walks on in its copy of the memory as it is now. As memory grows
  * (VT_SNAPSHOT_GROWTH), it may take the place of an earlier one. `most_ns` of the processor's time is the most that
- * it may take; 0: the usual bound. False also if memory cannot be copied here, or the ones before are not done. */
+ * it may take; 0: the usual bound. `ticks`: a time that the thread announces, or 0: now. False also if memory cannot be
+ * copied here, or the ones before are not done. */
 bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns);
 /* Writes the results of finished searches. With `wait`, waits for all. */
 enum vt_owners_state {

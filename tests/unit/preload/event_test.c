@@ -100,9 +100,39 @@ static void held_from_first_event(void **state) {
     assert_null(fault);
 }
 
+static uint64_t announced_then;
+static void due(void) {
+    if (vt_tls.due & VT_DUE_SERVED)
+        return;
+    vt_tls.due = VT_DUE_SERVED;
+    vt_event_meminfo(&call, 1, 2);
+    announced_then = entered_at();
+    vt_tls.due = 0;
+}
+static void nothing(void) {}
+VT_PROCESS_STEPS static const struct vt_process_steps steps = {nothing, nothing, nothing, due};
+
+/* What is due may be of the event's time, so that is announced until it is done. */
+static void announced_until_due_is_done(void **state) {
+    (void)state;
+    struct vt_recording recording = vt_event_open();
+    uint64_t ticks = entered_at();
+    vt_tls.due = VT_DUE_LOOK;
+    vt_event_close(&recording);
+    assert_int_not_equal(ticks, 0);
+    assert_int_equal(announced_then, ticks);
+    assert_int_equal(entered_at(), 0);
+    struct vt_freeing freeing = vt_event_free_begin(0x1000, VT_KIND_DEVICE);
+    vt_tls.due = VT_DUE_LOOK;
+    vt_event_free_end(&call, &freeing, 0);
+    assert_int_equal(announced_then, freeing.ticks);
+    assert_int_equal(entered_at(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(held_until_after_call), cmocka_unit_test(held_until_freed),
-        cmocka_unit_test(held_from_first_event), cmocka_unit_test(left_by_a_jump)};
+        cmocka_unit_test(held_from_first_event), cmocka_unit_test(announced_until_due_is_done),
+        cmocka_unit_test(left_by_a_jump)};
     return cmocka_run_group_tests(tests, open_log, NULL);
 }
