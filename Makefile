@@ -35,7 +35,7 @@ PRELOAD_LIBS   ?= -ldl -lpthread
 
 ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer -I$(BUILD)/proto
 # libiberty has the demanglers.
-ANALYZER_LIBS   ?= -liberty -ldw -lelf -lprotobuf-c -lz -lncursesw -ltinfo -lm -ldl -lpthread
+ANALYZER_LIBS   ?= -liberty -ldw -lelf -lprotobuf-c -lz -lzstd -lncursesw -ltinfo -lm -ldl -lpthread
 
 TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka

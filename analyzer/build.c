@@ -14,8 +14,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The parts of one log's process while it is built. */
 struct build {
@@ -311,8 +309,8 @@ static void note_replay(const struct build *b) {
 
 /* Whoever wrote the log and its modules chose which files and lines are shown as source. */
 static void take_owner(struct build *b) {
-    struct stat st;
-    b->p->hides_source = !b->options->source && (fstat(b->log.fd, &st) || st.st_uid != geteuid());
+    b->p->hides_source = !b->options->source && b->log.foreign;
+    b->p->answers = b->log.answers;
     if (b->p->hides_source)
         vt_model_note(b->p, "The log belongs to another user: source lines are not shown (--source "
                             "shows them).");
@@ -379,15 +377,16 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
         return error;
     b.p->events = b.replay.events;
     b.from.device = options->device;
-    b.from.symbols = names->symbols;
+    built->symbols = b.log.answers ? vt_symbols_open(b.log.answers) : NULL;
+    b.from.symbols = built->symbols ? built->symbols : names->symbols;
     b.from.classes = names->classes;
-    b.from.stacks = built->stacks = vt_stacks_open(&b.log, names->symbols, options->user_code);
+    b.from.stacks = built->stacks = vt_stacks_open(&b.log, b.from.symbols, options->user_code);
     take_variables(&b);
     take_stacks(&b);
     VT_SCOPED uint32_t *index = take_sites(&b);
     b.from.index = index;
     take_devices(&b);
-    b.from.names = built->owners = vt_owner_names_open(&b.log, names->symbols);
+    b.from.names = built->owners = vt_owner_names_open(&b.log, b.from.symbols);
     vt_phases_take(&b.log, &b.replay, b.from.clock, b.from.window, b.p);
     judge(&b);
     if (options->timeline)
@@ -400,5 +399,6 @@ void vt_build_process_free(struct vt_built *built) {
     vt_process_free(&built->process);
     vt_stacks_close(built->stacks);
     vt_owner_names_close(built->owners);
+    vt_symbols_close(built->symbols);
     *built = (struct vt_built){0};
 }

@@ -14,6 +14,7 @@ struct vt_model_memory {
     bool given_symbols; /* they are the caller's */
     struct vt_stacks **stacks;
     struct vt_owner_names **owners; /* one for each process, as of `stacks` */
+    struct vt_symbols **packed;     /* likewise; NULL where the model's are used */
     /* Of a model with `apart`: */
     struct vt_model_logs apart;
     struct vt_model_options options; /* with the model's own symbols */
@@ -34,6 +35,7 @@ static int open_model(const struct vt_model_options *options, uint32_t room, str
     }
     model->memory->stacks = vt_alloc(room, sizeof *model->memory->stacks);
     model->memory->owners = vt_alloc(room, sizeof *model->memory->owners);
+    model->memory->packed = vt_alloc(room, sizeof *model->memory->packed);
     model->processes = vt_alloc(room, sizeof *model->processes);
     return 0;
 }
@@ -42,6 +44,7 @@ static void keep(struct vt_model *model, const struct vt_built *built) {
     model->processes[model->process_count] = built->process;
     model->memory->stacks[model->process_count] = built->stacks;
     model->memory->owners[model->process_count] = built->owners;
+    model->memory->packed[model->process_count] = built->symbols;
     model->process_count++;
 }
 
@@ -189,6 +192,7 @@ void vt_build_free(struct vt_model *model) {
         vt_process_free(&model->processes[i]);
         vt_stacks_close(model->memory->stacks[i]);
         vt_owner_names_close(model->memory->owners[i]);
+        vt_symbols_close(model->memory->packed[i]);
     }
     if (model->memory) {
         if (!model->memory->given_symbols)
@@ -196,6 +200,7 @@ void vt_build_free(struct vt_model *model) {
         vt_classes_close(model->memory->names.classes);
         free(model->memory->stacks);
         free(model->memory->owners);
+        free(model->memory->packed);
         free(model->memory->logs);
         free(model->memory);
     }

@@ -19,6 +19,8 @@ struct vt_built {
     struct vt_process process;
     struct vt_stacks *stacks;
     struct vt_owner_names *owners;
+    struct vt_symbols
+        *symbols; /* of a log in a pack, by the answers there; NULL: those of the model */
 };
 
 /* Fills `built`. Returns 0, or -errno with `message`. Free it in either case. */

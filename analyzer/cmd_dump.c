@@ -288,12 +288,8 @@ static int dump(const char *path, FILE *out) {
     struct vt_log_header header;
     struct vt_string message = {0};
     uint64_t file_bytes;
-    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        vt_error("%s: %s", path, strerror(errno));
-        return VT_STATUS_USAGE;
-    }
-    if (vt_log_read_header(fd, path, &header, &file_bytes, &message))
+    VT_SCOPED_FD fd = vt_log_file_open(path, VT_PACK_LOG, UINT64_MAX, NULL, &message);
+    if (fd < 0 || vt_log_read_header(fd, path, &header, &file_bytes, &message))
         return vt_error_status(1, &message);
     print_header(out, &header);
     VT_SCOPED uint8_t *bytes = vt_alloc(VT_CHUNK_BYTES, 1);

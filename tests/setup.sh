@@ -39,6 +39,7 @@ build,demo,test,unit,check,bench libncurses-dev hdr:ncurses.h
 build,demo,test,unit,check,bench protobuf-c-compiler cmd:protoc-c
 build,demo,test,unit,check,bench libprotobuf-c-dev hdr:protobuf-c/protobuf-c.h
 build,demo,test,unit,check,bench zlib1g-dev    hdr:zlib.h
+build,demo,test,unit,check,bench libzstd-dev   hdr:zstd.h
 demo,test,unit,check,bench,deb,wheel node-d3  d3
 demo,test,unit,check,bench,wheel python3       cmd:python3
 demo,test                        python3-numba numba

@@ -48,6 +48,16 @@ FILE *vt_file_stream(const char *path, const char **why) {
     return file;
 }
 
+int vt_file_temporary(void) {
+    const char *folder = getenv("TMPDIR");
+    VT_SCOPED char *path =
+        vt_formatted("%s/vramtrace.XXXXXX", folder && folder[0] ? folder : "/tmp");
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd >= 0 ? fd : memfd_create("vramtrace", MFD_CLOEXEC);
+}
+
 ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset) {
     size_t done = 0;
     while (done < size) {

@@ -21,6 +21,9 @@ FILE *vt_file_stream(const char *path, const char **why);
  * the shell's <(...): it is read to its end, but not for ever. */
 FILE *vt_file_stream_given(const char *path, const char **why);
 
+/* A file without a name, in the folder that TMPDIR names, else /tmp, else in memory. -1: errno says why. */
+int vt_file_temporary(void);
+
 /* Reads `size` bytes unless the file ends: returns the bytes read, or -errno. */
 ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset);
 

@@ -76,12 +76,13 @@ static void look_at(struct folder *folder, const char *path) {
     struct stat st;
     VT_SCOPED_STRING message = {0};
     uint64_t bytes;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = vt_log_file_open(path, VT_PACK_LOG, sizeof header, NULL, &message);
     if (fd < 0) {
-        if (errno == EACCES)
+        if (fd == -EACCES)
             deny(folder, path);
         return;
     }
+    vt_string_free(&message);
     if (!vt_log_read_header(fd, path, &header, &bytes, &message) && !fstat(fd, &st)) {
         struct vt_found_log *f = VT_ADD(folder->found, folder->count, folder->room);
         *f = (struct vt_found_log){.path = vt_strdup(path),
@@ -126,17 +127,32 @@ static bool is_called_so(const struct folder *folder, const char *name, const ch
            (folder->merged && strstr(name, ".jsonl"));
 }
 
+/* Looks at the logs of a folder that was packed. */
+static void look_into_pack(struct folder *folder, const char *path, const struct vt_pack *pack) {
+    const char *log;
+    for (uint32_t i = 0; (log = vt_pack_log(pack, i)); i++) {
+        VT_SCOPED char *file = vt_formatted("%s/%s", path, log);
+        look_at(folder, file);
+    }
+}
+
 /* Files with .vtl in their names (merged ones: .jsonl), and those that are called like `beside` but for a
  * number; all files if it is NULL, because the user named this folder. */
 static int look_into(struct folder *folder, const char *path, const char *beside,
                      struct vt_string *message) {
-    DIR *dir = opendir(path);
-    if (!dir) {
-        int error = errno;
+    const struct vt_pack *pack;
+    int error = vt_pack_open(path, &pack, message);
+    if (error)
+        return error;
+    DIR *dir = pack ? NULL : opendir(path);
+    if (!dir && !pack) {
+        error = errno;
         vt_string_format(message, "%s: %s", path, strerror(error));
         return -error;
     }
-    for (struct dirent *entry; (entry = readdir(dir));) {
+    if (pack)
+        look_into_pack(folder, path, pack);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
         VT_SCOPED_STRING file = {0};
         if (entry->d_name[0] == '.' ||
             (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) ||
@@ -147,7 +163,8 @@ static int look_into(struct folder *folder, const char *path, const char *beside
         vt_string_add(&file, entry->d_name);
         look_at(folder, file.text);
     }
-    closedir(dir);
+    if (dir)
+        closedir(dir);
     vt_sort(folder->found, folder->count, sizeof *folder->found, newest_first);
     return 0;
 }
@@ -319,6 +336,20 @@ static int choose(const char *path, bool here, const char *run, bool with_merged
     return error;
 }
 
+int vt_logs_are_in(const char *path, bool *folder, struct vt_string *message) {
+    const struct vt_pack *pack;
+    struct stat st;
+    *folder = false;
+    if (vt_log_file_stat(path, &st)) {
+        int error = errno;
+        vt_string_format(message, "%s: %s", path, strerror(error));
+        return -error;
+    }
+    int error = vt_pack_open(path, &pack, message);
+    *folder = pack ? vt_pack_is_folder(pack) : S_ISDIR(st.st_mode);
+    return error;
+}
+
 static int find_all_logs(char *const *arguments, int count, const char *run, bool with_merged,
                          struct vt_logs *logs, struct vt_string *message) {
     struct taken taken = {0};
@@ -327,15 +358,12 @@ static int find_all_logs(char *const *arguments, int count, const char *run, boo
         return choose(".", true, run, with_merged, &taken, logs, message);
     bool folders = false;
     for (int i = 0; i < count; i++) {
-        struct stat st;
-        int error = 0;
-        if (stat(arguments[i], &st)) {
-            error = -errno;
-            vt_string_format(message, "%s: %s", arguments[i], strerror(-error));
-        } else if (S_ISDIR(st.st_mode)) {
+        bool folder;
+        int error = vt_logs_are_in(arguments[i], &folder, message);
+        if (!error && folder) {
             folders = true;
             error = choose(arguments[i], false, run, with_merged, &taken, logs, message);
-        } else if (!belongs_to_other(arguments, count, arguments[i])) {
+        } else if (!error && !belongs_to_other(arguments, count, arguments[i])) {
             add_log(logs, arguments[i]);
         }
         if (error)

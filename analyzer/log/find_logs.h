@@ -25,6 +25,9 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
 int vt_logs_find_merged(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                         struct vt_string *message);
 
+/* Whether the logs of a path are in it: it is a folder, or the pack of one. Returns 0, or -errno with `message`. */
+int vt_logs_are_in(const char *path, bool *folder, struct vt_string *message);
+
 /* Whether it is a merged file (fleet/merged.h), by its first bytes. */
 bool vt_logs_is_merged(const char *path);
 

@@ -11,6 +11,7 @@
  *     records.h       the layout of each record type, from records.def
  *     merge.h         the events of all threads, in order of time
  *     nvml_file.h     the samples of LOG.nvml
+ *     pack.h          packs, and where each log is opened
  *     clock.h         ticks <-> nanoseconds
  *     sites.h         call sites and their ids
  *     hooks.h         the names of the hooked functions
@@ -28,6 +29,7 @@
 #include "log_runs.h"
 #include "merge.h"
 #include "nvml_file.h"
+#include "pack.h"
 #include "records.h"
 #include "request.h"
 #include "short_records.h"

@@ -78,7 +78,7 @@ bool vt_log_is_log(const char *path) {
               !memcmp(found, magic, sizeof magic);
     if (fd >= 0)
         close(fd);
-    return is;
+    return is || vt_pack_is_pack(path);
 }
 
 /* Also one that another tool wrote anew, with other spaces, its columns in another order, or without its first row:
@@ -451,12 +451,11 @@ static int read_live_list(struct vt_log *log, struct vt_string *message) {
 
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message) {
     *log = (struct vt_log){.fd = -1, .frontier = VT_TICKS_MASK};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        int error = errno;
-        vt_string_format(message, "%s: %s", path, strerror(error));
-        return -error;
-    }
+    struct vt_log_origin origin;
+    struct stat st;
+    int fd = vt_log_file_open(path, VT_PACK_LOG, UINT64_MAX, &origin, message);
+    if (fd < 0)
+        return fd;
     int error = vt_log_read_header(fd, path, &log->header, &log->file_bytes, message);
     if (error) {
         close(fd);
@@ -464,8 +463,10 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     }
     log->fd = fd;
     log->path = vt_strdup(path);
+    log->answers = origin.answers;
+    log->foreign = origin.packed ? origin.foreign : fstat(fd, &st) || st.st_uid != geteuid();
     struct scan scan = {.oldest_entered = UINT64_MAX};
-    log->running = vt_log_is_running(&log->header);
+    log->running = origin.packed ? origin.running : vt_log_is_running(&log->header);
     uint64_t sampled = vt_nvml_file_take(log); /* before the scans, so that no sample is newer than
                                                   the events that they see */
     if (log->running) {

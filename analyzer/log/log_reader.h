@@ -12,6 +12,7 @@
 #define VRAMTRACE_ANALYZER_LOG_READER_H
 
 #include "base/base.h"
+#include "pack.h"
 #include "short_records.h"
 #include "vramtrace/log_format.h"
 
@@ -134,6 +135,8 @@ struct vt_log_damage {
 struct vt_log {
     char *path;
     int fd;
+    struct vt_answers
+        *answers; /* of the pack that it is in, which outlives it; NULL: it is in none */
     uint64_t file_bytes;
     struct vt_log_header header; /* its text fields are NUL-terminated */
 
@@ -207,7 +210,9 @@ struct vt_log {
     uint64_t last_ticks; /* largest time of an event */
     uint64_t frontier;   /* later events are ignored, because threads were still writing;
                             VT_TICKS_MASK: no limit */
-    bool running;   /* when the log was opened, the process was alive and had recorded no end */
+    bool
+        running; /* when the log was opened (or packed), the process was alive and had recorded no end */
+    bool foreign;   /* the log belongs to another user than who reads it, or who packed it */
     bool cut;       /* the file is shorter than the chunks that the tracer handed out */
     bool in_flight; /* a thread was inside the tracer when the log ended */
     struct vt_log_damage *damage;
@@ -254,7 +259,7 @@ bool vt_log_is_running(const struct vt_log_header *header);
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);
 
-/* Whether the file is a log, by its first bytes: what a command writes does not take its place. */
+/* Whether the file is a log or a pack, by its first bytes: what a command writes does not take its place. */
 bool vt_log_is_log(const char *path);
 
 /* Whether it is no log but a merged file (fleet/merged.h), by its first row. */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 char *vt_nvml_file_path(const char *log_path) {
-    return vt_formatted("%s" VT_NVML_SUFFIX, log_path);
+    return vt_log_file_path(log_path, VT_PACK_NVML);
 }
 
 struct vt_nvml_header vt_nvml_file_header(const struct vt_log_header *log) {
@@ -54,10 +54,11 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     struct vt_nvml_header header;
     struct stat st;
     *file = (struct vt_nvml_file){.path = vt_nvml_file_path(log_path)};
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    VT_SCOPED_STRING message = {0};
+    int fd = vt_log_file_open(log_path, VT_PACK_NVML, UINT64_MAX, NULL, &message);
     if (fd < 0) {
-        if (errno != ENOENT)
-            leave_out_samples(file, strerror(errno));
+        if (fd != -ENOENT)
+            leave_out_samples(file, strerror(-fd));
         return;
     }
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
@@ -67,7 +68,6 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     }
     /* 8 bytes more: see `end` below */
     uint8_t *bytes = vt_alloc(VT_NVML_MOST_BYTES + 8, 1);
-    VT_SCOPED_STRING message = {0};
     uint32_t have;
     int error = vt_log_read_at(fd, file->path, bytes, VT_NVML_MOST_BYTES, 0, &have, &message);
     close(fd);

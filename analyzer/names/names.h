@@ -9,11 +9,13 @@
  *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
  *     owner_names.h  the paths by which memory is held, as an author would write them
  *     roles.h        what memory is for, and which objects are memory
+ *     all_names.h    every question that a report can ask, for `vramtrace pack`
  *     appends.h      which operations append to what they replace
  */
 #ifndef VRAMTRACE_ANALYZER_NAMES_H
 #define VRAMTRACE_ANALYZER_NAMES_H
 
+#include "all_names.h"
 #include "appends.h"
 #include "classes.h"
 #include "owner_names.h"

@@ -8,6 +8,8 @@
 
 #include "sources.h"
 
+#include "log/log.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,7 +298,7 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
     VT_SCOPED_STRING message = {0};
     struct stat st;
     const char *log = f->log;
-    int error = stat(log, &st) ? -errno : 0;
+    int error = vt_log_file_stat(log, &st) ? -errno : 0;
     if (!error && is_unchanged(f, &st))
         return vt_frame_keep(f->last);
     bool there = !error;

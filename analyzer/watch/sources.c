@@ -10,16 +10,17 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A launcher starts workers that start workers; in a circle of numbers there is no end. */
 enum { GENERATIONS = 8 };
 
 struct vt_source vt_sources_open(const char *text) {
     struct vt_source source = {.text = text, .kind = VT_SOURCE_LOG};
-    struct stat st;
-    if (!stat(text, &st)) {
-        source.kind = S_ISDIR(st.st_mode) ? VT_SOURCE_FOLDER : VT_SOURCE_LOG;
+    VT_SCOPED_STRING message = {0};
+    bool folder;
+    int error = vt_logs_are_in(text, &folder, &message);
+    if (!error || error == -EINVAL) { /* what is wrong with it is said when it is read */
+        source.kind = folder ? VT_SOURCE_FOLDER : VT_SOURCE_LOG;
     } else if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 &&
                strtoul(text, NULL, 10)) {
         source.kind = VT_SOURCE_PID;

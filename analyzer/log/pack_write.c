@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes packs (see pack.h), for cmd_pack.c.
+ */
+#include "pack.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+static int fail(int error, struct vt_string *message) {
+    vt_string_format(message, "the pack cannot be written: %s", strerror(-error));
+    return error;
+}
+
+static int write_at(const struct vt_pack_writer *w, const void *bytes, size_t length, uint64_t at) {
+    for (size_t done = 0; done < length;) {
+        ssize_t wrote =
+            pwrite(w->fd, (const char *)bytes + done, length - done, (off_t)(at + done));
+        if (wrote < 0 && errno != EINTR)
+            return -errno;
+        done += wrote < 0 ? 0 : (size_t)wrote;
+    }
+    return 0;
+}
+
+int vt_pack_begin(struct vt_pack_writer *w, int fd, bool folder, struct vt_string *message) {
+    *w = (struct vt_pack_writer){.fd = fd,
+                                 .header = {.magic = VT_PACK_MAGIC,
+                                            .version = VT_PACK_VERSION,
+                                            .version_min = VT_PACK_VERSION,
+                                            .folder = folder},
+                                 .at = sizeof w->header};
+    return lseek(fd, 0, SEEK_END) == 0 ? 0 : fail(-ESPIPE, message);
+}
+
+/* A section under construction: its header is written once its lengths are known. */
+struct packing {
+    struct vt_pack_writer *w;
+    ZSTD_CCtx *zstd;
+    uint64_t at; /* of the next packed byte */
+    char *out;
+};
+
+static int pack_part(struct packing *p, const char *bytes, size_t length, bool last) {
+    ZSTD_inBuffer in = {bytes, length, 0};
+    size_t left = 1;
+    while (last ? left > 0 : in.pos < in.size) {
+        ZSTD_outBuffer out = {p->out, ZSTD_CStreamOutSize(), 0};
+        left = ZSTD_compressStream2(p->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        int error = ZSTD_isError(left) ? -ENOMEM : write_at(p->w, p->out, out.pos, p->at);
+        if (error)
+            return error;
+        p->at += out.pos;
+    }
+    return 0;
+}
+
+/* A log of nearly nothing but zeros is packed so well that no reader would believe it: a frame that is skipped makes
+ * it longer. */
+static int fill_up(struct packing *p, struct vt_pack_section *s) {
+    enum { HEAD = 8 };
+    uint64_t step = 1;
+    if (s->unpacked <= vt_pack_most(s->kind, s->packed))
+        return 0;
+    if (s->unpacked > vt_pack_most(s->kind, UINT64_MAX))
+        return -EFBIG;
+    while (s->unpacked > vt_pack_most(s->kind, s->packed + HEAD + step))
+        step *= 2;
+    uint32_t head[] = {ZSTD_MAGIC_SKIPPABLE_START, (uint32_t)step};
+    int error = write_at(p->w, head, sizeof head, p->at);
+    p->at += HEAD + step; /* zeros, once the file is as long as it says */
+    s->packed += HEAD + step;
+    return error;
+}
+
+/* Writes the header, now that the contents are written. */
+static int end_section(struct packing *p, struct vt_pack_section *s, const char *name,
+                       struct vt_string *message) {
+    struct vt_pack_writer *w = p->w;
+    s->packed = p->at - w->at - sizeof *s - s->name_bytes;
+    int error = fill_up(p, s);
+    s->check = vt_pack_check(*s, name);
+    if (!error)
+        error = write_at(w, s, sizeof *s, w->at);
+    if (!error)
+        error = write_at(w, name, s->name_bytes, w->at + sizeof *s);
+    if (error)
+        return fail(error, message);
+    w->at = p->at;
+    w->header.section_count++;
+    return 0;
+}
+
+/* Packs what `from` has, or `bytes` of memory. */
+static int add(struct vt_pack_writer *w, struct vt_pack_section *s, const char *name, int from,
+               const char *memory, uint64_t bytes, struct vt_string *message) {
+    enum { PART = 1 << 20 };
+    VT_SCOPED char *in = vt_alloc(PART, 1), *out = vt_alloc(ZSTD_CStreamOutSize(), 1);
+    s->name_bytes = (uint32_t)strlen(name);
+    struct packing p = {w, ZSTD_createCCtx(), w->at + sizeof *s + s->name_bytes, out};
+    ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_checksumFlag, 1);
+    int error = 0;
+    for (bool last = false; !last && !error;) {
+        uint64_t left = bytes - s->unpacked;
+        size_t part = left < PART ? (size_t)left : PART;
+        ssize_t got = memory ? (ssize_t)part : vt_file_read_at(from, in, part, s->unpacked);
+        last = got < PART; /* or it was cut meanwhile */
+        error = got < 0 ? (int)got
+                        : pack_part(&p, memory ? memory + s->unpacked : in, (size_t)got, last);
+        s->unpacked += got > 0 ? (uint64_t)got : 0;
+    }
+    ZSTD_freeCCtx(p.zstd);
+    return error ? fail(error, message) : end_section(&p, s, name, message);
+}
+
+int vt_pack_add_file(struct vt_pack_writer *w, struct vt_pack_section *section, const char *name,
+                     int from, uint64_t bytes, struct vt_string *message) {
+    return add(w, section, name, from, NULL, bytes, message);
+}
+
+int vt_pack_add_bytes(struct vt_pack_writer *w, struct vt_pack_section *section,
+                      const struct vt_string *bytes, struct vt_string *message) {
+    return add(w, section, "", -1, bytes->text ? bytes->text : "", bytes->length, message);
+}
+
+int vt_pack_end(struct vt_pack_writer *w, struct vt_string *message) {
+    int error = write_at(w, &w->header, sizeof w->header, 0);
+    if (!error && ftruncate(w->fd, (off_t)w->at))
+        error = -errno;
+    return error ? fail(error, message) : 0;
+}
