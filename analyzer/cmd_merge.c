@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * vramtrace merge: reads logs and merged files one after the other, reduces each process to its lines, and
- * writes one merged file.
+ * writes one merged file. The file appears whole or not at all: it is written under another name first.
  */
+#define _GNU_SOURCE
 #include "commands.h"
 #include "build.h"
 #include "cmd_input.h"
@@ -10,6 +11,7 @@
 #include "log/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +21,9 @@
 
 /* A file under construction. */
 struct output {
-    struct vt_new_file file;
+    char *path;    /* what it will be called; NULL: standard output */
+    char *written; /* what it is called now; NULL: the same */
+    FILE *out;
     bool fresh;  /* no file may be replaced */
     bool direct; /* it is no file: written as it is */
 };
@@ -37,10 +41,29 @@ static int check_replaced(const char *path, bool *direct) {
     return VT_STATUS_USAGE;
 }
 
+/* "logs/.x.jsonl.gz.a1b2c3" beside "logs/x.jsonl.gz": the dot, so that nobody takes it for an input. */
+static int open_beside(struct output *o) {
+    const char *name = vt_basename(o->path);
+    mode_t mask = umask(0);
+    umask(mask);
+    o->written = vt_formatted("%.*s.%s.XXXXXX", (int)(name - o->path), o->path, name);
+    int fd = mkostemp(o->written, O_CLOEXEC);
+    if (fd < 0 || fchmod(fd, 0666 & ~mask) || !(o->out = fdopen(fd, "w"))) {
+        int error = errno;
+        vt_error("%s: %s", fd < 0 ? o->path : o->written, strerror(error));
+        if (fd >= 0) {
+            unlink(o->written);
+            close(fd);
+        }
+        return VT_STATUS_USAGE;
+    }
+    return 0;
+}
+
 /* Whether the file can be written, before time is spent on reading; NULL: one whose name is free. Returns 0,
  * or an exit status after it printed an error. */
 static int check_output(const char *path, struct output *o) {
-    *o = (struct output){.file.out = stdout};
+    *o = (struct output){.out = stdout};
     if (path && !strcmp(path, "-")) {
         if (!isatty(1))
             return 0;
@@ -48,52 +71,94 @@ static int check_output(const char *path, struct output *o) {
         return VT_STATUS_USAGE;
     }
     if (path) {
-        o->file.path = vt_strdup(path);
+        o->path = vt_strdup(path);
     } else {
         char host[256] = "";
         gethostname(host, sizeof host - 1);
-        o->file.path = vt_formatted("vramtrace.%s.jsonl.gz", host);
+        o->path = vt_formatted("vramtrace.%s.jsonl.gz", host);
         o->fresh = true;
     }
-    int status = o->fresh ? 0 : check_replaced(o->file.path, &o->direct);
+    int status = o->fresh ? 0 : check_replaced(o->path, &o->direct);
     if (status || o->direct)
         return status;
-    path = o->file.path;
-    VT_SCOPED char *folder = vt_formatted("%.*s.", (int)(vt_basename(path) - path), path);
+    VT_SCOPED char *folder = vt_formatted("%.*s.", (int)(vt_basename(o->path) - o->path), o->path);
     if (access(folder, W_OK | X_OK)) {
-        vt_error("%s: %s", path, strerror(errno));
+        vt_error("%s: %s", o->path, strerror(errno));
         status = VT_STATUS_USAGE;
     }
     return status;
 }
 
 /* A link stays: the file that it leads to is replaced. */
-static void follow_link(struct vt_new_file *f) {
+static void follow_link(struct output *o) {
     struct stat st;
-    char *real = !lstat(f->path, &st) && S_ISLNK(st.st_mode) ? realpath(f->path, NULL) : NULL;
+    char *real = !lstat(o->path, &st) && S_ISLNK(st.st_mode) ? realpath(o->path, NULL) : NULL;
     if (!real)
         return; /* no link, or it leads to nothing yet */
-    free(f->path);
-    f->path = real;
+    free(o->path);
+    o->path = real;
 }
 
 static int open_output(struct output *o) {
-    if (!o->file.path)
+    if (!o->path)
         return 0;
     if (!o->direct) {
-        follow_link(&o->file);
-        return vt_new_file_open(&o->file, 0666);
+        follow_link(o);
+        return open_beside(o);
     }
-    o->file.out = fopen(o->file.path, "we");
-    if (o->file.out)
+    o->out = fopen(o->path, "we");
+    if (o->out)
         return 0;
-    vt_error("%s: %s", o->file.path, strerror(errno));
+    vt_error("%s: %s", o->path, strerror(errno));
     return VT_STATUS_USAGE;
 }
 
+/* Gives the file the first free name: vramtrace.HOST.jsonl.gz, vramtrace.HOST.2.jsonl.gz ... */
+static int give_free_name(struct output *o) {
+    static const char suffix[] = ".jsonl.gz";
+    char *first = o->path;
+    for (unsigned i = 1;; i++) {
+        o->path = i == 1 ? vt_strdup(first)
+                         : vt_formatted("%.*s.%u%s", (int)(strlen(first) - strlen(suffix)), first,
+                                        i, suffix);
+        int error = link(o->written, o->path) ? errno : 0;
+        /* without hard links somebody may take the name between these two calls */
+        if (error && error != EEXIST && !access(o->path, F_OK))
+            error = EEXIST;
+        if (error && error != EEXIST)
+            error = rename(o->written, o->path) ? errno : 0;
+        if (error != EEXIST) {
+            if (!error)
+                unlink(o->written);
+            free(first);
+            return -error;
+        }
+        free(o->path);
+    }
+}
+
+/* Ends it: under its name if there was no error, else it is gone. Returns an exit status. */
 static int close_output(struct output *o, int error, uint64_t *bytes) {
-    return vt_new_file_close(&o->file, error, o->fresh ? VT_NEW_NUMBERED : VT_NEW_REPLACES,
-                             ".jsonl.gz", bytes);
+    struct stat st = {0};
+    if (!error && (fflush(o->out) || ferror(o->out)))
+        error = errno ? -errno : -EIO;
+    /* what a crash of the machine leaves under the name is whole, too */
+    if (!error && o->written && fsync(fileno(o->out)))
+        error = -errno;
+    fstat(fileno(o->out), &st);
+    *bytes = (uint64_t)st.st_size;
+    if (o->out != stdout && fclose(o->out) && !error)
+        error = -errno;
+    if (!error && o->fresh)
+        error = give_free_name(o);
+    else if (!error && o->written && rename(o->written, o->path))
+        error = -errno;
+    if (!error || error == -EPIPE)
+        return VT_STATUS_OK;
+    vt_error("%s: %s", o->path ? o->path : "standard output", strerror(-error));
+    if (o->written)
+        unlink(o->written);
+    return VT_STATUS_INTERNAL;
 }
 
 /* --- merging --- */
@@ -118,7 +183,7 @@ static uint32_t count_hosts(const struct vt_fleet *fleet) {
 /* "merged 1,000 processes of 125 hosts into x.jsonl.gz (3.10 MiB)". */
 static void tell_done(const struct vt_fleet *fleet, const struct output *o, uint64_t bytes) {
     uint32_t hosts = count_hosts(fleet);
-    VT_SCOPED char *path = o->file.path ? vt_printable(vt_strdup(o->file.path)) : NULL;
+    VT_SCOPED char *path = o->path ? vt_printable(vt_strdup(o->path)) : NULL;
     fprintf(stderr, "vramtrace: merged %s process%s of %s host%s", VT_NUMBER(fleet->process_count),
             fleet->process_count == 1 ? "" : "es", VT_NUMBER(hosts), vt_plural(hosts));
     if (path && bytes)
@@ -155,15 +220,15 @@ static int merge(void *to, char *const *arguments, int count) {
     if (!status) {
         status = open_output(&output);
         if (!status)
-            status = close_output(&output, vt_merged_write(model.fleet, output.file.out), &bytes);
+            status = close_output(&output, vt_merged_write(model.fleet, output.out), &bytes);
         tell_unread(model.fleet, UNREAD_SHOWN);
         if (!status)
             tell_done(model.fleet, &output, bytes);
         vt_build_free(&model);
     }
     vt_logs_free(&logs);
-    free(output.file.path);
-    free(output.file.written);
+    free(output.path);
+    free(output.written);
     return status;
 }
 

@@ -8,9 +8,11 @@
 #include "names/names.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct options {
     const char *output;
@@ -19,7 +21,7 @@ struct options {
 
 struct packing {
     const struct options *options;
-    struct vt_new_file file;
+    char *path; /* of the pack */
     struct vt_pack_writer writer;
     struct vt_answers *answers;
     struct vt_symbols *symbols;
@@ -41,19 +43,16 @@ static char *default_name(const char *input) {
 }
 
 static int open_output(struct packing *p, const char *input, bool folder) {
-    struct stat st;
     if (p->options->output && !strcmp(p->options->output, "-"))
         return vt_usage("pack", "-o -: a pack is a file; name it");
-    p->file.path = p->options->output ? vt_strdup(p->options->output) : default_name(input);
-    if (p->options->output && !lstat(p->options->output, &st)) {
-        vt_error("%s: not replaced: it exists", p->options->output);
-        return VT_STATUS_USAGE;
-    }
-    int status = vt_new_file_open(&p->file, 0600);
-    if (status)
-        return status;
-    return vt_error_status(vt_pack_begin(&p->writer, fileno(p->file.out), folder, &p->message),
-                           &p->message);
+    p->path = p->options->output ? vt_strdup(p->options->output) : default_name(input);
+    int fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        vt_error("%s: %s", p->path,
+                 errno == EEXIST ? "not replaced: it exists; name another with -o"
+                                 : strerror(errno));
+    p->writer = vt_pack_begin(fd, folder);
+    return fd < 0 ? VT_STATUS_USAGE : VT_STATUS_OK;
 }
 
 /* --- its contents --- */
@@ -144,10 +143,10 @@ static int add_all(struct packing *p, const struct vt_logs *logs) {
 
 /* --- the command --- */
 
-static void print_list(const struct packing *p, uint64_t bytes) {
+static void print_list(const struct packing *p) {
     const struct vt_all_names *n = &p->names;
-    VT_SCOPED char *path = vt_printable(vt_strdup(p->file.path));
-    printf("%s: %s\n\n  %-10s  %10s\n%s\n", path, VT_BYTES(bytes), "unpacked", "packed",
+    VT_SCOPED char *path = vt_printable(vt_strdup(p->path));
+    printf("%s: %s\n\n  %-10s  %10s\n%s\n", path, VT_BYTES(p->writer.at), "unpacked", "packed",
            p->listed.text);
     printf("names: %s place%s in code, %s variable%s\n", VT_NUMBER(n->functions),
            vt_plural(n->functions), VT_NUMBER(n->variables), vt_plural(n->variables));
@@ -174,14 +173,13 @@ static int pack(struct packing *p, char *const *arguments, int count) {
     if (!status)
         status = open_output(p, arguments[0], folder);
     if (!status) {
-        uint64_t bytes;
         status = vt_error_status(add_all(p, &logs), &p->message);
         vt_progress_end();
-        enum vt_new_name name = p->options->output ? VT_NEW_ALONE : VT_NEW_NUMBERED;
-        int closed = vt_new_file_close(&p->file, status ? -EPIPE : 0, name, ".vtz", &bytes);
-        status = status ? status : closed;
-        if (!status)
-            print_list(p, bytes);
+        close(p->writer.fd);
+        if (status)
+            unlink(p->path);
+        else
+            print_list(p);
     }
     vt_logs_free(&logs);
     return status ? status : vt_output_close(NULL, stdout, 0);
@@ -190,23 +188,21 @@ static int pack(struct packing *p, char *const *arguments, int count) {
 static int run(void *to, char *const *arguments, int count) {
     if (!count)
         return vt_usage("pack", "expected a log or a folder of logs, found nothing");
-    struct packing p = {.options = to, .file.out = stdout, .answers = vt_answers_open()};
+    struct packing p = {.options = to, .answers = vt_answers_open()};
     p.symbols = vt_symbols_open(p.answers);
     int status = pack(&p, arguments, count);
     vt_symbols_close(p.symbols);
     vt_answers_close(p.answers);
     vt_all_names_free(&p.names);
     vt_string_free(&p.listed);
-    free(p.file.path);
-    free(p.file.written);
+    free(p.path);
     return status;
 }
 
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"output", " FILE",
-     "write to this file, not to LOG.vtz or DIR.vtz here; an existing\nfile stays", vt_take_output,
+    {"output", " FILE", "write to this file, not to LOG.vtz or DIR.vtz here", vt_take_output,
      AT(output), .letter = 'o'},
     {"no-source", NULL, "without lines of source code", vt_take_flag, AT(no_source)},
     VT_OPTION_HELP,

@@ -9,15 +9,14 @@
 
 struct vt_answers {
     struct vt_string bytes;
-    struct vt_map at; /* question -> where its answer's head is in `bytes`, in words */
+    struct vt_map at; /* question -> where its answer's head is in `bytes` */
     bool replays;
 };
 
-/* Before each answer, which is filled up to whole words. */
+/* Before each answer. */
 struct head {
     uint64_t question, length;
 };
-enum { WORD = sizeof(uint64_t) };
 
 struct vt_answers *vt_answers_open(void) {
     return vt_alloc(1, sizeof(struct vt_answers));
@@ -39,10 +38,6 @@ const struct vt_string *vt_answers_bytes(const struct vt_answers *a) {
     return &a->bytes;
 }
 
-static uint64_t whole_words(uint64_t length) {
-    return (length + WORD - 1) / WORD * WORD;
-}
-
 struct vt_answers *vt_answers_replay(struct vt_string *bytes) {
     struct vt_answers *a = vt_answers_open();
     struct head head;
@@ -50,13 +45,12 @@ struct vt_answers *vt_answers_replay(struct vt_string *bytes) {
     a->bytes = *bytes;
     a->replays = true;
     *bytes = (struct vt_string){0};
-    while (a->bytes.length - at >= sizeof head && at / WORD < VT_MAP_NONE) {
+    while (a->bytes.length - at >= sizeof head && at < VT_MAP_NONE) {
         memcpy(&head, a->bytes.text + at, sizeof head);
-        if (head.length > a->bytes.length ||
-            a->bytes.length - at < sizeof head + whole_words(head.length))
+        if (head.length > a->bytes.length - at - sizeof head)
             break;
-        vt_map_add(&a->at, head.question, (uint32_t)(at / WORD));
-        at += sizeof head + whole_words(head.length);
+        vt_map_add(&a->at, head.question, (uint32_t)at);
+        at += sizeof head + head.length;
     }
     if (at == a->bytes.length)
         return a;
@@ -92,16 +86,14 @@ void vt_reply_text(struct vt_reply *reply, const char **text) {
 }
 
 void vt_answers_keep(struct vt_answers *a, uint64_t question, vt_reply_fields *fields, void *what) {
-    static const char filling[WORD];
     struct vt_reply reply = {.bad = false};
-    size_t at = a ? a->bytes.length / WORD : 0;
+    size_t at = a ? a->bytes.length : 0;
     if (!a || a->replays || at >= VT_MAP_NONE || vt_map_add(&a->at, question, (uint32_t)at) != at)
         return;
     fields(&reply, what);
     struct head head = {question, reply.written.length};
     vt_string_add_bytes(&a->bytes, (const char *)&head, sizeof head);
     vt_string_add_bytes(&a->bytes, reply.written.text, reply.written.length);
-    vt_string_add_bytes(&a->bytes, filling, (size_t)(whole_words(head.length) - head.length));
     vt_string_free(&reply.written);
 }
 
@@ -111,9 +103,8 @@ bool vt_answers_find(const struct vt_answers *a, uint64_t question, vt_reply_fie
     struct head head;
     if (at == VT_MAP_NONE)
         return false;
-    memcpy(&head, a->bytes.text + (size_t)at * WORD, sizeof head);
-    struct vt_reply reply = {.at = a->bytes.text + (size_t)at * WORD + sizeof head,
-                             .left = (size_t)head.length};
+    memcpy(&head, a->bytes.text + at, sizeof head);
+    struct vt_reply reply = {.at = a->bytes.text + at + sizeof head, .left = (size_t)head.length};
     fields(&reply, what);
     return !reply.bad;
 }

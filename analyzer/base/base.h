@@ -14,7 +14,6 @@
  *     answers.h   what the machine said of a log, recorded and replayed
  *     json.h      a JSON writer
  *     files.h     opens regular files
- *     new_file.h  files that appear whole or not at all
  *     gzip.h      compressed output; how a compressed file begins
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
  *     exit_status.h   exit statuses, error messages
@@ -30,7 +29,6 @@
 #include "files.h"
 #include "gzip.h"
 #include "json.h"
-#include "new_file.h"
 #include "options.h"
 #include "progress.h"
 #include "python_file.h"

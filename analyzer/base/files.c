@@ -73,6 +73,17 @@ ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset) {
     return (ssize_t)done;
 }
 
+int vt_file_write_at(int fd, const void *bytes, size_t length, uint64_t offset) {
+    for (size_t done = 0; done < length;) {
+        ssize_t wrote =
+            pwrite(fd, (const char *)bytes + done, length - done, (off_t)(offset + done));
+        if (wrote < 0 && errno != EINTR)
+            return -errno;
+        done += wrote < 0 ? 0 : (size_t)wrote;
+    }
+    return 0;
+}
+
 /* --- processes --- */
 
 bool vt_file_read_process(unsigned pid, const char *name, struct vt_string *out) {

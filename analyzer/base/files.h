@@ -27,6 +27,9 @@ int vt_file_temporary(void);
 /* Reads `size` bytes unless the file ends: returns the bytes read, or -errno. */
 ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
+/* Writes all of `bytes`. Returns 0, or -errno. */
+int vt_file_write_at(int fd, const void *bytes, size_t length, uint64_t offset);
+
 /* Reads all of a file of /proc/PID. False: it cannot be read, for instance because the process ended. Free `out`. */
 struct vt_string;
 bool vt_file_read_process(unsigned pid, const char *name, struct vt_string *out);

@@ -73,28 +73,10 @@ static const struct section *find_section(const struct vt_pack *pack, enum vt_pa
 
 /* --- unpacking --- */
 
-/* Where a section is unpacked to: a file, or memory. */
-struct sink {
-    int fd; /* -1: memory */
-    struct vt_string memory;
-};
-
-static int give(struct sink *to, const char *bytes, size_t length) {
-    if (to->fd < 0)
-        vt_string_add_bytes(&to->memory, bytes, length);
-    for (size_t done = 0; to->fd >= 0 && done < length;) {
-        ssize_t wrote = write(to->fd, bytes + done, length - done);
-        if (wrote < 0 && errno != EINTR)
-            return -errno;
-        done += wrote < 0 ? 0 : (size_t)wrote;
-    }
-    return 0;
-}
-
 /* A section while it is unpacked. */
 struct unpacking {
     const struct section *section;
-    struct sink *to;
+    int to;
     ZSTD_DStream *stream;
     char *out;
     uint64_t done;    /* bytes of what it holds */
@@ -118,20 +100,22 @@ static int unpack_part(struct unpacking *u, const char *bytes, size_t length) {
                       : NULL;
         if (u->what)
             return -EINVAL;
-        error = give(u->to, u->out, out.pos);
+        error = vt_file_write_at(u->to, u->out, out.pos, u->done);
         u->done += out.pos;
     }
     return error;
 }
 
-/* Unpacks a section, up to `most` bytes or somewhat more. */
+/* Unpacks a section, up to `most` bytes of it. Returns the descriptor of a file that has them, or -errno with
+ * `message`. */
 static int unpack(const struct vt_pack *pack, const struct section *s, uint64_t most,
-                  struct sink *to, struct vt_string *message) {
-    struct unpacking u = {.section = s, .to = to, .stream = ZSTD_createDStream(), .most = most};
+                  struct vt_string *message) {
+    struct unpacking u = {.section = s, .to = vt_file_temporary(), .most = most};
+    int error = u.to < 0 ? -errno : 0;
     VT_SCOPED char *out = vt_alloc(ZSTD_DStreamOutSize(), 1),
                    *in = vt_alloc(ZSTD_DStreamInSize(), 1);
-    int error = 0;
     u.out = out;
+    u.stream = ZSTD_createDStream();
     for (uint64_t read = 0; !error && read < s->head.packed && u.done < most;) {
         uint64_t left = s->head.packed - read;
         size_t part = left < ZSTD_DStreamInSize() ? (size_t)left : ZSTD_DStreamInSize();
@@ -145,13 +129,17 @@ static int unpack(const struct vt_pack *pack, const struct section *s, uint64_t 
         u.what = u.whole ? "it holds less than its header says" : "it is cut off";
         error = -EINVAL;
     }
+    if (!error)
+        return u.to;
+    if (u.to >= 0)
+        close(u.to);
+    const char *name = s->name[0] ? s->name : "the list of names";
     if (u.what)
         vt_string_format(message, "%s: offset %llu: %s is damaged: %s", pack->path,
-                         (unsigned long long)s->at, s->name[0] ? s->name : "the list of names",
-                         u.what);
-    else if (error)
+                         (unsigned long long)s->at, name, u.what);
+    else
         vt_string_format(message, "%s: %s cannot be unpacked: %s (TMPDIR names the folder for it)",
-                         pack->path, s->name, strerror(-error));
+                         pack->path, name, strerror(-error));
     return error;
 }
 
@@ -231,13 +219,16 @@ static int read_sections(struct vt_pack *pack, struct vt_string *message) {
 
 static int read_answers(struct vt_pack *pack, struct vt_string *message) {
     const struct section *s = find_section(pack, VT_PACK_ANSWERS, "");
-    struct sink to = {.fd = -1};
-    int error = s ? unpack(pack, s, UINT64_MAX, &to, message) : 0;
-    if (error) {
-        vt_string_free(&to.memory);
-        return error;
-    }
-    pack->answers = vt_answers_replay(&to.memory);
+    struct vt_string bytes = {0};
+    if (!s)
+        return refuse(pack, 0, "it has no list of names", message);
+    VT_SCOPED_FD fd = unpack(pack, s, UINT64_MAX, message);
+    if (fd < 0)
+        return fd;
+    bytes.room = bytes.length = (size_t)s->head.unpacked;
+    bytes.text = vt_alloc(bytes.length, 1);
+    vt_file_read_at(fd, bytes.text, bytes.length, 0);
+    pack->answers = vt_answers_replay(&bytes);
     return pack->answers ? 0 : refuse(pack, s->at, "the list of names is damaged", message);
 }
 
@@ -321,20 +312,11 @@ static int open_packed(const struct packed *packed, enum vt_pack_kind kind, uint
                        struct vt_log_origin *origin, struct vt_string *message) {
     const struct section *log = find_section(packed->pack, VT_PACK_LOG, packed->name),
                          *s = find_section(packed->pack, kind, packed->name);
-    if (!s)
-        return -ENOENT;
-    struct sink to = {.fd = vt_file_temporary()};
-    int error = to.fd < 0 ? -errno : unpack(packed->pack, s, most, &to, message);
-    if (to.fd < 0)
-        vt_string_format(message, "%s: no temporary file: %s", packed->pack->path,
-                         strerror(-error));
-    if (error && to.fd >= 0)
-        close(to.fd);
     *origin = (struct vt_log_origin){.packed = true,
                                      .running = log->head.flags & VT_PACK_RUNNING,
                                      .foreign = log->head.flags & VT_PACK_FOREIGN,
                                      .answers = packed->pack->answers};
-    return error ? error : to.fd;
+    return s ? unpack(packed->pack, s, most, message) : -ENOENT;
 }
 
 char *vt_log_file_path(const char *log, enum vt_pack_kind kind) {

@@ -93,8 +93,10 @@ struct vt_pack_writer {
     uint64_t at;
 };
 
-/* What each does returns 0 or -errno with `message`. */
-int vt_pack_begin(struct vt_pack_writer *w, int fd, bool folder, struct vt_string *message);
+/* In a new file. Only vt_pack_end makes it a pack, so half of one is none. */
+struct vt_pack_writer vt_pack_begin(int fd, bool folder);
+
+/* What the others do returns 0 or -errno with `message`. */
 
 /* Adds a section: `section` with kind and flags, which gets its lengths; its contents are `bytes` of `from`. */
 int vt_pack_add_file(struct vt_pack_writer *w, struct vt_pack_section *section, const char *name,

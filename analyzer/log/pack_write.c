@@ -14,25 +14,13 @@ static int fail(int error, struct vt_string *message) {
     return error;
 }
 
-static int write_at(const struct vt_pack_writer *w, const void *bytes, size_t length, uint64_t at) {
-    for (size_t done = 0; done < length;) {
-        ssize_t wrote =
-            pwrite(w->fd, (const char *)bytes + done, length - done, (off_t)(at + done));
-        if (wrote < 0 && errno != EINTR)
-            return -errno;
-        done += wrote < 0 ? 0 : (size_t)wrote;
-    }
-    return 0;
-}
-
-int vt_pack_begin(struct vt_pack_writer *w, int fd, bool folder, struct vt_string *message) {
-    *w = (struct vt_pack_writer){.fd = fd,
-                                 .header = {.magic = VT_PACK_MAGIC,
-                                            .version = VT_PACK_VERSION,
-                                            .version_min = VT_PACK_VERSION,
-                                            .folder = folder},
-                                 .at = sizeof w->header};
-    return lseek(fd, 0, SEEK_END) == 0 ? 0 : fail(-ESPIPE, message);
+struct vt_pack_writer vt_pack_begin(int fd, bool folder) {
+    return (struct vt_pack_writer){.fd = fd,
+                                   .header = {.magic = VT_PACK_MAGIC,
+                                              .version = VT_PACK_VERSION,
+                                              .version_min = VT_PACK_VERSION,
+                                              .folder = folder},
+                                   .at = sizeof(struct vt_pack_header)};
 }
 
 /* A section under construction: its header is written once its lengths are known. */
@@ -49,7 +37,8 @@ static int pack_part(struct packing *p, const char *bytes, size_t length, bool l
     while (last ? left > 0 : in.pos < in.size) {
         ZSTD_outBuffer out = {p->out, ZSTD_CStreamOutSize(), 0};
         left = ZSTD_compressStream2(p->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
-        int error = ZSTD_isError(left) ? -ENOMEM : write_at(p->w, p->out, out.pos, p->at);
+        int error =
+            ZSTD_isError(left) ? -ENOMEM : vt_file_write_at(p->w->fd, p->out, out.pos, p->at);
         if (error)
             return error;
         p->at += out.pos;
@@ -69,7 +58,7 @@ static int fill_up(struct packing *p, struct vt_pack_section *s) {
     while (s->unpacked > vt_pack_most(s->kind, s->packed + HEAD + step))
         step *= 2;
     uint32_t head[] = {ZSTD_MAGIC_SKIPPABLE_START, (uint32_t)step};
-    int error = write_at(p->w, head, sizeof head, p->at);
+    int error = vt_file_write_at(p->w->fd, head, sizeof head, p->at);
     p->at += HEAD + step; /* zeros, once the file is as long as it says */
     s->packed += HEAD + step;
     return error;
@@ -83,9 +72,9 @@ static int end_section(struct packing *p, struct vt_pack_section *s, const char 
     int error = fill_up(p, s);
     s->check = vt_pack_check(*s, name);
     if (!error)
-        error = write_at(w, s, sizeof *s, w->at);
+        error = vt_file_write_at(w->fd, s, sizeof *s, w->at);
     if (!error)
-        error = write_at(w, name, s->name_bytes, w->at + sizeof *s);
+        error = vt_file_write_at(w->fd, name, s->name_bytes, w->at + sizeof *s);
     if (error)
         return fail(error, message);
     w->at = p->at;
@@ -126,8 +115,10 @@ int vt_pack_add_bytes(struct vt_pack_writer *w, struct vt_pack_section *section,
 }
 
 int vt_pack_end(struct vt_pack_writer *w, struct vt_string *message) {
-    int error = write_at(w, &w->header, sizeof w->header, 0);
-    if (!error && ftruncate(w->fd, (off_t)w->at))
+    int error = ftruncate(w->fd, (off_t)w->at)
+                    ? -errno
+                    : vt_file_write_at(w->fd, &w->header, sizeof w->header, 0);
+    if (!error && fsync(w->fd))
         error = -errno;
     return error ? fail(error, message) : 0;
 }

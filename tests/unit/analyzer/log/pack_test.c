@@ -65,7 +65,7 @@ static char *write_pack(const struct part *parts, unsigned count, bool is_folder
     struct vt_string message = {0};
     char *path = new_path();
     int out = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
-    assert_int_equal(vt_pack_begin(&w, out, is_folder, &message), 0);
+    w = vt_pack_begin(out, is_folder);
     for (unsigned i = 0; i < count; i++) {
         struct vt_pack_section section = {.kind = parts[i].kind, .flags = VT_PACK_RUNNING};
         int from = from_memory(parts[i].bytes, parts[i].length);
@@ -74,6 +74,8 @@ static char *write_pack(const struct part *parts, unsigned count, bool is_folder
         assert_int_equal(section.unpacked, parts[i].length);
         close(from);
     }
+    struct vt_pack_section answers = {.kind = VT_PACK_ANSWERS};
+    assert_int_equal(vt_pack_add_bytes(&w, &answers, &(struct vt_string){0}, &message), 0);
     assert_int_equal(vt_pack_end(&w, &message), 0);
     close(out);
     return path;
@@ -138,8 +140,10 @@ static void zeros(void **state) {
     VT_SCOPED char *path = new_path();
     int out = open(path, O_RDWR | O_CREAT | O_EXCL, 0600), from = vt_file_temporary();
     assert_int_equal(ftruncate(from, LENGTH), 0);
-    assert_int_equal(vt_pack_begin(&w, out, false, &message), 0);
+    w = vt_pack_begin(out, false);
     assert_int_equal(vt_pack_add_file(&w, &section, "a.vtl", from, LENGTH, &message), 0);
+    struct vt_pack_section answers = {.kind = VT_PACK_ANSWERS};
+    assert_int_equal(vt_pack_add_bytes(&w, &answers, &(struct vt_string){0}, &message), 0);
     assert_int_equal(vt_pack_end(&w, &message), 0);
     assert_true(section.unpacked <= vt_pack_most(VT_PACK_LOG, section.packed));
     assert_in_range(section.packed, LENGTH / 4096, LENGTH / 256);
