@@ -17,7 +17,10 @@
 
 /* The parts of one log's process while it is built. */
 struct build {
+    const char *path;
+    bool goes_on; /* what is read stays, for the next model of this log */
     struct vt_log log;
+    struct vt_walk *walk; /* NULL: nothing was replayed yet */
     struct vt_replay replay;
     struct vt_history history;
     struct vt_pictures pictures;
@@ -90,7 +93,7 @@ static void take_stacks(struct build *b) {
             vt_stacks_get(b->from.stacks, b->replay.sites[i].stack,
                           vt_hook_is_runtime(b->replay.sites[i].hook));
     take_objects(b);
-    if (!b->replay.fail_count) /* else the log is replayed again */
+    if (!b->goes_on && !b->replay.fail_count) /* else the log is replayed again */
         vt_log_drop_stacks(&b->log);
 }
 
@@ -302,6 +305,9 @@ static void note_replay(const struct build *b) {
                           vt_plural(r->devices[d].said_apart),
                           (unsigned long long)r->devices[d].said_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);
+    if (r->late_events)
+        vt_model_note(b->p, "%s event%s read after later ones: counted at the time of these.",
+                      VT_NUMBER(r->late_events), r->late_events == 1 ? " was" : "s were");
     if (r->failed_frees)
         vt_model_note(b->p, "%s free%s refused by the driver.", VT_NUMBER(r->failed_frees),
                       r->failed_frees == 1 ? " was" : "s were");
@@ -317,38 +323,49 @@ static void take_owner(struct build *b) {
 }
 
 static void close_run(struct build *b) {
+    if (b->walk)
+        vt_replay_close(b->walk);
     vt_history_close(&b->history);
     vt_pictures_close(&b->pictures);
     vt_replay_free(&b->replay);
     vt_log_close(&b->log);
 }
 
-/* Opens the log and keeps the books of it. After an error nothing is left open. */
-static int read_run(struct build *b, const char *path, struct vt_string *message) {
+/* Opens the log. After an error nothing is left open. */
+static int open_run(struct build *b, const char *path, struct vt_string *message) {
     int error = vt_log_open(path, &b->log, message);
     if (error)
         return error;
-    b->from = (struct vt_sources){.log = &b->log,
-                                  .replay = &b->replay,
-                                  .history = &b->history,
-                                  .clock = vt_clock_of(&b->log)};
-    vt_build_head(&b->log, b->from.clock, path, b->p);
-    error = vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
-    if (error) {
-        vt_log_close(&b->log);
-        return error;
-    }
-    vt_history_open(&b->history, b->log.header.program_end);
-    vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
-    struct vt_replay_wishes wishes = {.history = &b->history,
-                                      .pictures = b->options->timeline ? &b->pictures : NULL};
-    error = vt_replay_run(&b->log, b->from.window, wishes, &b->replay, message);
-    if (error) {
-        close_run(b);
-        return error;
-    }
-    b->from.end = b->replay.slots.end;
+    b->path = path;
+    b->from = (struct vt_sources){
+        .log = &b->log, .replay = &b->replay, .history = &b->history, .device = b->options->device};
     return 0;
+}
+
+/* Fills the process's head, and finds the part of the run that is asked for. */
+static int take_head(struct build *b, struct vt_string *message) {
+    b->from.clock = vt_clock_of(&b->log);
+    vt_build_head(&b->log, b->from.clock, b->path, b->p);
+    return vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
+}
+
+/* Keeps the books of what the log has now, up to a time. */
+static int replay_run(struct build *b, uint64_t until, struct vt_string *message) {
+    if (!b->walk) {
+        vt_history_open(&b->history, b->log.header.program_end);
+        vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
+        struct vt_replay_wishes wishes = {.history = &b->history,
+                                          .pictures = b->options->timeline ? &b->pictures : NULL};
+        b->walk = vt_replay_open(&b->log, b->from.window, wishes, &b->replay);
+    }
+    int error = vt_replay_go_on(b->walk, until, message);
+    vt_replay_settle(b->walk);
+    b->from.end = b->replay.slots.end;
+    if (!b->goes_on) {
+        vt_replay_close(b->walk);
+        b->walk = NULL;
+    }
+    return error;
 }
 
 /* What the books mean, and what is said of it. */
@@ -358,7 +375,8 @@ static void judge(struct build *b) {
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
     b->p->scan_unknown = scanned && b->log.scan.flags & VT_SCAN_BY_UNKNOWN;
     vt_judge_blocks(&b->from, b->p);
-    vt_replay_drop_live(&b->replay);
+    if (!b->goes_on)
+        vt_replay_drop_live(&b->replay);
     vt_judge_process(&b->from, b->p);
     note_missed(b->p);
     vt_stacks_take_modules(b->from.stacks, b->p);
@@ -367,32 +385,94 @@ static void judge(struct build *b) {
     vt_evidence_write(b->p);
 }
 
+/* Fills the process with what the books have. */
+static void take_run(struct build *b, const struct vt_build_names *names, struct vt_built *built) {
+    b->p->events = b->replay.events;
+    built->symbols = b->log.answers ? vt_symbols_open(b->log.answers) : NULL;
+    b->from.symbols = built->symbols ? built->symbols : names->symbols;
+    b->from.classes = names->classes;
+    b->from.stacks = built->stacks =
+        vt_stacks_open(&b->log, b->from.symbols, b->options->user_code);
+    take_variables(b);
+    take_stacks(b);
+    VT_SCOPED uint32_t *index = take_sites(b);
+    b->from.index = index;
+    take_devices(b);
+    b->from.names = built->owners = vt_owner_names_open(&b->log, b->from.symbols);
+    vt_phases_take(&b->log, &b->replay, b->from.clock, b->from.window, b->p);
+    judge(b);
+    if (b->options->timeline)
+        vt_draw_timeline(&b->from, &b->pictures, b->p);
+}
+
 int vt_build_process(const char *path, const struct vt_model_options *options,
                      const struct vt_build_names *names, struct vt_built *built,
                      struct vt_string *message) {
     struct build b = {.p = &built->process, .options = options};
     *built = (struct vt_built){0};
-    int error = read_run(&b, path, message);
+    int error = open_run(&b, path, message);
     if (error)
         return error;
-    b.p->events = b.replay.events;
-    b.from.device = options->device;
-    built->symbols = b.log.answers ? vt_symbols_open(b.log.answers) : NULL;
-    b.from.symbols = built->symbols ? built->symbols : names->symbols;
-    b.from.classes = names->classes;
-    b.from.stacks = built->stacks = vt_stacks_open(&b.log, b.from.symbols, options->user_code);
-    take_variables(&b);
-    take_stacks(&b);
-    VT_SCOPED uint32_t *index = take_sites(&b);
-    b.from.index = index;
-    take_devices(&b);
-    b.from.names = built->owners = vt_owner_names_open(&b.log, b.from.symbols);
-    vt_phases_take(&b.log, &b.replay, b.from.clock, b.from.window, b.p);
-    judge(&b);
-    if (options->timeline)
-        vt_draw_timeline(&b.from, &b.pictures, b.p);
+    error = take_head(&b, message);
+    if (!error)
+        error = replay_run(&b, VT_TICKS_MASK, message);
+    if (!error)
+        take_run(&b, names, built);
     close_run(&b);
-    return 0;
+    return error;
+}
+
+/* --- a process that runs --- */
+
+struct vt_follow {
+    struct build b;
+    struct vt_model_options options;
+    char *path;
+    bool looked;
+};
+
+int vt_build_follow(const char *path, const struct vt_model_options *options,
+                    struct vt_follow **follow, struct vt_string *message) {
+    struct vt_follow *f = vt_alloc(1, sizeof *f);
+    f->options = *options;
+    f->path = vt_strdup(path);
+    f->b = (struct build){.options = &f->options, .goes_on = true};
+    int error = open_run(&f->b, f->path, message);
+    if (error) {
+        free(f->path);
+        free(f);
+        f = NULL;
+    }
+    *follow = f;
+    return error;
+}
+
+int vt_build_go_on(struct vt_follow *f, uint64_t until, const struct vt_build_names *names,
+                   struct vt_built *built, struct vt_string *message) {
+    struct build *b = &f->b;
+    *built = (struct vt_built){0};
+    b->p = &built->process;
+    int error = f->looked ? vt_log_go_on(&b->log, message) : 0;
+    f->looked = true;
+    if (!error)
+        error = take_head(b, message);
+    if (!error)
+        error = replay_run(b, vt_clock_ticks(b->from.clock, (double)until), message);
+    if (!error)
+        take_run(b, names, built);
+    return error;
+}
+
+const struct vt_model_options *vt_build_options(const struct vt_follow *f) {
+    return &f->options;
+}
+
+void vt_build_unfollow(struct vt_follow *f) {
+    if (!f)
+        return;
+    close_run(&f->b);
+    free(f->path);
+    free(f);
 }
 
 void vt_build_process_free(struct vt_built *built) {

@@ -209,4 +209,22 @@ void vt_build_free(struct vt_model *model) {
     *model = (struct vt_model){0};
 }
 
-const struct vt_model_builder vt_builder = {vt_build_model, vt_build_free};
+static int go_on(struct vt_follow *follow, uint64_t until, struct vt_model *model,
+                 struct vt_string *message) {
+    struct vt_built built;
+    int error = open_model(vt_build_options(follow), 1, model, message);
+    if (error)
+        return error;
+    error = vt_build_go_on(follow, until, &model->memory->names, &built, message);
+    if (error) {
+        vt_build_process_free(&built);
+        vt_build_free(model);
+        return error;
+    }
+    keep(model, &built);
+    model->id_digits = vt_model_id_digits(model);
+    return 0;
+}
+
+const struct vt_model_builder vt_builder = {vt_build_model, vt_build_free, vt_build_follow, go_on,
+                                            vt_build_unfollow};

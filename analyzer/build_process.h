@@ -29,6 +29,15 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
                      struct vt_string *message);
 void vt_build_process_free(struct vt_built *built);
 
+/* The same again and again, as the process runs: each goes on where the last one ended, and reads what was written
+ * since, up to `until` (ns since the log began; UINT64_MAX: all). *follow is NULL after an error. */
+int vt_build_follow(const char *path, const struct vt_model_options *options,
+                    struct vt_follow **follow, struct vt_string *message);
+int vt_build_go_on(struct vt_follow *follow, uint64_t until, const struct vt_build_names *names,
+                   struct vt_built *built, struct vt_string *message);
+const struct vt_model_options *vt_build_options(const struct vt_follow *follow);
+void vt_build_unfollow(struct vt_follow *follow);
+
 /* --- build_head.c --- */
 
 /* Fills what the log's header and its gaps say of the process; its texts are the process's. */

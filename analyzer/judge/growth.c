@@ -252,6 +252,13 @@ static uint32_t find_part(const struct search *s, const struct found *found, dou
     return n - *first;
 }
 
+/* Whether a site began after its line began to grow, and has freed nothing: only its blocks' age
+ * keeps it from being called growing, as of the last of 60 cells of a notebook (case 633). */
+static bool is_new(const struct search *s, const struct found *found, uint32_t site,
+                   const struct vt_site *as) {
+    return vt_growth_curve(s, site).first >= found->begin && as->held_count == as->alloc_count;
+}
+
 /* Sites of one line of code that grow together but not alone, because the line is called on many
  * paths, a few times on each. */
 static void judge_line(const struct search *s, const uint32_t *sites, uint32_t count,
@@ -270,9 +277,13 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
                 site->unjudged = s->replay->told.any ? VT_JUDGED : VT_RETURNED;
                 continue;
             }
-            if (!n)
+            struct rise all = {.bytes = site->held_bytes, .count = site->held_count};
+            if (n)
+                site->growth = vt_growth_part(line, s->rises + first, n);
+            else if (is_new(s, &found, sites[i], site))
+                site->growth = vt_growth_part(line, &all, 1);
+            else
                 continue;
-            site->growth = vt_growth_part(line, s->rises + first, n);
             if (line->beat == p->sites[index[sites[0]]].stack)
                 site->growth->beat = site->stack;
         }

@@ -16,7 +16,8 @@
 struct tooth {
     uint32_t first, top; /* the first that rose; the highest */
     uint32_t rises;
-    uint64_t base, high; /* bytes */
+    uint64_t base, high; /* bytes: of samples' lowest and last levels */
+    uint64_t peak;       /* the highest level of all, which may be in the sample that falls */
 };
 
 static bool is_tooth(const struct search *s, const struct curve *c, const struct tooth *t) {
@@ -41,7 +42,7 @@ static bool falls_at_once(const struct search *s, const struct curve *c, const s
 static void add_tooth(const struct search *s, const struct curve *c, const struct tooth *t,
                       uint64_t *least, struct vt_sawtooth *saw) {
     const struct vt_bucket *buckets = s->history->buckets;
-    uint64_t height = t->high - t->base;
+    uint64_t height = t->peak - t->base;
     *least = !*least || height < *least ? height : *least;
     saw->bytes = height > saw->bytes ? height : saw->bytes;
     if (saw->count == VT_TEETH)
@@ -57,6 +58,8 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
     uint32_t slopes = 0; /* rises that were no teeth */
     for (uint32_t i = 0; i < c->count; i++) {
         const struct vt_sample *sample = &c->samples[i];
+        if (sample->high_bytes > t.peak)
+            t.peak = sample->high_bytes;
         if (t.rises && sample->low_bytes <= t.base) {
             if (is_tooth(s, c, &t) && falls_at_once(s, c, &t, i))
                 add_tooth(s, c, &t, &least, &saw);
@@ -67,7 +70,7 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
         }
         if (sample->last_bytes > level) {
             if (!t.rises)
-                t = (struct tooth){.first = i, .base = level};
+                t = (struct tooth){.first = i, .base = level, .peak = sample->last_bytes};
             t.rises++;
             if (sample->last_bytes > t.high) {
                 t.high = sample->last_bytes;

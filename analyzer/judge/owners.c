@@ -178,7 +178,7 @@ static void take_parts(struct making *m) {
 
 static void take_snapshot(const struct vt_sources *from, const struct vt_replay_snapshot *replayed,
                           struct vt_process *p, struct vt_snapshot *s) {
-    const struct vt_rec_snapshot *r = replayed->record;
+    const struct vt_rec_snapshot *r = &replayed->record;
     struct making m = {.from = from, .p = p, .replayed = replayed, .snapshot = s};
     uint32_t name = vt_map_get(&from->log->name_numbers, r->name);
     *s = (struct vt_snapshot){

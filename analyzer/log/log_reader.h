@@ -18,11 +18,12 @@
 
 #include <string.h>
 
-/* The part of a chunk that was checked. */
+/* A part of a chunk that was checked at once: all of it, unless the log was still written to. */
 struct vt_log_chunk {
-    uint32_t number;      /* it starts at number * VT_CHUNK_BYTES in the file */
-    uint32_t end;         /* offset in the file's chunk: end of the last complete record */
-    uint32_t events;      /* records of fixed length up to there */
+    uint32_t number;      /* the chunk starts at number * VT_CHUNK_BYTES in the file */
+    uint32_t begin, end;  /* offsets in the chunk: of its first record (0: the chunk's first), and
+                             the end of its last complete one */
+    uint32_t events;      /* records of fixed length in it */
     uint32_t tid;         /* the thread that wrote to it last */
     uint64_t first_ticks; /* smallest and largest time of its events; unset if there are none */
     uint64_t last_ticks;
@@ -137,11 +138,13 @@ struct vt_log {
     int fd;
     struct vt_answers
         *answers; /* of the pack that it is in, which outlives it; NULL: it is in none */
+    bool packed;
     uint64_t file_bytes;
     struct vt_log_header header; /* its text fields are NUL-terminated */
 
     struct vt_log_chunk *chunks;
     size_t chunk_count, chunk_room;
+    struct vt_log_passes *passes;
 
     uint64_t *words; /* of frames, each once */
     size_t word_count, word_room;
@@ -154,7 +157,7 @@ struct vt_log {
     struct vt_map stack_numbers;   /* number -> index into stacks */
     struct vt_log_module *modules; /* by start address */
     struct vt_module_index *module_index;
-    size_t module_count, module_room;
+    size_t module_count, module_room, modules_sorted;
     struct vt_log_code *codes;
     size_t code_count, code_room;
     struct vt_map code_numbers; /* number -> index into codes */
@@ -166,7 +169,8 @@ struct vt_log {
     size_t gpu_count, gpu_room;
     struct vt_rec_sample *samples; /* from LOG.nvml, by time */
     size_t sample_count, sample_room;
-    char **lines; /* source lines of Python code that is in no file */
+    uint32_t nvml_read; /* bytes of LOG.nvml that were taken */
+    char **lines;       /* source lines of Python code that is in no file */
     size_t line_count, line_room;
     struct vt_map line_keys; /* (CODE's number << 32 | line) -> index into lines */
     char **notes;
@@ -175,8 +179,11 @@ struct vt_log {
     struct vt_variable *variables; /* the environment variables that the tracer records */
     size_t variable_count, variable_room;
 
-    struct vt_log_phase *phases; /* by `began`, then the outer first */
+    /* By `began`, then the outer first; those that were read later come later. */
+    struct vt_log_phase *phases;
     size_t phase_count, phase_room;
+    struct vt_log_phase *phase_rows; /* begins and ends that are not in `phases` yet */
+    size_t phase_row_count, phase_row_room;
     struct vt_map phase_ranges; /* range -> index into phases */
     char **names;               /* of phases and domains */
     size_t name_count, name_room;
@@ -186,8 +193,11 @@ struct vt_log {
     uint64_t *lost;          /* vt_lost_entry, in the log's order */
     size_t lost_count, lost_room;
 
-    struct vt_log_step *steps; /* by number */
+    struct vt_log_step *steps; /* parents before their children */
     size_t step_count, step_room;
+    struct vt_map step_numbers;   /* number -> index into steps */
+    struct vt_log_step *unlinked; /* those that are not in `steps` yet */
+    size_t unlinked_count, unlinked_room;
     struct vt_log_around_of {
         uint32_t step, number, parent; /* numbers in the log; step 0: it is a HOP */
         uint32_t hop;                  /* AROUND: which HOP is meant instead; 0: none */
@@ -196,6 +206,9 @@ struct vt_log {
     size_t around_count, around_room;
     struct vt_log_owned *owned; /* by snapshot, then in the log's order */
     size_t owned_count, owned_room;
+    struct vt_log_owned *owned_rows; /* those that are not in `owned` yet: `step` is a number */
+    size_t owned_row_count, owned_row_room;
+    uint32_t owned_taken;
     struct vt_rec_snapshot *snapshots; /* by time */
     size_t snapshot_count, snapshot_room;
     struct vt_rec_missed *missed; /* snapshots that were not taken; in the log's order */
@@ -223,6 +236,9 @@ struct vt_log {
  * names the file, the offset, what was expected and what was found (-EINVAL: no log, or not a
  * readable one). Call vt_log_close only after 0. */
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message);
+/* Reads what was written since it was opened, or since the last call. What was there stays where it is in
+ * each table but `modules`; pointers into tables are not valid any more. Returns as vt_log_open. */
+int vt_log_go_on(struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
 /* Copies a chunk up to chunk->end, header included, to `bytes` (VT_CHUNK_BYTES). *got: how many bytes

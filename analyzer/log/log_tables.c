@@ -181,7 +181,7 @@ void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) 
     if (what < VT_PHASE_PUSH || what > VT_PHASE_MARK || (!r.range && !mark))
         return;
     uint64_t when = vt_when_ticks(r.when);
-    *VT_ADD(log->phases, log->phase_count, log->phase_room) = (struct vt_log_phase){
+    *VT_ADD(log->phase_rows, log->phase_row_count, log->phase_row_room) = (struct vt_log_phase){
         .range = mark ? 0 : r.range,
         .began = mark ? when : r.began & VT_TICKS_MASK,
         .written = end ? VT_TICKS_MASK : when,
@@ -213,32 +213,49 @@ static int compare_phases(const void *a, const void *b) {
     return VT_ORDER({x->began, y->began}, {x->range, y->range});
 }
 
-void vt_log_pair_phases(struct vt_log *log) {
-    VT_SCOPED_MAP ends = {0};
-    size_t all = log->phase_count, kept = 0;
-    VT_SCOPED uint64_t *ended = vt_alloc(all, sizeof *ended);
-    for (size_t i = 0; i < all; i++) {
-        const struct vt_log_phase *phase = &log->phases[i];
-        ended[i] = phase->ended;
-        if (phase->range && phase->written == VT_TICKS_MASK && phase->ended <= log->frontier)
-            vt_map_put(&ends, phase->range, (uint32_t)i);
-    }
-    for (size_t i = 0; i < all; i++) {
-        struct vt_log_phase phase = log->phases[i];
-        if (phase.written == VT_TICKS_MASK || phase.written > log->frontier)
+/* Adds the phases that have begun, without their ends. */
+static void begin_phases(struct vt_log *log) {
+    size_t from = log->phase_count, kept = 0;
+    for (size_t i = 0; i < log->phase_row_count; i++) {
+        struct vt_log_phase phase = log->phase_rows[i];
+        if (phase.written == VT_TICKS_MASK || phase.written > log->frontier) {
+            log->phase_rows[kept++] = phase;
             continue;
-        uint32_t end = phase.range ? vt_map_get(&ends, phase.range) : VT_MAP_NONE;
-        if (end != VT_MAP_NONE)
-            phase.ended = ended[end] > phase.began ? ended[end] : phase.began;
+        }
         phase.name = vt_map_get(&log->name_numbers, phase.name);
         phase.domain = vt_map_get(&log->name_numbers, phase.domain);
-        log->phases[kept++] = phase;
+        *VT_ADD(log->phases, log->phase_count, log->phase_room) = phase;
     }
-    log->phase_count = kept;
-    vt_sort(log->phases, kept, sizeof *log->phases, compare_phases);
-    for (size_t i = 0; i < kept; i++)
+    log->phase_row_count = kept;
+    if (from == log->phase_count)
+        return;
+    vt_sort(log->phases + from, log->phase_count - from, sizeof *log->phases, compare_phases);
+    for (size_t i = from; i < log->phase_count; i++)
         if (log->phases[i].range)
             vt_map_put(&log->phase_ranges, log->phases[i].range, (uint32_t)i);
+}
+
+void vt_log_pair_phases(struct vt_log *log) {
+    size_t kept = 0;
+    begin_phases(log);
+    for (size_t i = 0; i < log->phase_row_count; i++) {
+        struct vt_log_phase row = log->phase_rows[i];
+        bool is_end = row.written == VT_TICKS_MASK;
+        if (!is_end || row.ended > log->frontier) {
+            log->phase_rows[kept++] = row;
+            continue;
+        }
+        uint32_t index = row.range ? vt_map_get(&log->phase_ranges, row.range) : VT_MAP_NONE;
+        if (index != VT_MAP_NONE)
+            log->phases[index].ended =
+                row.ended > log->phases[index].began ? row.ended : log->phases[index].began;
+    }
+    log->phase_row_count = kept;
+    if (!kept) {
+        free(log->phase_rows);
+        log->phase_rows = NULL;
+        log->phase_row_room = 0;
+    }
 }
 
 /* records.def says which scans are conclusive. */
@@ -314,8 +331,10 @@ static int compare_modules(const void *a, const void *b) {
 }
 
 void vt_log_sort_modules(struct vt_log *log) {
-    if (!log->module_count)
+    if (log->module_count == log->modules_sorted)
         return;
+    log->modules_sorted = log->module_count;
+    vt_module_index_free(log->module_index);
     qsort(log->modules, log->module_count, sizeof *log->modules, compare_modules);
     log->module_index = vt_module_index_make(log->modules, log->module_count);
 }
@@ -363,6 +382,7 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->samples);
     vt_free_texts(log->names, log->name_count);
     free(log->phases);
+    free(log->phase_rows);
     vt_map_free(&log->phase_ranges);
     vt_map_free(&log->name_numbers);
     free(log->threads);

@@ -24,10 +24,23 @@ void vt_log_sort_samples(struct vt_log *log);
 
 void vt_log_sort_modules(struct vt_log *log);
 
-/* Pairs begins with ends and sorts the phases. Call it once, after the last record. Ignores what is
- * later than vt_log.frontier. */
+/* Pairs begins with ends: what is later than vt_log.frontier waits for the next call. */
 void vt_log_pair_phases(struct vt_log *log);
 void vt_log_free_tables(struct vt_log *log);
+
+/* --- log_passes.c --- */
+
+/* Takes all of the log that no earlier pass took. Returns 0, or -errno with `message`. */
+int vt_log_pass(struct vt_log *log, struct vt_string *message);
+
+/* What was seen: the newest time of all passes; of the last one, the smallest time that a thread has announced
+ * (UINT64_MAX: none), and whether what it was announced for is missing. */
+struct vt_log_passed {
+    uint64_t newest, oldest_entered;
+    bool in_flight;
+};
+struct vt_log_passed vt_log_passed(const struct vt_log *log);
+void vt_log_end_passes(struct vt_log *log);
 
 /* --- owner_tables.c: what snapshots say, for log_tables.c and log_reader.c --- */
 
@@ -38,7 +51,7 @@ void vt_log_take_owned(struct vt_log *log, const uint8_t *record);
 void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record);
 void vt_log_take_missed(struct vt_log *log, const uint8_t *record);
 
-/* Orders the tables and links the steps. Call it once, after the last record. */
+/* Orders the tables and links the steps. */
 void vt_log_link_owners(struct vt_log *log);
 
 void vt_log_free_owners(struct vt_log *log);

@@ -35,9 +35,12 @@ struct run {
 
 struct vt_merge {
     const struct vt_log *log;
-    uint64_t last_key;                   /* later events are ignored */
-    const struct vt_log_chunk **waiting; /* by the time of their first event */
+    uint64_t last_key;  /* later events wait */
+    uint64_t given_key; /* no earlier event was given than these */
+    uint64_t late;
+    uint32_t *waiting; /* indices of chunks, by the time of their first event */
     size_t waiting_count, waiting_at;
+    size_t known;      /* of the log's chunks */
     struct run **heap; /* the run with the smallest key first */
     size_t heap_count, heap_room;
     uint32_t taken; /* events of heap[0] in the batch that the caller has */
@@ -84,7 +87,7 @@ static uint64_t key_of(const struct run *run) {
 
 static uint64_t waiting_key(const struct vt_merge *merge) {
     return merge->waiting_at < merge->waiting_count
-               ? merge->waiting[merge->waiting_at]->first_ticks << 1
+               ? merge->log->chunks[merge->waiting[merge->waiting_at]].first_ticks << 1
                : UINT64_MAX;
 }
 
@@ -202,33 +205,45 @@ static void take_event(const struct vt_short_records *records, const uint8_t *re
         event->size_context = r.size_context;
 }
 
-/* Reads the next waiting chunk into the heap. */
-static void load(struct vt_merge *merge) {
-    const struct vt_log_chunk *chunk = merge->waiting[merge->waiting_at++];
-    struct run *run = new_run(merge);
-    struct vt_short_records records;
-    uint32_t end, length;
-    vt_progress_at("reading", merge->log->path, merge->waiting_at, merge->waiting_count);
-    merge->error = vt_log_read_chunk(merge->log, chunk, run->chunk, &end, &merge->message);
-    if (end < sizeof(struct vt_chunk_header)) /* the file was truncated since */
-        end = sizeof(struct vt_chunk_header);
-    vt_short_records_start(&records, run->chunk, end);
-    run->count = run->at = 0;
-    run->thread_count = 1;
-    run->tid[0] = chunk->tid;
+/* Takes the events up to the records' end. */
+static void take_events(struct vt_merge *merge, struct vt_short_records *records, struct run *run) {
     for (;;) {
-        struct vt_event *next = vt_short_records_events(&records, run->events + run->count);
+        struct vt_event *next = vt_short_records_events(records, run->events + run->count);
         run->count = (uint32_t)(next - run->events);
-        length = vt_short_records_next(&records, merge->record);
+        uint32_t length = vt_short_records_next(records, merge->record);
         if (!length)
-            break;
+            return;
         uint64_t word;
         memcpy(&word, merge->record, sizeof word);
         if (vt_word_type(word) == VT_REC_THREAD)
             note_thread(run, merge->record, length);
         if (vt_word_type(word) < 0x80)
-            take_event(&records, merge->record, length, &run->events[run->count++]);
+            take_event(records, merge->record, length, &run->events[run->count++]);
     }
+}
+
+/* Reads the next waiting chunk into the heap. */
+static void load(struct vt_merge *merge) {
+    const struct vt_log_chunk *chunk = &merge->log->chunks[merge->waiting[merge->waiting_at++]];
+    struct run *run = new_run(merge);
+    struct vt_short_records records;
+    uint32_t end;
+    vt_progress_at("reading", merge->log->path, merge->waiting_at, merge->waiting_count);
+    merge->error = vt_log_read_chunk(merge->log, chunk, run->chunk, &end, &merge->message);
+    if (end < sizeof(struct vt_chunk_header)) /* the file was truncated since */
+        end = sizeof(struct vt_chunk_header);
+    run->count = run->at = 0;
+    run->thread_count = 1;
+    run->tid[0] = chunk->tid;
+    vt_short_records_start(&records, run->chunk, chunk->begin < end ? chunk->begin : end);
+    if (chunk->begin)
+        take_events(merge, &records, run);
+    run->count = 0; /* those were given before */
+    run->tid[0] = run->tid[run->thread_count - 1];
+    run->from[0] = 0;
+    run->thread_count = 1;
+    records.end = end;
+    take_events(merge, &records, run);
     note_writers(run);
     if (!chunk->sorted)
         sort_run(run);
@@ -242,25 +257,61 @@ static void load(struct vt_merge *merge) {
 
 /* --- the stream --- */
 
-static int compare_chunks(const void *a, const void *b) {
-    const struct vt_log_chunk *x = *(const struct vt_log_chunk *const *)a;
-    const struct vt_log_chunk *y = *(const struct vt_log_chunk *const *)b;
-    return VT_ORDER({x->first_ticks, y->first_ticks}, {x->number, y->number});
+struct waiting {
+    uint64_t first_ticks;
+    uint32_t index;
+};
+
+static int compare_waiting(const void *a, const void *b) {
+    const struct waiting *x = a, *y = b;
+    return VT_ORDER({x->first_ticks, y->first_ticks}, {x->index, y->index});
 }
 
-struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until) {
+/* Adds the chunks that were read since the last time to those that wait. */
+static void take_chunks(struct vt_merge *merge) {
+    const struct vt_log *log = merge->log;
+    size_t left = merge->waiting_count - merge->waiting_at, count = 0;
+    size_t room = left + log->chunk_count - merge->known;
+    VT_SCOPED struct waiting *rows = vt_alloc(room, sizeof *rows);
+    for (; count < left; count++)
+        rows[count].index = merge->waiting[merge->waiting_at + count];
+    for (; merge->known < log->chunk_count; merge->known++)
+        if (log->chunks[merge->known].events)
+            rows[count++].index = (uint32_t)merge->known;
+    for (size_t i = 0; i < count; i++)
+        rows[i].first_ticks = log->chunks[rows[i].index].first_ticks;
+    vt_sort(rows, count, sizeof *rows, compare_waiting);
+    merge->waiting = vt_realloc(merge->waiting, count, sizeof *merge->waiting);
+    for (size_t i = 0; i < count; i++)
+        merge->waiting[i] = rows[i].index;
+    merge->waiting_count = count;
+    merge->waiting_at = 0;
+}
+
+struct vt_merge *vt_merge_open(const struct vt_log *log) {
     struct vt_merge *merge = vt_alloc(1, sizeof *merge);
     merge->log = log;
     merge->record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
-    if (until > log->frontier)
-        until = log->frontier;
-    merge->last_key = until << 1 | 1;
-    merge->waiting = vt_alloc(log->chunk_count, sizeof *merge->waiting);
-    for (size_t i = 0; i < log->chunk_count; i++)
-        if (log->chunks[i].events)
-            merge->waiting[merge->waiting_count++] = &log->chunks[i];
-    vt_sort(merge->waiting, merge->waiting_count, sizeof *merge->waiting, compare_chunks);
     return merge;
+}
+
+void vt_merge_go_on(struct vt_merge *merge, uint64_t until) {
+    if (until > merge->log->frontier)
+        until = merge->log->frontier;
+    merge->last_key = until << 1 | 1;
+    if (merge->known < merge->log->chunk_count)
+        take_chunks(merge);
+}
+
+/* Events that come after later ones were given are given the time of these. */
+static void give_late(struct vt_merge *merge, const struct vt_batch *batch) {
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct vt_event *e = &batch->events[i];
+        if (vt_log_key(e->word, e->when) >= merge->given_key)
+            continue;
+        merge->late++;
+        e->when = vt_when(vt_when_device(e->when), merge->given_key >> 1);
+    }
 }
 
 bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
@@ -301,13 +352,25 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
     *batch =
         (struct vt_batch){run->events + run->at, run->chunk, end - run->at, run->count - end, tid};
     merge->taken = end - run->at;
+    if (key_of(run) < merge->given_key)
+        give_late(merge, batch);
+    uint64_t given = key_at(run, end - 1);
+    if (given > merge->given_key)
+        merge->given_key = given;
     return true;
 }
 
-int vt_merge_close(struct vt_merge *merge, struct vt_string *message) {
-    int error = merge->error;
-    if (error)
+uint64_t vt_merge_late(const struct vt_merge *merge) {
+    return merge->late;
+}
+
+int vt_merge_failed(const struct vt_merge *merge, struct vt_string *message) {
+    if (merge->error)
         vt_string_add(message, merge->message.text);
+    return merge->error;
+}
+
+void vt_merge_close(struct vt_merge *merge) {
     vt_string_free(&merge->message);
     for (size_t i = 0; i < merge->heap_count; i++) {
         merge->heap[i]->next_free = merge->spare;
@@ -318,5 +381,4 @@ int vt_merge_close(struct vt_merge *merge, struct vt_string *message) {
     free(merge->waiting);
     free(merge->record);
     free(merge);
-    return error;
 }

@@ -22,12 +22,15 @@ struct vt_batch {
 
 struct vt_merge;
 
-/* All events up to the time `until`, in ticks. Never NULL; the log must outlive it. Free it with
- * vt_merge_close. */
-struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until);
-bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch); /* false: no more */
-/* Frees it. Returns 0, or -errno with `message` if the events ended early, because a chunk could
- * not be read. */
-int vt_merge_close(struct vt_merge *merge, struct vt_string *message);
+/* Never NULL; the log must outlive it. Free it with vt_merge_close. */
+struct vt_merge *vt_merge_open(const struct vt_log *log);
+/* From now on events up to the time `until`, in ticks, are given, as far as the log was read (vt_log_go_on). One that was
+ * read after later ones were given is given once, at their time: vt_merge_late. */
+void vt_merge_go_on(struct vt_merge *merge, uint64_t until);
+bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch); /* false: no more for now */
+uint64_t vt_merge_late(const struct vt_merge *merge);               /* how many there were */
+/* Whether the events ended early, because a chunk could not be read: -errno with `message`; else 0. */
+int vt_merge_failed(const struct vt_merge *merge, struct vt_string *message);
+void vt_merge_close(struct vt_merge *merge);
 
 #endif

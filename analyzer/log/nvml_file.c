@@ -114,11 +114,12 @@ static void take_record(struct vt_log *log, const uint8_t *record, uint32_t leng
 uint64_t vt_nvml_file_take(struct vt_log *log) {
     struct vt_nvml_file file;
     vt_nvml_file_read(log->path, &log->header, &file);
-    uint32_t offset = sizeof(struct vt_nvml_header), length;
+    uint32_t offset = log->nvml_read ? log->nvml_read : sizeof(struct vt_nvml_header), length;
     const char *what = NULL;
     for (; file.bytes && (length = vt_log_next(file.bytes, offset, file.end, &what));
          offset += length)
         take_record(log, file.bytes + offset, length);
+    log->nvml_read = offset;
     if (what)
         vt_log_note(log, vt_formatted(
                              "%s: offset %u: %s is damaged: the samples from there on are left out",

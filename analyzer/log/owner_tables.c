@@ -17,7 +17,7 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
         return;
     const char *text = (const char *)record + sizeof r;
     bool counted = r.kind >= VT_STEP_NAME, is_class = r.kind == VT_STEP_CLASS;
-    *VT_ADD(log->steps, log->step_count, log->step_room) = (struct vt_log_step){
+    *VT_ADD(log->unlinked, log->unlinked_count, log->unlinked_room) = (struct vt_log_step){
         .number = r.number,
         .parent = r.parent,
         .kind = r.kind,
@@ -71,15 +71,17 @@ void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_owned r;
     memcpy(&r, record, sizeof r);
     for (uint32_t i = 0, at = sizeof r; i < r.count; i++, at += sizeof(struct vt_owned)) {
-        VT_GROW(log->owned, log->owned_count, log->owned_room);
-        struct vt_log_owned *owned = &log->owned[log->owned_count];
+        VT_GROW(log->owned_rows, log->owned_row_count, log->owned_row_room);
+        struct vt_log_owned *owned = &log->owned_rows[log->owned_row_count];
         owned->snapshot = r.snapshot;
         owned->seen = UINT64_MAX;
         memcpy(&owned->entry, record + at, sizeof owned->entry);
-        if (owned->entry.step || !i)
-            owned->order = (uint32_t)log->owned_count++;
-        else
+        if (owned->entry.step || !i) {
+            owned->order = log->owned_taken++;
+            log->owned_row_count++;
+        } else {
             owned[-1].seen = ((uint64_t)owned->entry.roles << 16 | owned->entry.holders) * 512;
+        }
     }
 }
 
@@ -109,7 +111,7 @@ static int compare_snapshots(const void *a, const void *b) {
 
 /* Gives steps what is around their words. A parent has a smaller number, so a chain always ends; one that
  * does not begin in a variable is none. */
-static void link_arounds(struct vt_log *log, const struct vt_map *steps) {
+static void link_arounds(struct vt_log *log) {
     struct vt_map hops = {0};
     for (size_t i = 0; i < log->around_count; i++) {
         struct vt_log_around_of *of = &log->arounds[i];
@@ -122,7 +124,7 @@ static void link_arounds(struct vt_log *log, const struct vt_map *steps) {
     }
     for (size_t i = 0; i < log->around_count; i++) {
         const struct vt_log_around_of *of = &log->arounds[i];
-        uint32_t step = of->step ? vt_map_get(steps, of->step) : VT_MAP_NONE;
+        uint32_t step = of->step ? vt_map_get(&log->step_numbers, of->step) : VT_MAP_NONE;
         uint32_t hop = of->hop ? vt_map_get(&hops, of->hop) : (uint32_t)i;
         if (step != VT_MAP_NONE && hop != VT_MAP_NONE)
             log->steps[step].around = &log->arounds[hop].around;
@@ -130,27 +132,55 @@ static void link_arounds(struct vt_log *log, const struct vt_map *steps) {
     vt_map_free(&hops);
 }
 
-/* Makes indices of the parents' numbers. Of two steps with one number the first counts. */
+/* Adds the steps that were read since the last time, with indices for their parents' numbers. Of two steps with one
+ * number the first counts. As long as the process runs, a step whose parent was not read yet waits for it. */
 static void link_steps(struct vt_log *log) {
-    VT_SCOPED_MAP numbers = {0};
-    vt_sort(log->steps, log->step_count, sizeof *log->steps, compare_steps);
-    for (size_t i = 0; i < log->step_count; i++) {
-        struct vt_log_step *step = &log->steps[i];
-        bool root = !step->parent;
-        step->lost = false;
-        if (root) {
-            step->parent = VT_MAP_NONE;
-        } else {
-            step->parent =
-                step->parent < step->number ? vt_map_get(&numbers, step->parent) : VT_MAP_NONE;
-            step->lost = step->parent == VT_MAP_NONE;
+    size_t kept = 0;
+    vt_sort(log->unlinked, log->unlinked_count, sizeof *log->unlinked, compare_steps);
+    for (size_t i = 0; i < log->unlinked_count; i++) {
+        struct vt_log_step step = log->unlinked[i];
+        uint32_t index = (uint32_t)log->step_count;
+        bool root = !step.parent;
+        uint32_t parent = !root && step.parent < step.number
+                              ? vt_map_get(&log->step_numbers, step.parent)
+                              : VT_MAP_NONE;
+        if (!root && parent == VT_MAP_NONE && log->running) {
+            log->unlinked[kept++] = step;
+            continue;
         }
-        step->root = step->parent == VT_MAP_NONE ? (uint32_t)i : log->steps[step->parent].root;
-        vt_map_add(&numbers, step->number, (uint32_t)i);
+        step.parent = parent;
+        step.lost = !root && parent == VT_MAP_NONE;
+        step.root = parent == VT_MAP_NONE ? index : log->steps[parent].root;
+        vt_map_add(&log->step_numbers, step.number, index);
+        *VT_ADD(log->steps, log->step_count, log->step_room) = step;
     }
-    for (size_t i = 0; i < log->owned_count; i++)
-        log->owned[i].entry.step = vt_map_get(&numbers, log->owned[i].entry.step);
-    link_arounds(log, &numbers);
+    log->unlinked_count = kept;
+}
+
+/* Adds what snapshots say, with indices for the numbers of steps, as far as these are known. */
+static void link_owned(struct vt_log *log) {
+    size_t linked = 0;
+    for (; linked < log->owned_row_count; linked++) {
+        struct vt_owned *entry = &log->owned_rows[linked].entry;
+        uint32_t step = vt_map_get(&log->step_numbers, entry->step);
+        if (step == VT_MAP_NONE && entry->step && log->running)
+            break;
+        entry->step = step;
+    }
+    if (!log->owned_count && linked == log->owned_row_count) { /* all at once: it may be much */
+        free(log->owned);
+        log->owned = log->owned_rows;
+        log->owned_count = linked;
+        log->owned_room = log->owned_row_room;
+        log->owned_rows = NULL;
+        log->owned_row_count = log->owned_row_room = 0;
+        return;
+    }
+    for (size_t i = 0; i < linked; i++)
+        *VT_ADD(log->owned, log->owned_count, log->owned_room) = log->owned_rows[i];
+    log->owned_row_count -= linked;
+    memmove(log->owned_rows, log->owned_rows + linked,
+            log->owned_row_count * sizeof *log->owned_rows);
 }
 
 /* Leaves the last snapshots, and of two with one number the first. */
@@ -170,6 +200,8 @@ static void choose_snapshots(struct vt_log *log) {
 
 void vt_log_link_owners(struct vt_log *log) {
     link_steps(log);
+    link_owned(log);
+    link_arounds(log);
     /* of a single snapshot they are in order already, and may be many */
     bool sorted = true;
     for (size_t i = 1; i < log->owned_count && sorted; i++)
@@ -184,11 +216,18 @@ void vt_log_free_owners(struct vt_log *log) {
         free(log->steps[i].name);
         free(log->steps[i].type);
     }
+    for (size_t i = 0; i < log->unlinked_count; i++) {
+        free(log->unlinked[i].name);
+        free(log->unlinked[i].type);
+    }
     for (size_t i = 0; i < log->around_count; i++)
         free(log->arounds[i].around.halves);
     free(log->arounds);
     free(log->steps);
+    free(log->unlinked);
+    vt_map_free(&log->step_numbers);
     free(log->owned);
+    free(log->owned_rows);
     free(log->snapshots);
     free(log->missed);
 }

@@ -478,6 +478,8 @@ struct vt_model {
     struct vt_model_memory *memory;
 };
 
+struct vt_follow; /* a log that is followed: see vt_model_builder */
+
 /* Which part of the logs to use. Start it as {.device = -1}. */
 struct vt_model_options {
     const char *since, *until;    /* "90s", "80%", "epoch#3"; NULL: from the start, to the end */
@@ -497,6 +499,13 @@ struct vt_model_builder {
                  const struct vt_model_options *options, struct vt_model *model,
                  struct vt_string *message);
     void (*free)(struct vt_model *model);
+    /* The same of one log as its process runs: each model goes on where the last one ended, up to `until` (ns since the
+     * log began; UINT64_MAX: all that is written). *follow is NULL after an error. What was built outlives it. */
+    int (*follow)(const char *log, const struct vt_model_options *options,
+                  struct vt_follow **follow, struct vt_string *message);
+    int (*go_on)(struct vt_follow *follow, uint64_t until, struct vt_model *model,
+                 struct vt_string *message);
+    void (*unfollow)(struct vt_follow *follow);
 };
 
 /* What id_digits is: how many hex digits make all site ids distinct, at least 4. */

@@ -157,7 +157,7 @@ void vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
                               .first_round = h->round,
                               .oldest_freed = VT_NO_BUCKET};
     if (last) {
-        fresh.low_bytes = last->last_bytes;
+        fresh.low_bytes = fresh.high_bytes = last->last_bytes;
         fresh.low_count = fresh.high_count = last->last_count;
     }
     if (s->count == s->room) { /* most of a million sites have one */

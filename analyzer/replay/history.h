@@ -20,7 +20,7 @@
 /* By events at least so many, once there are, and less than twice as many; at most as many again by the
  * iterations of each name that has edges. Laplace's test needs about a hundred rises if they come at
  * random (doc/GROWTH.md); this is twice as many, at some kilobytes a site. */
-#define VT_HISTORY_BUCKETS 128u
+#define VT_HISTORY_BUCKETS 192u
 /* So many names of phases are counted, and so many of them have edges. */
 #define VT_HISTORY_NAMES   8u
 #define VT_HISTORY_EDGES   2u
@@ -50,7 +50,7 @@ struct vt_sample {
     uint32_t bucket;
     uint32_t kept_count; /* allocated in the bucket and never freed */
     uint64_t kept_bytes;
-    uint64_t low_bytes, last_bytes;
+    uint64_t low_bytes, last_bytes, high_bytes;
     uint32_t low_count, high_count, last_count;
     uint32_t allocs;                  /* of the site up to the bucket's end, at most UINT32_MAX */
     uint64_t thread_events;           /* of vt_site_history.thread, before the first change */
@@ -208,11 +208,13 @@ static inline void vt_history_change(struct vt_history *h, struct vt_site_histor
     s->now->last_round = h->round;
 }
 
-/* To be called after an allocation, with the blocks that the site holds now. Returns the sample to pass to
- * vt_history_freed for this block. For a block from before the window that is VT_NO_SAMPLE. */
+/* To be called after an allocation, with the blocks that the site holds now, and their bytes. Returns the sample to pass to
+ * vt_history_freed for this block, of `bytes`. For a block from before the window that is VT_NO_SAMPLE. */
 static inline uint32_t vt_history_kept(const struct vt_history *h, struct vt_site_history *s,
-                                       uint64_t count, uint64_t bytes) {
+                                       uint64_t count, uint64_t level, uint64_t bytes) {
     struct vt_sample *now = s->now;
+    if (level > now->high_bytes)
+        now->high_bytes = level;
     if (count > now->high_count)
         now->high_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     now->kept_bytes += bytes;

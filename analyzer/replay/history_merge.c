@@ -41,6 +41,7 @@ static void join(struct vt_sample *to, const struct vt_sample *from) {
     to->low_bytes = from->low_bytes < to->low_bytes ? from->low_bytes : to->low_bytes;
     to->low_count = from->low_count < to->low_count ? from->low_count : to->low_count;
     to->high_count = from->high_count > to->high_count ? from->high_count : to->high_count;
+    to->high_bytes = from->high_bytes > to->high_bytes ? from->high_bytes : to->high_bytes;
     to->last_bytes = from->last_bytes;
     to->last_count = from->last_count;
     to->allocs = from->allocs;

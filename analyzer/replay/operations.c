@@ -99,9 +99,15 @@ uint64_t vt_operations_round(struct vt_operations *o, const struct vt_log *log, 
     return t->round;
 }
 
-void vt_operations_close(struct vt_operations *o) {
+void vt_operations_forget(struct vt_operations *o) {
     free(o->keys);
     free(o->code_is);
+    o->keys = NULL;
+    o->code_is = NULL;
+}
+
+void vt_operations_close(struct vt_operations *o) {
+    vt_operations_forget(o);
     free(o->threads);
     *o = (struct vt_operations){0};
 }

@@ -46,6 +46,8 @@ static inline uint64_t vt_operations_next(struct vt_operations *o, uint32_t thre
     o->threads[thread] = (struct vt_operations_thread){VT_NO_OPERATION, ++o->rounds};
     return o->rounds;
 }
+/* The log has further stacks and codes: forgets what it found in those it knew. */
+void vt_operations_forget(struct vt_operations *operations);
 void vt_operations_close(struct vt_operations *operations);
 
 #endif

@@ -166,7 +166,7 @@ static uint32_t *find_lost(const struct vt_addresses *live, uint64_t allocation)
 static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     struct vt_replay *r = w->r;
     struct vt_replay_snapshot *s = VT_ADD(r->snapshots, r->snapshot_count, r->snapshot_room);
-    *s = (struct vt_replay_snapshot){.record = record};
+    *s = (struct vt_replay_snapshot){.record = *record};
     struct vt_map segments = list_segments(r);
     VT_SCOPED uint8_t *seen = vt_addresses_bits(&r->live);
     struct sums sums = {0};
@@ -215,6 +215,15 @@ void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
          w->snapshot++)
         if (log->snapshots[w->snapshot].why != VT_SNAPSHOT_EXITED) /* has no names of its own */
             take(w, &log->snapshots[w->snapshot]);
+    w->snapshots_until = ticks;
+    vt_owned_find_next(w);
+}
+
+void vt_owned_find_next(struct vt_walk *w) {
+    const struct vt_log *log = w->log;
+    for (w->snapshot = 0; w->snapshot < log->snapshot_count &&
+                          log->snapshots[w->snapshot].ticks < w->snapshots_until;)
+        w->snapshot++;
     w->snapshot_ticks =
         w->snapshot < log->snapshot_count ? log->snapshots[w->snapshot].ticks : UINT64_MAX;
 }

@@ -31,7 +31,7 @@ struct vt_owned_sum {
 };
 
 struct vt_replay_snapshot {
-    const struct vt_rec_snapshot *record;
+    struct vt_rec_snapshot record;
     struct vt_owned_sum *sums; /* by site, then the owners first */
     size_t sum_count;
     uint64_t live_bytes, live_count;     /* device memory, owned or not */
@@ -43,6 +43,8 @@ struct vt_walk;
 
 /* Takes the snapshots that were made before `ticks`; call it before the first event at that time. */
 void vt_owned_take(struct vt_walk *w, uint64_t ticks);
+/* The log was read: finds the next one to take. */
+void vt_owned_find_next(struct vt_walk *w);
 
 struct vt_replay;
 

@@ -110,7 +110,7 @@ static void on_mark(struct vt_walk *w, const struct vt_rec_phase *p) {
     if (vt_pytest_is(w->log->names[mark.name]))
         vt_pytest_take(w, w->log->names[mark.name]);
     else if (w->history)
-        vt_phase_kinds_begin(w->kinds, w->history, mark, w->now);
+        vt_phase_kinds_begin(&w->kinds, w->history, mark, w->now);
 }
 
 static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
@@ -133,12 +133,12 @@ static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
         *phase = (struct vt_replay_phase){
             .seen = true, .live_at_start = w->driver_bytes, .epoch = w->epoch};
         if (w->history)
-            phase->kind = vt_phase_kinds_begin(w->kinds, w->history, name, w->now);
+            phase->kind = vt_phase_kinds_begin(&w->kinds, w->history, name, w->now);
     } else {
         phase->ended = true;
         end_phase(w, phase);
         if (w->history)
-            vt_phase_kinds_end(w->kinds, w->history, name, phase->kind, w->now);
+            vt_phase_kinds_end(&w->kinds, w->history, name, phase->kind, w->now);
     }
 }
 
@@ -148,11 +148,20 @@ static void end_phases(struct vt_walk *w) {
     for (size_t i = 0; i < w->log->phase_count; i++)
         if (w->r->phases[i].seen && !w->r->phases[i].ended)
             end_phase(w, &w->r->phases[i]);
-    free(w->highs);
+}
+
+static void start_sums(struct vt_replay_book *book) {
+    book->live_count = book->allocated_bytes = book->alloc_count = book->free_count = 0;
 }
 
 /* What events only change for their sites is summed up for the books. */
 static void end_sites(struct vt_walk *w) {
+    for (unsigned d = 0; d < 256; d++) {
+        start_sums(&w->r->devices[d].driver);
+        start_sums(&w->r->devices[d].framework);
+    }
+    start_sums(&w->r->host);
+    start_sums(&w->r->managed);
     for (size_t i = 0; i < w->r->site_count; i++) {
         struct vt_replay_site *site = &w->r->sites[i];
         struct vt_replay_book *book = vt_walk_book(w->r, site->layer, site->device);
@@ -320,81 +329,128 @@ const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t
     return "";
 }
 
-int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
-                  struct vt_replay *replay, struct vt_string *message) {
-    struct vt_history *history = wishes.history;
+struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window,
+                               struct vt_replay_wishes wishes, struct vt_replay *replay) {
     const char *variable;
-    struct vt_phase_kinds kinds = {0};
-    struct vt_walk w = {
-        .r = replay,
-        .log = log,
-        .ids = vt_sites_open(log),
-        .window = window,
-        .sampled = log->sample_count > 0,
-        .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
-        .snapshot_ticks =
-            log->snapshot_count && !wishes.rehearsal ? log->snapshots[0].ticks : UINT64_MAX,
-        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
-                          ? log->header.exit_ticks
-                          : UINT64_MAX,
-        .slot_end = UINT64_MAX,
-        .history = history,
-        .kinds = &kinds,
-        .rehearsal = wishes.rehearsal,
-        .wished = wishes.pictures};
-    struct vt_batch batch;
+    struct vt_walk *w = vt_alloc(1, sizeof *w);
+    *w = (struct vt_walk){.r = replay,
+                          .log = log,
+                          .window = window,
+                          .window_waits = window.since > 0,
+                          .age_ticks = (1u << 24) - 1,
+                          .slot_end = UINT64_MAX,
+                          .history = wishes.history,
+                          .rehearsal = wishes.rehearsal,
+                          .wished = wishes.pictures,
+                          .merge = vt_merge_open(log),
+                          .contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w->contexts)};
     memset(replay, 0, sizeof *replay);
-    replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);
     replay->settings = vt_cache_settings_read(
         vt_replay_torch_settings(log->variables, log->variable_count, &variable));
     replay->packing_work = VT_PACKING_WORK;
     replay->age_unit = 1;
-    w.age_ticks = (1u << 24) - 1;
-    replay->sure_until = sure_until(&log->header);
-    w.window_waits = window.since > 0;
     for (unsigned d = 0; d < 256; d++)
         replay->devices[d].untracked_least = UINT64_MAX;
-    w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
     vt_addresses_start(&replay->live);
-    vt_walk_start_sites(&w);
-    if (!w.window_waits)
-        open_window(&w);
-    struct vt_merge *merge = vt_merge_open(log, window.until);
-    while (vt_merge_next(merge, &batch)) {
-        if (history && (w.tid != batch.tid || !history->thread_count))
-            vt_history_thread(history, batch.tid);
-        w.tid = batch.tid;
-        on_batch(&w, &batch);
+    vt_walk_start_sites(w);
+    if (!w->window_waits)
+        open_window(w);
+    return w;
+}
+
+/* What the log has more of than when it was read last. */
+static void take_tables(struct vt_walk *w) {
+    const struct vt_log *log = w->log;
+    struct vt_replay *r = w->r;
+    vt_sites_close(w->ids);
+    w->ids = vt_sites_open(log);
+    vt_operations_forget(&w->operations);
+    r->phases = vt_realloc(r->phases, log->phase_count, sizeof *r->phases);
+    memset(r->phases + r->phase_count, 0, (log->phase_count - r->phase_count) * sizeof *r->phases);
+    r->phase_count = log->phase_count;
+    r->sure_until = sure_until(&log->header);
+    if (w->history)
+        w->history->program_end = log->header.program_end;
+    w->sampled = log->sample_count > 0;
+    while (w->sample < log->sample_count && vt_when_ticks(log->samples[w->sample].when) < w->now)
+        w->sample++;
+    w->sample_ticks =
+        w->sample < log->sample_count ? vt_when_ticks(log->samples[w->sample].when) : UINT64_MAX;
+    if (!w->rehearsal)
+        vt_owned_find_next(w);
+    w->correct_at = log->live_listed && !r->corrected && w->window.until >= log->header.exit_ticks
+                        ? log->header.exit_ticks
+                        : UINT64_MAX;
+    w->stop = 0;
+}
+
+int vt_replay_go_on(struct vt_walk *w, uint64_t until, struct vt_string *message) {
+    struct vt_batch batch;
+    take_tables(w);
+    if (until > w->window.until)
+        until = w->window.until;
+    vt_merge_go_on(w->merge, until);
+    while (vt_merge_next(w->merge, &batch)) {
+        if (w->history && (w->tid != batch.tid || !w->history->thread_count))
+            vt_history_thread(w->history, batch.tid);
+        w->tid = batch.tid;
+        on_batch(w, &batch);
     }
-    if (history && !history->thread_count) /* a list of live blocks may follow, without any event */
-        vt_history_thread(history, w.tid);
-    int error = vt_merge_close(merge, message);
-    take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
-    if (w.window_waits)
-        open_window(&w);
-    if (w.snapshot_ticks <= window.until)
-        vt_owned_take(&w, window.until);
-    if (w.correct_at != UINT64_MAX && !error)
-        vt_walk_correct(&w);
-    if (window.until == VT_TICKS_MASK)
-        vt_owned_take_lost(replay, log);
-    vt_walk_count_mapped(replay);
-    vt_walk_end_slots(&w);
-    if (w.pictures)
-        vt_picture_maps_end(&w);
-    end_sites(&w);
-    end_phases(&w);
-    if (history)
-        replay->iterations = vt_phase_kinds_choose(&kinds, history);
-    vt_phase_kinds_free(&kinds);
+    if (w->history &&
+        !w->history->thread_count) /* a list of live blocks may follow, without any event */
+        vt_history_thread(w->history, w->tid);
+    w->r->late_events = vt_merge_late(w->merge);
+    int error = vt_merge_failed(w->merge, message);
+    uint64_t read = until < w->log->frontier ? until : w->log->frontier;
+    take_samples(w, read);
+    if (w->window_waits && read >= w->window.since)
+        open_window(w);
+    if (w->snapshot_ticks <= read)
+        vt_owned_take(w, read);
+    if (w->correct_at <= read && !error)
+        vt_walk_correct(w);
+    return error;
+}
+
+void vt_replay_settle(struct vt_walk *w) {
+    struct vt_replay *r = w->r;
+    if (w->window_waits)
+        open_window(w);
+    for (size_t i = 0; i < r->site_count; i++)
+        r->sites[i].lost_count = r->sites[i].mapped_count = 0;
+    if (w->window.until == VT_TICKS_MASK)
+        vt_owned_take_lost(r, w->log);
+    vt_walk_count_mapped(r);
+    vt_walk_end_slots(w);
+    if (w->pictures)
+        vt_picture_maps_end(w);
+    end_sites(w);
+    end_phases(w);
+    if (w->history)
+        r->iterations = vt_phase_kinds_choose(&w->kinds, w->history);
+}
+
+void vt_replay_close(struct vt_walk *w) {
+    vt_merge_close(w->merge);
+    vt_phase_kinds_free(&w->kinds);
     for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
-        free(w.contexts[i].keys);
-    free(w.contexts);
-    vt_operations_close(&w.operations);
-    vt_walk_close_sites(&w);
-    vt_sites_close(w.ids);
-    vt_map_free(&w.objects);
-    vt_fails_free(&w.fails);
+        free(w->contexts[i].keys);
+    free(w->contexts);
+    free(w->highs);
+    vt_operations_close(&w->operations);
+    vt_walk_close_sites(w);
+    vt_sites_close(w->ids);
+    vt_map_free(&w->objects);
+    vt_fails_free(&w->fails);
+    free(w);
+}
+
+int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
+                  struct vt_replay *replay, struct vt_string *message) {
+    struct vt_walk *w = vt_replay_open(log, window, wishes, replay);
+    int error = vt_replay_go_on(w, VT_TICKS_MASK, message);
+    vt_replay_settle(w);
+    vt_replay_close(w);
     return error;
 }
 

@@ -188,7 +188,8 @@ struct vt_replay {
     struct vt_slots slots;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
-    struct vt_replay_phase *phases;  /* parallel to vt_log.phases */
+    struct vt_replay_phase *phases; /* parallel to vt_log.phases */
+    size_t phase_count;
     struct vt_iterations iterations; /* with a history */
     uint64_t age_unit;               /* ticks in a unit of vt_address.allocated_at */
     bool corrected;                  /* by the live list: earlier levels are too high */
@@ -204,6 +205,7 @@ struct vt_replay {
     uint64_t strays;      /* blocks in no known driver memory, or overlapping others */
     uint64_t lost_blocks; /* blocks whose driver memory was freed before them */
     uint64_t replaced;    /* allocations at an address that was still live: a free was missed */
+    uint64_t late_events; /* were read after later ones had been replayed */
 };
 #define VT_REPLAY_FAILS 1000
 
@@ -236,6 +238,16 @@ struct vt_replay_wishes {
 int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
                   struct vt_replay *replay, struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
+
+/* The same of a log that is still written to, step by step. The walk keeps what it needs to go on: `replay`, `log` and
+ * the wishes must outlive it. */
+struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window,
+                               struct vt_replay_wishes wishes, struct vt_replay *replay);
+/* Replays the events up to `until`, in ticks, that were read by now (vt_log_go_on). */
+int vt_replay_go_on(struct vt_walk *walk, uint64_t until, struct vt_string *message);
+/* Fills what only the end shows, as if this was the end. The walk may go on after it. */
+void vt_replay_settle(struct vt_walk *walk);
+void vt_replay_close(struct vt_walk *walk);
 
 /* Frees what is known of single blocks: `live`, and what the snapshots say of them. */
 void vt_replay_drop_live(struct vt_replay *replay);

@@ -223,7 +223,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
         struct vt_site_history *history = vt_history_of(w->history, origin->site);
         vt_history_change(w->history, history, site->live_bytes, site->live_count,
                           site->alloc_count);
-        sample = vt_history_kept(w->history, history, site->live_count + 1, size);
+        sample = vt_history_kept(w->history, history, site->live_count + 1, site->live_bytes + size,
+                                 size);
     }
     *entry = (struct vt_address){.key = key,
                                  .size = size,

@@ -62,13 +62,14 @@ struct vt_walk {
     struct vt_walk_context *contexts; /* by context number */
     bool lists_contexts;              /* their keys are kept */
     struct vt_history *history;       /* NULL: not requested */
-    struct vt_phase_kinds *kinds;     /* with a history */
-    struct vt_operations operations;  /* for the history */
-    struct vt_rehearsal *rehearsal;   /* NULL: not requested */
-    struct vt_pictures *wished;       /* NULL: not requested */
-    struct vt_pictures *pictures;     /* the same once the window has begun */
-    unsigned stream;                  /* of the block that was placed last */
-    uint16_t block_hook;              /* and its hook */
+    struct vt_phase_kinds kinds;      /* with a history */
+    struct vt_merge *merge;
+    struct vt_operations operations; /* for the history */
+    struct vt_rehearsal *rehearsal;  /* NULL: not requested */
+    struct vt_pictures *wished;      /* NULL: not requested */
+    struct vt_pictures *pictures;    /* the same once the window has begun */
+    unsigned stream;                 /* of the block that was placed last */
+    uint16_t block_hook;             /* and its hook */
     unsigned age_shift;
     uint64_t age_ticks;                  /* the last time for which it is large enough */
     uint64_t now;                        /* ticks of the current event */
@@ -81,6 +82,7 @@ struct vt_walk {
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
     size_t snapshot;                     /* the next of log->snapshots */
     uint64_t snapshot_ticks;             /* its time; UINT64_MAX: none */
+    uint64_t snapshots_until;            /* those before this time were taken */
     struct vt_walk_high *highs;          /* of the epochs between phases: see replay.c */
     size_t high_count, high_room;
     uint64_t epoch;      /* the current one's number */

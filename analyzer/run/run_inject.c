@@ -58,7 +58,8 @@ static int visit_calls(struct sweep *sweep, const char *path, visit *each) {
     if (vt_error_status(vt_log_open(path, &log, &message), &message))
         return VT_STATUS_CANNOT_TRACE;
     struct vt_sites *sites = vt_sites_open(&log);
-    struct vt_merge *merge = vt_merge_open(&log, VT_TICKS_MASK);
+    struct vt_merge *merge = vt_merge_open(&log);
+    vt_merge_go_on(merge, VT_TICKS_MASK);
     while (vt_merge_next(merge, &batch))
         for (uint32_t i = 0; i < batch.count; i++) {
             uint64_t word = batch.events[i].word;
@@ -79,7 +80,8 @@ static int visit_calls(struct sweep *sweep, const char *path, visit *each) {
                              0, 0),
                  ++ordinal, injected);
         }
-    int error = vt_error_status(vt_merge_close(merge, &message), &message);
+    int error = vt_error_status(vt_merge_failed(merge, &message), &message);
+    vt_merge_close(merge);
     vt_sites_close(sites);
     vt_log_close(&log);
     return error ? VT_STATUS_CANNOT_TRACE : 0;

@@ -205,7 +205,7 @@ static void sum_up(const char *path, struct summary *s) {
     }
     for (size_t i = 0; i < replay.snapshot_count && log.code_count; i++) {
         const struct vt_replay_snapshot *at_end = &replay.snapshots[i];
-        if (at_end->record->why == VT_SNAPSHOT_END && at_end->driver_count > s->count) {
+        if (at_end->record.why == VT_SNAPSHOT_END && at_end->driver_count > s->count) {
             s->python_bytes = at_end->driver_bytes;
             s->python_count = at_end->driver_count;
         }

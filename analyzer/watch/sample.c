@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a refresh learns (see sample.h). A model is built anew each time: 20 ns an event. Rates are
- * differences between what lines hold now and a minute ago; at the first frame, the log up to a minute
- * ago is read once more.
+ * What a refresh learns (see sample.h): it goes on reading each log where the last one ended. Rates are
+ * differences between what lines hold now and a minute ago.
  */
 #include "sample.h"
 
@@ -50,6 +49,7 @@ struct follow {
     uint32_t past_count;
     struct course *courses;
     uint32_t course_count, course_room;
+    struct vt_follow *followed;    /* NULL: it cannot be read yet */
     struct vt_watch_process *last; /* NULL: nothing was read yet */
     struct stat read;              /* the log's, before that was read */
 };
@@ -91,6 +91,7 @@ struct vt_sampler *vt_sample_open(char *const *words, int count,
     struct vt_sampler *s = vt_alloc(1, sizeof *s);
     s->builder = builder;
     s->options = *options;
+    s->options.timeline = VT_TIMELINE_COURSES;
     s->source_count = count ? (uint32_t)count : 1;
     s->sources = vt_alloc(s->source_count, sizeof *s->sources);
     for (uint32_t i = 0; i < s->source_count; i++)
@@ -113,6 +114,7 @@ void vt_sample_close(struct vt_sampler *s) {
         for (uint32_t j = 0; j < f->course_count; j++)
             free(f->courses[j].points);
         vt_frame_let_go(f->last, s->builder);
+        s->builder->unfollow(f->followed);
         free(f->courses);
         free(f->source);
         free(f->log);
@@ -121,6 +123,14 @@ void vt_sample_close(struct vt_sampler *s) {
     free(s->sources);
     free(s->follows);
     free(s);
+}
+
+/* The time that has passed since the log began, as long as the process runs. */
+static uint64_t time_of(const struct vt_process *p) {
+    uint64_t now = clock_ns(CLOCK_REALTIME);
+    bool running = p->ending.how == VT_END_RUNNING;
+    uint64_t age = p->started_at && now > p->started_at ? now - p->started_at : 0;
+    return running && age > p->duration ? age : p->duration;
 }
 
 /* --- rates --- */
@@ -152,24 +162,27 @@ static void remember_held(struct follow *f, uint64_t at, const struct vt_watch_p
     vt_sort(past->held, past->count, sizeof *past->held, by_key);
 }
 
-/* What was held a minute before `now`: from the log up to there, since nobody looked then. */
-static void remember_minute(struct vt_sampler *s, struct follow *f, uint64_t now) {
+/* What was held a minute ago: nobody looked then, so the log is read up to there first. Returns 0, or -errno with
+ * `message`. */
+static int remember_minute(struct vt_sampler *s, struct follow *f, struct vt_string *message) {
     struct vt_model model;
-    VT_SCOPED_STRING message = {0};
-    struct vt_model_options options = s->options;
-    const char *log = f->log;
-    if (now <= VT_WATCH_MINUTE) {
-        remember_held(f, 0, NULL); /* the log's begin: nothing */
-        return;
-    }
-    uint64_t then = now - VT_WATCH_MINUTE;
-    VT_SCOPED char *until = vt_formatted("%llums", (unsigned long long)(then / 1000000));
-    options.until = until;
-    if (!s->builder->build(&log, 1, &options, &model, &message)) {
+    uint64_t then = 0;
+    for (int look = 0; look < 2;
+         look++) { /* at the log's begin, from which its age is known; then */
+        int error = s->builder->go_on(f->followed, then, &model, message);
+        if (error)
+            return error;
         struct vt_watch_process *w = vt_frame_process(&model);
-        remember_held(f, then, w);
+        uint64_t now = time_of(w->process);
+        if (look || now <= VT_WATCH_MINUTE)
+            remember_held(f, then, w);
+        bool is_old = now > VT_WATCH_MINUTE && w->state == VT_WATCH_RUNNING;
         vt_frame_let_go(w, s->builder);
+        if (!is_old)
+            break;
+        then = now - VT_WATCH_MINUTE;
     }
+    return 0;
 }
 
 static double rate_since(const struct past *past, uint64_t key, uint64_t bytes, uint64_t now) {
@@ -268,14 +281,6 @@ static bool is_unchanged(const struct follow *f, const struct stat *st) {
            f->read.st_mtim.tv_nsec == st->st_mtim.tv_nsec && f->read.st_ino == st->st_ino;
 }
 
-/* The time that has passed since the log began, as long as the process runs. */
-static uint64_t time_of(const struct vt_process *p) {
-    uint64_t now = clock_ns(CLOCK_REALTIME);
-    bool running = p->ending.how == VT_END_RUNNING;
-    uint64_t age = p->started_at && now > p->started_at ? now - p->started_at : 0;
-    return running && age > p->duration ? age : p->duration;
-}
-
 static struct vt_watch_process *process_without_model(struct follow *f, int error,
                                                       const struct stat *st, const char *why) {
     bool missing = error == -ENOENT || (st && st->st_size == 0);
@@ -292,20 +297,40 @@ static struct vt_watch_process *process_without_model(struct follow *f, int erro
     return w;
 }
 
+/* Goes on reading the log, from its begin if it is another file than before. */
+static int read_on(struct vt_sampler *s, struct follow *f, const struct stat *st,
+                   struct vt_model *model, struct vt_string *message) {
+    int error = 0;
+    if (f->followed && (f->read.st_ino != st->st_ino || f->read.st_dev != st->st_dev)) {
+        s->builder->unfollow(f->followed);
+        f->followed = NULL;
+    }
+    if (!f->followed) {
+        error = s->builder->follow(f->log, &s->options, &f->followed, message);
+        if (!error && !f->past_count)
+            error = remember_minute(s, f, message);
+    }
+    f->read = *st;
+    if (!error)
+        error = s->builder->go_on(f->followed, UINT64_MAX, model, message);
+    if (error) {
+        s->builder->unfollow(f->followed);
+        f->followed = NULL;
+    }
+    return error;
+}
+
 /* What was read to its end stays, whatever becomes of the file. */
 static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct follow *f) {
     struct vt_model model;
     VT_SCOPED_STRING message = {0};
     struct stat st;
-    const char *log = f->log;
-    int error = vt_log_file_stat(log, &st) ? -errno : 0;
+    int error = vt_log_file_stat(f->log, &st) ? -errno : 0;
     if (!error && is_unchanged(f, &st))
         return vt_frame_keep(f->last);
     bool there = !error;
-    struct vt_model_options options = s->options;
-    options.timeline = VT_TIMELINE_COURSES;
     if (there)
-        error = s->builder->build(&log, 1, &options, &model, &message);
+        error = read_on(s, f, &st, &model, &message);
     if (error) {
         if (f->last && f->last->state == VT_WATCH_ENDED)
             return vt_frame_keep(f->last);
@@ -318,17 +343,18 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
     w->pid = f->pid ? f->pid : w->pid;
     w->now = time_of(w->process);
     if (w->state == VT_WATCH_RUNNING) {
-        if (!f->past_count)
-            remember_minute(s, f, w->now);
         take_rates(f, w);
-        if (!f->past_count || f->pasts[f->past_count - 1].at + PAST_EVERY <= w->now)
+        if (f->pasts[f->past_count - 1].at + PAST_EVERY <= w->now)
             remember_held(f, w->now, w);
     }
     for (uint32_t i = 0; i < w->process->device_count; i++)
         take_course(f, w, i);
     vt_frame_let_go(f->last, s->builder);
     f->last = vt_frame_keep(w);
-    f->read = st;
+    if (w->state == VT_WATCH_ENDED) {
+        s->builder->unfollow(f->followed);
+        f->followed = NULL;
+    }
     return w;
 }
 

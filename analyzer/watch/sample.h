@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a refresh learns: it builds the models of the logs anew, up to what is written by now, and compares them
- * with earlier ones. For live.c and the writers.
+ * What a refresh learns: models of the logs, up to what is written by now, compared with earlier ones. For live.c and
+ * the writers.
  */
 #ifndef VRAMTRACE_ANALYZER_WATCH_SAMPLE_H
 #define VRAMTRACE_ANALYZER_WATCH_SAMPLE_H

@@ -69,7 +69,7 @@ static void allocate(struct run *r, uint32_t site, uint64_t bytes) {
     struct vt_site_history *h = vt_history_of(&r->history, site);
     vt_history_change(&r->history, h, r->bytes[site], r->count[site], r->allocs[site]);
     *b = (struct block){site, 0, r->event_count, bytes};
-    b->sample = vt_history_kept(&r->history, h, r->count[site] + 1, bytes);
+    b->sample = vt_history_kept(&r->history, h, r->count[site] + 1, r->bytes[site] + bytes, bytes);
     r->live_count++;
     r->bytes[site] += bytes;
     r->count[site]++;
@@ -112,7 +112,10 @@ static void compare(const struct run *r) {
                               ? h->buckets[sample->bucket + 1].events
                               : r->event_count;
             uint64_t low = from ? r->events[from - 1].bytes[i] : 0, kept = 0, high = 0;
+            uint64_t high_bytes = low;
             for (uint64_t e = from; e < to; e++) {
+                if (r->events[e].bytes[i] > high_bytes)
+                    high_bytes = r->events[e].bytes[i];
                 low = r->events[e].bytes[i] < low ? r->events[e].bytes[i] : low;
                 high = r->events[e].count[i] > high ? r->events[e].count[i] : high;
                 kept += r->events[e].site == i ? r->events[e].kept : 0;
@@ -120,6 +123,7 @@ static void compare(const struct run *r) {
             assert_true(n == 0 || s->samples[n - 1].bucket < sample->bucket);
             assert_int_equal(sample->kept_bytes, kept);
             assert_int_equal(sample->low_bytes, low);
+            assert_int_equal(sample->high_bytes, high_bytes);
             assert_int_equal(sample->last_bytes, r->events[to - 1].bytes[i]);
             assert_true(sample->high_count >= high);
         }

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Passes over a log's chunks (see log_tables.h): everything but the events goes to the log's tables, and of
+ * these it is noted where they lie. A log that is still written to is passed again and again: then a
+ * pass takes what came since the last one. What it takes of a chunk is a vt_log_chunk.
+ */
+#include "log_tables.h"
+
+#include "records.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A thread, over all of its chunks. If it published something newer than its entered_at, that may have
+ * been the event that it entered for. */
+struct writer {
+    uint64_t entered, newest;
+    uint64_t waiting; /* the last stack whose event did not come in the stack's chunk, + 1; 0: none.
+                         Its `ticks` is the one before it, alike. */
+};
+
+/* A chunk to which more may be written. */
+struct open_chunk {
+    uint64_t number;
+    uint32_t end; /* of what was taken of it; 0: nothing */
+};
+
+/* What goes on from pass to pass. */
+struct vt_log_passes {
+    struct writer *writers;
+    size_t writer_count, writer_room;
+    struct vt_map by_tid; /* tid -> index into writers */
+    struct open_chunk *open;
+    size_t open_count, open_room;
+    uint64_t next; /* this chunk, and all behind it, was not there yet */
+    uint64_t newest;
+    uint64_t oldest_entered; /* smallest entered_at of this pass; a record of that time may come */
+    bool in_flight;          /* ... and has not come from a thread that was killed */
+};
+
+static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
+    *VT_ADD(log->damage, log->damage_count, log->damage_room) =
+        (struct vt_log_damage){offset, what, found};
+}
+
+/* --- who writes, and what is announced --- */
+
+/* The writer's place in passes->writers, which may move. */
+static uint32_t writer_of(struct vt_log_passes *passes, uint32_t tid) {
+    uint32_t index = vt_map_add(&passes->by_tid, tid, (uint32_t)passes->writer_count);
+    if (index == passes->writer_count)
+        *VT_ADD(passes->writers, passes->writer_count, passes->writer_room) = (struct writer){0};
+    return index;
+}
+
+static void take_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t entered_at) {
+    if (!entered_at)
+        return;
+    uint32_t index = writer_of(passes, tid);
+    struct writer *writer = &passes->writers[index];
+    if (entered_at > writer->entered)
+        writer->entered = entered_at;
+    if (entered_at < passes->oldest_entered)
+        passes->oldest_entered = entered_at;
+}
+
+/* A snapshot that goes on says what lived at its begin: what is later waits for it. */
+static void take_slot(struct vt_log_passes *passes, const struct vt_log_slot *slot) {
+    if (slot->tid != VT_SLOT_OF_SNAPSHOT)
+        take_announced(passes, slot->tid, slot->entered_at);
+    else if (slot->entered_at && slot->entered_at < passes->oldest_entered)
+        passes->oldest_entered = slot->entered_at;
+}
+
+/* 4 million threads at once, the most that Linux allows, and a few */
+enum { SLOTS_CHUNKS_MOST = 5000 };
+
+/* From the newest chunk of slots back. What lies in a circle, or is no chunk of slots, is no log of ours. */
+static int take_slots(const struct vt_log *log, struct vt_string *message) {
+    VT_SCOPED struct vt_log_slots *slots = vt_alloc(1, sizeof *slots);
+    uint64_t number;
+    uint32_t got, most = SLOTS_CHUNKS_MOST;
+    int error = vt_log_read_at(log->fd, log->path, &number, sizeof number,
+                               offsetof(struct vt_log_header, slots), &got, message);
+    while (!error && number && number <= UINT32_MAX && most--) {
+        error = vt_log_read_at(log->fd, log->path, slots, sizeof *slots, number * VT_CHUNK_BYTES,
+                               &got, message);
+        if (error || got < sizeof *slots || slots->magic != VT_SLOTS_MAGIC)
+            break;
+        for (uint32_t i = 0; i < VT_SLOTS; i++)
+            take_slot(log->passes, &slots->slot[i]);
+        number = slots->before;
+    }
+    return error;
+}
+
+/* --- a chunk's records --- */
+
+/* A chunk, as it is passed. */
+struct passage {
+    struct vt_log *log;
+    struct vt_short_records records;
+    struct vt_short_span span; /* of its events so far */
+    size_t waiting;            /* the chunk's first stack whose event has not come yet */
+    uint32_t tid, writer;      /* of the thread that writes; the writer's place */
+};
+
+static void date_waiting(struct vt_log *log, struct writer *writer, uint64_t ticks) {
+    while (writer->waiting) {
+        struct vt_log_stack *stack = &log->stacks[writer->waiting - 1];
+        writer->waiting = stack->ticks;
+        stack->ticks = ticks;
+    }
+}
+
+/* Stacks come before the first event that names them. */
+static void date_stacks(struct passage *p, uint64_t ticks) {
+    date_waiting(p->log, &p->log->passes->writers[p->writer], ticks);
+    for (; p->waiting < p->log->stack_count; p->waiting++)
+        p->log->stacks[p->waiting].ticks = ticks;
+}
+
+/* The chunk had no room left for the event, or it is still to come: it is the thread's next one. */
+static void leave_waiting(struct passage *p) {
+    struct writer *writer = &p->log->passes->writers[p->writer];
+    for (; p->waiting < p->log->stack_count; p->waiting++) {
+        p->log->stacks[p->waiting].ticks = writer->waiting;
+        writer->waiting = p->waiting + 1;
+    }
+}
+
+/* A thread that ends leaves its chunk to another. */
+static void note_thread(struct passage *p, const uint8_t *record, uint32_t length) {
+    struct vt_rec_thread r;
+    if (!vt_record_is_whole(record, length))
+        return;
+    memcpy(&r, record, sizeof r);
+    leave_waiting(p);
+    p->tid = r.tid;
+    p->writer = writer_of(p->log->passes, p->tid);
+}
+
+static void take_record(struct passage *p, const uint8_t *record, uint32_t length) {
+    uint64_t word[2];
+    memcpy(word, record, sizeof word);
+    if (vt_word_type(word[0]) >= 0x80) {
+        vt_log_take(p->log, record, length);
+        if (vt_word_type(word[0]) == VT_REC_THREAD)
+            note_thread(p, record, length);
+        return;
+    }
+    if (vt_word_type(word[0]) == VT_REC_PHASE)
+        vt_log_take_phase(p->log, record, p->tid);
+    if (vt_word_type(word[0]) == VT_REC_SAMPLE)
+        vt_log_take_sample(p->log, record);
+    vt_short_span_add(&p->span, vt_log_key(word[0], word[1]));
+    date_stacks(p, vt_when_ticks(word[1]));
+}
+
+static void take_records(struct passage *p, uint8_t *record) {
+    uint32_t length;
+    do {
+        uint64_t first = vt_short_records_pass(&p->records, &p->span);
+        if (first != UINT64_MAX)
+            date_stacks(p, first);
+        length = vt_short_records_next(&p->records, record);
+        if (length)
+            take_record(p, record, length);
+    } while (length);
+    leave_waiting(p);
+}
+
+/* Passes what was taken before. */
+static void skip_records(struct passage *p, uint8_t *record) {
+    struct vt_short_span span = {0};
+    uint32_t length;
+    uint64_t word;
+    do {
+        vt_short_records_pass(&p->records, &span);
+        length = vt_short_records_next(&p->records, record);
+        memcpy(&word, record, sizeof word);
+        if (length && vt_word_type(word) == VT_REC_THREAD)
+            note_thread(p, record, length);
+    } while (length);
+}
+
+/* A chunk's records end at a word of zeros, and behind it is nothing but what a thread had begun to
+ * write. */
+static bool goes_on_after(const uint8_t *chunk, uint32_t end, uint32_t have) {
+    for (uint32_t i = end + VT_RECORD_MAX_BYTES; i < have; i++)
+        if (chunk[i])
+            return true;
+    return false;
+}
+
+/* Takes what is new in a chunk, of which `have` bytes are there. Returns whether there may be more later. */
+static bool take_chunk(struct vt_log *log, struct open_chunk *chunk, const uint8_t *file,
+                       uint32_t have, uint8_t *record) {
+    struct vt_log_passes *passes = log->passes;
+    struct vt_chunk_header head = {0};
+    uint64_t at = chunk->number * VT_CHUNK_BYTES;
+    memcpy(&head, file, have < sizeof head ? 0 : sizeof head);
+    if (head.magic == 0)
+        return log->running;
+    if (head.magic != VT_CHUNK_MAGIC) {
+        if (head.magic != VT_SLOTS_MAGIC)
+            note_damage(log, at, "a chunk's magic", head.magic);
+        return false;
+    }
+    take_announced(passes, head.tid, head.entered_at);
+    struct passage p = {.log = log,
+                        .span = {.sorted = true, .first_ticks = UINT64_MAX},
+                        .waiting = log->stack_count,
+                        .tid = head.tid,
+                        .writer = writer_of(passes, head.tid)};
+    vt_short_records_start(&p.records, file, chunk->end ? chunk->end : have);
+    if (chunk->end) {
+        skip_records(&p, record);
+        p.records.end = have;
+    }
+    take_records(&p, record);
+    struct writer *writer = &passes->writers[writer_of(passes, head.tid)];
+    if (p.span.count && p.span.last_ticks > passes->newest)
+        passes->newest = p.span.last_ticks;
+    if (p.span.count && p.span.last_ticks > writer->newest)
+        writer->newest = p.span.last_ticks;
+    if (!p.records.what && !log->running && goes_on_after(file, p.records.offset, have))
+        p.records.what = "the first word of a record";
+    if (p.records.what) {
+        uint64_t found;
+        memcpy(&found, file + p.records.offset, sizeof found);
+        note_damage(log, at + p.records.offset, p.records.what, found);
+    }
+    log->events += p.span.count;
+    if (p.records.offset > chunk->end)
+        *VT_ADD(log->chunks, log->chunk_count, log->chunk_room) =
+            (struct vt_log_chunk){.number = (uint32_t)chunk->number,
+                                  .begin = chunk->end,
+                                  .end = p.records.offset,
+                                  .events = p.span.count,
+                                  .tid = head.tid,
+                                  .first_ticks = p.span.first_ticks,
+                                  .last_ticks = p.span.last_ticks,
+                                  .sorted = p.span.sorted};
+    chunk->end = p.records.offset;
+    return log->running && !head.finished && !p.records.what;
+}
+
+/* --- a pass --- */
+
+/* Takes what is new in the chunks that were there before. */
+static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
+                     struct vt_string *message) {
+    struct vt_log_passes *passes = log->passes;
+    size_t kept = 0;
+    int error = 0;
+    for (size_t i = 0; i < passes->open_count; i++) {
+        struct open_chunk chunk = passes->open[i];
+        uint32_t got = 0;
+        if (!error)
+            error = vt_log_read_at(log->fd, log->path, bytes, VT_CHUNK_BYTES,
+                                   chunk.number * VT_CHUNK_BYTES, &got, message);
+        if (error || got < chunk.end || take_chunk(log, &chunk, bytes, got, record))
+            passes->open[kept++] = chunk;
+    }
+    passes->open_count = kept;
+    return error;
+}
+
+/* Takes the chunks that were not there before. */
+static int take_new(struct vt_log *log, uint8_t *bytes, uint32_t most, uint8_t *record,
+                    struct vt_string *message) {
+    struct vt_log_passes *passes = log->passes;
+    uint32_t got = most;
+    for (uint64_t at = passes->next * VT_CHUNK_BYTES; at < log->file_bytes && got == most;
+         at += most) {
+        vt_progress_at("opening", log->path, at, log->file_bytes);
+        int error = vt_log_read_at(log->fd, log->path, bytes, most, at, &got, message);
+        if (error)
+            return error;
+        for (uint64_t done = 0; done < got; done += VT_CHUNK_BYTES) {
+            uint64_t left = got - done;
+            struct open_chunk chunk = {.number = passes->next++};
+            if (take_chunk(log, &chunk, bytes + done,
+                           left < VT_CHUNK_BYTES ? (uint32_t)left : VT_CHUNK_BYTES, record))
+                *VT_ADD(passes->open, passes->open_count, passes->open_room) = chunk;
+        }
+    }
+    return 0;
+}
+
+int vt_log_pass(struct vt_log *log, struct vt_string *message) {
+    enum { BLOCK = 16 }; /* chunks in one read */
+    struct stat st;
+    if (!log->passes)
+        *(log->passes = vt_alloc(1, sizeof *log->passes)) = (struct vt_log_passes){.next = 1};
+    struct vt_log_passes *passes = log->passes;
+    passes->oldest_entered = UINT64_MAX;
+    for (size_t i = 0; i < passes->writer_count; i++)
+        passes->writers[i].entered = 0;
+    int error = take_slots(log, message);
+    if (!error && fstat(log->fd, &st)) {
+        error = -errno;
+        vt_string_format(message, "%s: %s", log->path, strerror(-error));
+    }
+    if (error)
+        return error;
+    log->file_bytes = (uint64_t)st.st_size;
+    VT_SCOPED uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
+    VT_SCOPED uint8_t *record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
+    error = take_open(log, bytes, record, message);
+    if (!error)
+        error = take_new(log, bytes, BLOCK * VT_CHUNK_BYTES, record, message);
+    passes->in_flight = false;
+    for (size_t i = 0; i < passes->writer_count; i++) {
+        struct writer *w = &passes->writers[i];
+        passes->in_flight |= w->entered && w->entered >= w->newest;
+        if (!log->running)
+            date_waiting(log, w, w->entered > w->newest ? w->entered : w->newest);
+    }
+    return error;
+}
+
+struct vt_log_passed vt_log_passed(const struct vt_log *log) {
+    const struct vt_log_passes *p = log->passes;
+    return (struct vt_log_passed){p->newest, p->oldest_entered, p->in_flight};
+}
+
+void vt_log_end_passes(struct vt_log *log) {
+    if (!log->passes)
+        return;
+    free(log->passes->writers);
+    free(log->passes->open);
+    vt_map_free(&log->passes->by_tid);
+    free(log->passes);
+    log->passes = NULL;
+}
