@@ -333,7 +333,8 @@ static void close_run(struct build *b) {
 
 /* Opens the log. After an error nothing is left open. */
 static int open_run(struct build *b, const char *path, struct vt_string *message) {
-    int error = vt_log_open(path, &b->log, message);
+    int error = b->goes_on && !b->options->once ? vt_log_open_to_follow(path, &b->log, message)
+                                                : vt_log_open(path, &b->log, message);
     if (error)
         return error;
     b->path = path;

@@ -67,10 +67,11 @@ static void take_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t 
 }
 
 /* A snapshot that goes on says what lived at its begin: what is later waits for it. */
-static void take_slot(struct vt_log_passes *passes, const struct vt_log_slot *slot) {
+static void take_slot(const struct vt_log *log, const struct vt_log_slot *slot) {
+    struct vt_log_passes *passes = log->passes;
     if (slot->tid != VT_SLOT_OF_SNAPSHOT)
         take_announced(passes, slot->tid, slot->entered_at);
-    else if (slot->entered_at && slot->entered_at < passes->oldest_entered)
+    else if (log->awaits_snapshots && slot->entered_at && slot->entered_at < passes->oldest_entered)
         passes->oldest_entered = slot->entered_at;
 }
 
@@ -90,7 +91,7 @@ static int take_slots(const struct vt_log *log, struct vt_string *message) {
         if (error || got < sizeof *slots || slots->magic != VT_SLOTS_MAGIC)
             break;
         for (uint32_t i = 0; i < VT_SLOTS; i++)
-            take_slot(log->passes, &slots->slot[i]);
+            take_slot(log, &slots->slot[i]);
         number = slots->before;
     }
     return error;

@@ -251,8 +251,8 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
     return error;
 }
 
-int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message) {
-    *log = (struct vt_log){.fd = -1};
+static int open_log(const char *path, struct vt_log *log, bool follows, struct vt_string *message) {
+    *log = (struct vt_log){.fd = -1, .awaits_snapshots = follows};
     struct vt_log_origin origin;
     struct stat st;
     int fd = vt_log_file_open(path, VT_PACK_LOG, UINT64_MAX, &origin, message);
@@ -273,6 +273,14 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     if (error)
         vt_log_close(log);
     return error;
+}
+
+int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message) {
+    return open_log(path, log, false, message);
+}
+
+int vt_log_open_to_follow(const char *path, struct vt_log *log, struct vt_string *message) {
+    return open_log(path, log, true, message);
 }
 
 int vt_log_go_on(struct vt_log *log, struct vt_string *message) {

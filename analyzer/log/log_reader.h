@@ -145,6 +145,7 @@ struct vt_log {
     struct vt_log_chunk *chunks;
     size_t chunk_count, chunk_room;
     struct vt_log_passes *passes;
+    bool awaits_snapshots; /* vt_log_open_to_follow */
 
     uint64_t *words; /* of frames, each once */
     size_t word_count, word_room;
@@ -236,6 +237,8 @@ struct vt_log {
  * names the file, the offset, what was expected and what was found (-EINVAL: no log, or not a
  * readable one). Call vt_log_close only after 0. */
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message);
+/* The same for who will go on: up to the begin of a snapshot that is still being made, since what it says is of that moment. */
+int vt_log_open_to_follow(const char *path, struct vt_log *log, struct vt_string *message);
 /* Reads what was written since it was opened, or since the last call. What was there stays where it is in
  * each table but `modules`; pointers into tables are not valid any more. Returns as vt_log_open. */
 int vt_log_go_on(struct vt_log *log, struct vt_string *message);

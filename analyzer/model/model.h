@@ -8,6 +8,7 @@
  * base.
  *
  *     model.h         the data, and small functions that read it (below)
+ *     builder.h       what a model is made of, and who makes it
  *     vocabulary.h    what is one of a few, and the word for each: verdicts, layers, endings, causes
  *     frame_text.h    a frame as text, and its source line
  *     stack_text.h    a call site as text, with the autograd node that runs
@@ -478,36 +479,6 @@ struct vt_model {
     struct vt_model_memory *memory;
 };
 
-struct vt_follow; /* a log that is followed: see vt_model_builder */
-
-/* Which part of the logs to use. Start it as {.device = -1}. */
-struct vt_model_options {
-    const char *since, *until;    /* "90s", "80%", "epoch#3"; NULL: from the start, to the end */
-    const char *phase;            /* only during this phase: a name, or "name#3"; NULL */
-    int device;                   /* only this ordinal; -1: all */
-    const char *const *user_code; /* patterns of user code, NULL-terminated; NULL: none */
-    bool source;                  /* show source lines although a log belongs to another user */
-    const char *classes;          /* a file with more rows for classes.def; NULL: none */
-    unsigned timeline;            /* enum vt_timeline_part: what a picture needs */
-    struct vt_symbols *symbols; /* names found for earlier models, which it outlives; NULL: none */
-};
-
-/* Makes a model from logs, and frees it. Rooms below build.c that need models get its builder as an
- * argument. `build` returns 0, or -errno with `message`; call `free` only after 0. */
-struct vt_model_builder {
-    int (*build)(const char *const *logs, uint32_t log_count,
-                 const struct vt_model_options *options, struct vt_model *model,
-                 struct vt_string *message);
-    void (*free)(struct vt_model *model);
-    /* The same of one log as its process runs: each model goes on where the last one ended, up to `until` (ns since the
-     * log began; UINT64_MAX: all that is written). *follow is NULL after an error. What was built outlives it. */
-    int (*follow)(const char *log, const struct vt_model_options *options,
-                  struct vt_follow **follow, struct vt_string *message);
-    int (*go_on)(struct vt_follow *follow, uint64_t until, struct vt_model *model,
-                 struct vt_string *message);
-    void (*unfollow)(struct vt_follow *follow);
-};
-
 /* What id_digits is: how many hex digits make all site ids distinct, at least 4. */
 unsigned vt_model_id_digits(const struct vt_model *model);
 
@@ -603,5 +574,7 @@ const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 #include "stack_text.h"
 #include "suppress.h"
 #include "user_code.h"
+
+#include "builder.h"
 
 #endif

@@ -344,7 +344,9 @@ int vt_watch_run(const struct vt_watch_options *o) {
             return vt_usage("watch", "expected a terminal: --once prints one frame, --format json "
                                      "one for each refresh");
     }
-    struct vt_sampler *sampler = vt_sample_open(o->words, o->word_count, &o->model, o->builder);
+    struct vt_model_options model = o->model;
+    model.once = o->once;
+    struct vt_sampler *sampler = vt_sample_open(o->words, o->word_count, &model, o->builder);
     if (screen)
         return watch_screen(o, sampler);
     int status = write_frames(o, sampler);
