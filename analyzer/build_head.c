@@ -95,8 +95,22 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
                       p->bare_end ? "ended" : "was killed");
 }
 
+static void take_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+    uint64_t count = log->header.dropped[VT_DROP_BOUND];
+    p->events_until = count ? vt_clock_ns(clock, log->header.first_drop) : VT_UNKNOWN;
+    p->dropped_events += count;
+    if (count)
+        vt_model_note(
+            p, "Single events until %s (VRAMTRACE_MAX_LOG): %s later one%s not recorded; %s.",
+            VT_DURATION(p->events_until), VT_NUMBER(count), count == 1 ? " was" : "s were",
+            log->live_listed ? "what was live at the end is exact"
+            : log->running   ? "the report goes up to there"
+                             : "the process left no list of what was live at its end, so the "
+                               "report goes up to there");
+}
+
 /* What the tracer could not record, with a note for each reason. */
-static void take_drops(const struct vt_log *log, struct vt_process *p) {
+static void take_drops(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     static const struct {
         enum vt_drop reason;
         bool event;
@@ -123,8 +137,10 @@ static void take_drops(const struct vt_log *log, struct vt_process *p) {
             vt_model_note(p, "%s %s.", number, reasons[i].text);
         }
     }
+    take_bound(log, clock, p);
     p->unsure_events = log->live_listed ? 0 : p->dropped_events;
-    p->unwritten_events = h->dropped[VT_DROP_LOG_FULL] + h->dropped[VT_DROP_LOG_LOST];
+    p->unwritten_events =
+        h->dropped[VT_DROP_LOG_FULL] + h->dropped[VT_DROP_LOG_LOST] + h->dropped[VT_DROP_BOUND];
 }
 
 /* What else the reader has to know. */
@@ -174,6 +190,6 @@ void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *
         p->python = vt_user_code_is_python(log->modules[i].path);
     take_end(log, clock, p);
     take_gaps(log, p);
-    take_drops(log, p);
+    take_drops(log, clock, p);
     note_conditions(log, clock, p);
 }

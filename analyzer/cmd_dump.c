@@ -162,7 +162,7 @@ static void print_record(FILE *out, const uint8_t *record, uint32_t length) {
 
 static void print_header(FILE *out, const struct vt_log_header *h) {
     static const char *const drops[] = {"log_full", "nested", "no_memory", "log_lost",
-                                        "stacks",   "live",   "unknown",   "?"};
+                                        "stacks",   "live",   "unknown",   "bound"};
     fprintf(out,
             "%10u  HEADER    version=%u min=%u clock=%u pid=%u ppid=%u rank=%d flags=0x%x "
             "chunks=%" PRIu64,
@@ -179,6 +179,8 @@ static void print_header(FILE *out, const struct vt_log_header *h) {
         fputs(" program_end=runs", out);
     else if (h->program_end)
         fprintf(out, " program_end=%" PRIu64, h->program_end);
+    if (h->bound)
+        fprintf(out, " bound=%" PRIu64 " kept_chunks=%" PRIu64, h->bound, h->kept_chunks);
     if (h->first_drop)
         fprintf(out, " first_drop=%" PRIu64, h->first_drop);
     for (int i = 0; i < VT_DROP_REASONS; i++)

@@ -23,7 +23,7 @@ FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OB
 DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4
 OWNED_BY_CONTEXT = {1, 2, 4, 7, 8, 12}
 SPACES = {4: 1, 16: 2, 5: 3, 6: 3, 7: 3, 8: 3, 12: 4}
-DROPS = ("full", "nested", "memory", "lost", "stacks", "live", "unknown", "seventh")
+DROPS = ("full", "nested", "memory", "lost", "stacks", "live", "unknown", "bound")
 KINDS = {0: "none", 1: "exited", 2: "exec", 3: "signaled"}
 EVENT = struct.Struct("<BBHIQQQ")  # type, kind, hook, stack, when, address or size, the word after
 
@@ -57,7 +57,8 @@ class Log:
         self.exe, self.cwd = text(data[1424:1936]), text(data[1936:2448])
         local, self.world_size, self.restart = struct.unpack_from("<3I", data, 2512)
         self.local_rank, self.launch = local - 1, text(data[2528:2592])
-        self.lost = sum(self.dropped[reason] for reason in DROPS[:4])  # events; the rest are not
+        self.first_drop, self.bound = struct.unpack_from("<Q", data, 2472)[0], struct.unpack_from("<Q", data, 2592)[0]
+        self.lost = sum(self.dropped[reason] for reason in (*DROPS[:4], "bound"))  # events; the rest are not
         self.records, self.taken_chunks, self.chunk_tids, self.short = [], 0, [], 0
         self.slots, self.announced, self.finished = [], [], 0
         for offset in range(CHUNK, len(data) - 63, CHUNK):

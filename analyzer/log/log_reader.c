@@ -190,21 +190,49 @@ static void await_stores(void) {
         continue; /* a signal came */
 }
 
-/* The live list behind the header. One that is not all of it, or misses what the tracer's own table
- * had no room for, is left out. */
+/* What the header has no room for. From the list's last chunk back; one that is not as it should be ends it. */
+static int read_live_chunks(struct vt_log *log, size_t *listed, struct vt_string *message) {
+    VT_SCOPED struct vt_log_live_chunk *chunk = vt_alloc(1, sizeof *chunk);
+    uint64_t number = log->header.live_last;
+    size_t left = (size_t)log->header.live_listed;
+    int error = 0;
+    while (!error && left > VT_LIVE_LISTED_MOST && number && number <= UINT32_MAX) {
+        uint32_t got;
+        size_t count = (left - VT_LIVE_LISTED_MOST - 1) % VT_LIVE_IN_CHUNK + 1;
+        error = vt_log_read_at(log->fd, log->path, chunk, sizeof *chunk, number * VT_CHUNK_BYTES,
+                               &got, message);
+        if (error || got < offsetof(struct vt_log_live_chunk, entries[count]) || chunk->none ||
+            chunk->number != number)
+            return error;
+        left -= count;
+        *listed += count;
+        memcpy(log->live + left, chunk->entries, count * sizeof *log->live);
+        number = chunk->before;
+    }
+    return error;
+}
+
+/* The live list. One that is not all of it, or misses what the tracer's own table had no room for, is left
+ * out. */
 static int read_live_list(struct vt_log *log, struct vt_string *message) {
     const struct vt_log_header *h = &log->header;
     uint32_t got;
     if (!(h->flags & VT_FLAG_LIVE_LISTED) || h->live_listed != h->live_total ||
-        h->live_listed > VT_LIVE_LISTED_MOST || h->dropped[VT_DROP_LIVE] ||
+        h->live_listed > log->file_bytes / sizeof *log->live || h->dropped[VT_DROP_LIVE] ||
         (h->exit_kind != VT_EXIT_EXITED && h->exit_kind != VT_EXIT_EXEC))
         return 0;
-    uint32_t bytes = (uint32_t)(h->live_listed * sizeof *log->live);
+    size_t count = (size_t)h->live_listed,
+           first = count < VT_LIVE_LISTED_MOST ? count : VT_LIVE_LISTED_MOST, listed = 0;
+    uint32_t bytes = (uint32_t)(first * sizeof *log->live);
     free(log->live);
-    log->live = vt_alloc((size_t)h->live_listed, sizeof *log->live);
+    log->live = vt_alloc(count, sizeof *log->live);
     int error = vt_log_read_at(log->fd, log->path, log->live, bytes, sizeof *h, &got, message);
-    log->live_listed = !error && got == bytes;
-    log->live_count = log->live_listed ? (size_t)h->live_listed : 0;
+    if (!error && got == bytes)
+        listed = first;
+    if (!error)
+        error = read_live_chunks(log, &listed, message);
+    log->live_listed = !error && listed == count;
+    log->live_count = log->live_listed ? count : 0;
     return error;
 }
 
@@ -215,7 +243,10 @@ static void settle(struct vt_log *log, uint64_t sampled) {
     log->last_ticks = log->running && sampled > passed.newest ? sampled : passed.newest;
     if (log->running && passed.oldest_entered - 1 < log->frontier)
         log->frontier = passed.oldest_entered - 1;
-    if (log->running && log->last_ticks > log->frontier)
+    log->bound_at = log->header.dropped[VT_DROP_BOUND] ? log->header.first_drop : 0;
+    if (log->bound_at && !log->live_listed && log->bound_at <= log->frontier)
+        log->frontier = log->bound_at - 1;
+    if (log->last_ticks > log->frontier)
         log->last_ticks = log->frontier;
     /* On a full disk the tracer hands out chunks that are never written, and counts their events as
      * dropped. */

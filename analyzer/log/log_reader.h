@@ -224,6 +224,9 @@ struct vt_log {
     uint64_t last_ticks; /* largest time of an event */
     uint64_t frontier;   /* later events are ignored, because threads were still writing;
                             VT_TICKS_MASK: no limit */
+    uint64_t
+        bound_at; /* events from then on are left out: the log is as long as it may become, and has only
+                            some of them. 0: all are there */
     bool
         running; /* when the log was opened (or packed), the process was alive and had recorded no end */
     bool foreign;   /* the log belongs to another user than who reads it, or who packed it */

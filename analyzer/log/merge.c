@@ -298,6 +298,8 @@ struct vt_merge *vt_merge_open(const struct vt_log *log) {
 void vt_merge_go_on(struct vt_merge *merge, uint64_t until) {
     if (until > merge->log->frontier)
         until = merge->log->frontier;
+    if (merge->log->bound_at && until >= merge->log->bound_at)
+        until = merge->log->bound_at - 1;
     merge->last_key = until << 1 | 1;
     if (merge->known < merge->log->chunk_count)
         take_chunks(merge);

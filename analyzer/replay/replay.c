@@ -312,8 +312,8 @@ static void on_batch(struct vt_walk *w, const struct vt_batch *batch) {
 /* The first event that was lost; a log that does not say when is sure of nothing. */
 static uint64_t sure_until(const struct vt_log_header *h) {
     uint64_t dropped = 0;
-    for (unsigned reason = 0; reason <= VT_DROP_LOG_LOST; reason++)
-        dropped += h->dropped[reason];
+    for (unsigned reason = 0; reason < VT_DROP_REASONS; reason++)
+        dropped += vt_drop_is_event(reason) ? h->dropped[reason] : 0;
     return dropped ? h->first_drop : UINT64_MAX;
 }
 
@@ -405,10 +405,10 @@ int vt_replay_go_on(struct vt_walk *w, uint64_t until, struct vt_string *message
     take_samples(w, read);
     if (w->window_waits && read >= w->window.since)
         open_window(w);
-    if (w->snapshot_ticks <= read)
-        vt_owned_take(w, read);
     if (w->correct_at <= read && !error)
         vt_walk_correct(w);
+    if (w->snapshot_ticks <= read) /* what the one at the end saw need not be in the log */
+        vt_owned_take(w, read);
     return error;
 }
 

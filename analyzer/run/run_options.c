@@ -92,6 +92,12 @@ static const char *check_bounds(const char *value) {
     return vt_text_read_bounds(value, &ns, &bytes) ? VT_TEXT_BOUNDS : NULL;
 }
 
+static const char *check_max_log(const char *value) {
+    uint64_t bytes;
+    bool size = !vt_text_read_size(value, &bytes) && bytes >= VT_TEXT_MAX_LOG_LEAST;
+    return size || !strcmp(value, "auto") || !strcmp(value, "off") ? NULL : VT_TEXT_MAX_LOG;
+}
+
 static const char *check_max_runs(const char *value) {
     return read_number(value, 1, 1000000) ? NULL : "a number of at least 1";
 }
@@ -171,6 +177,10 @@ static const struct vt_option rows[] = {
      take_variable, AT(inject), .check = check_inject},
     {"alarm", "=SIZE|N%", "print a line each time a GPU's use rises above this (none)",
      take_variable, AT(alarm), .check = check_alarm},
+    {"max-log", "=SIZE|auto|off",
+     "the size of a process's log from which on single events are not recorded (auto: a tenth of "
+     "what the file system has free, 1G to 16G)",
+     take_variable, AT(max_log), .check = check_max_log},
     {"snapshot", "=end|oom|phase:NAME[,...]|off", "when to take a snapshot of the owners (end,oom)",
      take_variable, AT(snapshot), .check = check_snapshot},
     {"snapshot-limit", "=TIME,SIZE",

@@ -11,7 +11,7 @@
 struct vt_run_options {
     /* the values of the tracer's variables; NULL: not given */
     const char *output, *depth, *python, *framework, *ask, *limit, *inject, *alarm, *snapshot,
-        *snapshot_limit;
+        *snapshot_limit, *max_log;
     const char *sim; /* "24G,2"; NULL: no size was given */
     bool simulated, quiet, uncached, judged, help;
     uint32_t max_runs, timeout_s; /* 0: not given */

@@ -56,8 +56,13 @@ enum vt_drop {
     VT_DROP_STACKS = 4,    /* not events: stacks for which no number or no space was left */
     VT_DROP_LIVE = 5,      /* not events: allocations for which the live table had no room */
     VT_DROP_UNKNOWN = 6,   /* not events: CUDA calls without a real function behind them */
+    VT_DROP_BOUND = 7,     /* the log is as long as it may become (VRAMTRACE_MAX_LOG) */
     VT_DROP_REASONS = 8
 };
+
+static inline bool vt_drop_is_event(unsigned reason) {
+    return reason <= VT_DROP_LOG_LOST || reason == VT_DROP_BOUND;
+}
 
 enum vt_log_flag {
     VT_FLAG_SIMULATED = 1,    /* the driver is vramtrace's simulated GPU */
@@ -93,6 +98,20 @@ static_assert(sizeof(struct vt_log_live) == 24, "byte table");
 #define VT_LIVE_LISTED_MOST                                                                        \
     ((VT_CHUNK_BYTES - sizeof(struct vt_log_header)) / sizeof(struct vt_log_live))
 static_assert(sizeof(struct vt_log_header) == 4096, "the header is one page");
+
+/* A chunk of the live list, for what does not fit behind the header.
+ * OFFSET SIZE DESCRIPTION
+ *      0    8 zero: a chunk without records
+ *      8    8 number of this chunk in the file
+ *     16    8 number of the chunk of the list before it; 0: none
+ *     24   40 zero
+ *     64      entries
+ */
+#define VT_LIVE_IN_CHUNK ((VT_CHUNK_BYTES - 64) / sizeof(struct vt_log_live))
+struct vt_log_live_chunk {
+    uint64_t none, number, before, zero[5];
+    struct vt_log_live entries[VT_LIVE_IN_CHUNK];
+};
 
 /* The header of a chunk of records.
  * OFFSET SIZE DESCRIPTION

@@ -119,6 +119,10 @@ static inline int vt_text_read_size(const char *text, uint64_t *bytes) {
     return 0;
 }
 
+/* A log's size, VRAMTRACE_MAX_LOG. */
+#define VT_TEXT_MAX_LOG_LEAST (1u << 20)
+#define VT_TEXT_MAX_LOG       "auto, off, or a size of at least 1M, such as 512M or 1.5G"
+
 /* Reads a share: above 0% and up to 100%, with decimals. In millionths, rounded up to 1. Returns
  * the same. */
 #define VT_TEXT_WHOLE 1000000u

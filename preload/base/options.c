@@ -131,7 +131,13 @@ static void read_snapshot_limit(const char *name, const char *value) {
 }
 
 static void read_max_log(const char *name, const char *value) {
-    say_bad(name, value, "nothing: logs cannot be bounded yet");
+    bool off = strcmp(value, "off") == 0;
+    uint64_t bytes = off ? UINT64_MAX : 0;
+    if (off || strcmp(value, "auto") == 0 ||
+        (read_size(value, &bytes) && bytes >= VT_TEXT_MAX_LOG_LEAST))
+        vt_options.max_log = bytes;
+    else
+        say_bad(name, value, VT_TEXT_MAX_LOG);
 }
 
 /* nvtx.c reads this variable in the constructor; here we only report a bad value. */

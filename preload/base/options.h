@@ -24,6 +24,7 @@ struct vt_options {
     const char *snapshot_text; /* ... as given: it has the names of phases; NULL: the default */
     uint64_t snapshot_ns;      /* VRAMTRACE_SNAPSHOT_LIMIT: time; 0: the default */
     uint64_t snapshot_bytes;   /* ... and memory, for each 4 GiB of the process; 0: the default */
+    uint64_t max_log;          /* VRAMTRACE_MAX_LOG: bytes; 0: auto; UINT64_MAX: off */
     bool scan_off;             /* VRAMTRACE_SCAN=off: no search for pointers at exit */
     uint64_t scan_bytes;       /* ... or the most resident memory to scan, in bytes; 0: auto */
 };

@@ -38,9 +38,7 @@ static uint32_t log_pid;           /* the header's, which may be lost */
 static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
 static const char *path = "";      /* as shown to the user: what follows the folder of the start */
 
-static struct vt_log_header early; /* counters and flags before the file exists */
-struct vt_log_header *vt_log_header = &early;
-static struct vt_log_header *volatile counters = &early;
+struct vt_log_header *vt_log_header = &vt_log_early;
 
 uint64_t vt_log_look_at; /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
 
@@ -165,10 +163,12 @@ static bool open_log(void) {
             if (!buffered)
                 vt_log_fault_watch();
             vt_log_header_fill(h, &vt_log_clock_start, vt_log_clock);
-            h->flags |= vt_get(&early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
+            h->flags |= vt_get(&vt_log_early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
-                h->dropped[i] = vt_get(&early.dropped[i]);
-            h->first_drop = vt_get(&early.first_drop);
+                h->dropped[i] = vt_get(&vt_log_early.dropped[i]);
+            h->first_drop = vt_get(&vt_log_early.first_drop);
+            h->bound = vt_log_bound_start(log_fd);
+            h->kept_chunks = vt_log_bound.most - vt_log_bound.scan;
             vt_put(&h->chunks, 1);
             vt_put(&h->placed, 1);
             log_pid = h->pid;
@@ -176,7 +176,7 @@ static bool open_log(void) {
             vt_log_calibrate(vt_log_header);
             /* all of the chunk, for the live list at the end */
             if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
-                counters = h; /* stays mapped: threads that record nothing count here, too */
+                vt_log_counters = h; /* stays mapped: threads that record nothing count here, too */
                 if (!buffered)
                     add_slots(vt_add(&h->chunks, 1));
                 vt_log_run_tell(absolute, true);
@@ -195,7 +195,7 @@ static bool open_log(void) {
         VT_SYS1(SYS_close, log_fd);
         log_fd = -1;
     }
-    vt_log_header = &early;
+    vt_log_header = &vt_log_early;
     return false;
 }
 
@@ -252,6 +252,22 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
     vt_sys_munmap(c, VT_CHUNK_BYTES);
 }
 
+struct vt_log_live_chunk *vt_log_next_live(struct vt_log_live_chunk *before, bool more) {
+    uint64_t number = before ? before->number : 0;
+    if (before && buffered && write_out(before, VT_CHUNK_BYTES, number * VT_CHUNK_BYTES))
+        count_chunk(number);
+    if (before)
+        vt_sys_munmap(before, VT_CHUNK_BYTES);
+    vt_put(&vt_log_bound.now, vt_log_bound.most);
+    uint64_t next = more ? vt_log_bound_number(&vt_log_header->chunks) : 0;
+    struct vt_log_live_chunk *c = next ? (void *)place_chunk(next, true) : NULL;
+    if (c) {
+        c->before = number;
+        vt_log_header->live_last = c->number;
+    }
+    return c;
+}
+
 /* Gives a thread a new chunk. Without space, its number stays reserved for the next attempt. */
 static struct vt_chunk_header *take_kept(void) {
     for (size_t i = 0; vt_get(&vt_sys_sealed) && i < KEPT_CHUNKS; i++) {
@@ -266,7 +282,8 @@ void vt_log_keep_room(struct vt_thread *t) {
     vt_log_calibrate(vt_log_header); /* for the last time */
     vt_log_withdraw();               /* a snapshot's copy will not be heard of */
     for (size_t i = 0; !buffered && i < KEPT_CHUNKS && !kept[i]; i++) {
-        struct vt_chunk_header *c = place_chunk(vt_add(&vt_log_header->chunks, 1), false);
+        uint64_t number = vt_log_bound_number(&vt_log_header->chunks);
+        struct vt_chunk_header *c = number ? place_chunk(number, false) : NULL;
         if (!c)
             break;
         vt_publish(&kept[i], c);
@@ -281,6 +298,16 @@ static bool is_ours(const struct vt_thread *t) {
     return vt_log_is_open() && !foreign && !t->orphan && !vt_process_is_fresh_child();
 }
 
+static bool reserve_number(struct vt_thread *t) {
+    if (!t->chunk_number)
+        t->chunk_number = vt_log_bound_number(&vt_log_header->chunks);
+    return t->chunk_number != 0;
+}
+
+bool vt_log_is_at_bound(void) {
+    return vt_get(&vt_log_header->chunks) >= vt_log_bound.events;
+}
+
 /* Before a thread's first event is stamped: without a slot it takes no chunk. Signals wait, see renew_chunk. */
 VT_COLD static void take_slot(struct vt_thread *t) {
     if (!buffered && t->retry)
@@ -290,9 +317,7 @@ VT_COLD static void take_slot(struct vt_thread *t) {
         t->last = vt_log_now();
     } else if (is_ours(t)) {
         struct vt_log_slot *slot = vt_log_slots_take();
-        if (!t->chunk_number)
-            t->chunk_number = vt_add(&vt_log_header->chunks, 1);
-        if (!slot && add_slots(t->chunk_number)) {
+        if (!slot && reserve_number(t) && add_slots(t->chunk_number)) {
             t->chunk_number = 0;
             slot = vt_log_slots_take();
         }
@@ -312,9 +337,7 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
     struct vt_chunk_header *c = take_kept();
     if (c)
         t->chunk_number = c->number;
-    if (!t->chunk_number)
-        t->chunk_number = vt_add(&vt_log_header->chunks, 1);
-    if (!c && !(c = place_chunk(t->chunk_number, t->fills))) {
+    if (!c && (!reserve_number(t) || !(c = place_chunk(t->chunk_number, t->fills)))) {
         t->retry = RETRY_AFTER_DROPS;
         if (!buffered && (vt_log_fault_seen() || !fd_check()) && !vt_get(&vt_sys_sealed))
             vt_log_drop(VT_DROP_LOG_LOST);
@@ -322,6 +345,7 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
     }
     vt_put(&c->tid, t->tid);
     t->used = t->flushed = sizeof *c;
+    t->event_room = c->number < vt_log_bound.events ? VT_CHUNK_BYTES : 0;
     t->named = false;
     vt_log_short_forget(&t->shorts);
     vt_publish(&c->magic, VT_CHUNK_MAGIC);
@@ -337,7 +361,7 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
 /* Signals wait meanwhile. A handler might fork, and the child would go on here as its parent does: it would write
  * zeroes over the chunk that the parent is filling by then. */
 VT_COLD static bool renew_chunk(struct vt_thread *t) {
-    if (t->retry) {
+    if (t->retry && !vt_log_is_at_bound()) {
         t->retry--;
         return false;
     }
@@ -399,9 +423,10 @@ uint64_t *vt_log_reserve_entry(struct vt_thread *t, uint32_t bytes) {
 }
 
 uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
-    uint64_t *record = vt_log_reserve_entry(t, bytes);
+    bool bound = (!t->chunk || t->used + bytes + 8 > t->event_room) && vt_log_is_at_bound();
+    uint64_t *record = bound ? NULL : vt_log_reserve_entry(t, bytes);
     if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child())
-        vt_log_drop(VT_DROP_LOG_FULL);
+        vt_log_drop(bound ? VT_DROP_BOUND : VT_DROP_LOG_FULL);
     return record;
 }
 
@@ -476,28 +501,10 @@ VT_HOT void vt_log_leave(struct vt_thread *t) {
         leave_if_ours(t);
 }
 
-VT_COLD void vt_log_drop(enum vt_drop reason) {
-    if (reason <= VT_DROP_LOG_LOST && !vt_get(&counters->first_drop))
-        vt_claim(&counters->first_drop, 0, vt_log_ticks() | 1);
-    vt_add(&counters->dropped[reason], 1);
-}
-
-void vt_log_flag(uint32_t flag) {
-    vt_or(&counters->flags, flag);
-}
-
 void vt_log_program(bool runs, uint64_t ticks) {
     uint64_t said = vt_get(&vt_log_header->program_end);
     if (runs ? said == 0 : said == 0 || said == VT_PROGRAM_RUNS)
         vt_put(&vt_log_header->program_end, runs ? VT_PROGRAM_RUNS : ticks);
-}
-
-/* Missing events. Reasons that are not about events are left out. */
-uint64_t vt_log_dropped(void) {
-    uint64_t n = 0;
-    for (unsigned r = 0; r <= VT_DROP_LOG_LOST; r++)
-        n += vt_get(&counters->dropped[r]);
-    return n;
 }
 
 const char *vt_log_path(void) {
@@ -533,6 +540,7 @@ void vt_log_end(enum vt_exit kind, int status) {
 }
 
 void vt_log_unend(void) {
+    vt_put(&vt_log_bound.now, vt_log_bound.entries);
     if (vt_log_is_open())
         vt_publish(&vt_log_header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
@@ -574,16 +582,17 @@ void vt_log_forked(void) {
     if (fd_is_ours(log_fd))
         VT_SYS1(SYS_close, log_fd);
     log_fd = -1;
-    uint32_t simulated = vt_get(&counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);
-    memset(&early, 0, sizeof early);
+    uint32_t simulated =
+        vt_get(&vt_log_counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);
+    memset(&vt_log_early, 0, sizeof vt_log_early);
     vt_put(&environment_written, 0);
-    early.flags = simulated;
-    counters = &early;
+    vt_log_early.flags = simulated;
+    vt_log_counters = &vt_log_early;
     path = "";
     vt_log_clock_forked();
     memset(kept, 0, sizeof kept);
     vt_log_slots_forked();
-    vt_log_header = &early; /* not NULL: interrupted code may still use it */
+    vt_log_header = &vt_log_early; /* not NULL: interrupted code may still use it */
     vt_publish(&vt_log_opened, false);
     vt_publish(&state, (uint32_t)CLOSED);
 }

@@ -39,6 +39,7 @@ struct vt_thread {
     uint64_t chunk_number;  /* 0: none reserved */
     uint64_t flushed_ticks; /* buffered mode: when the chunk was last written out */
     uint32_t flushed;       /* ... and how many of its bytes were */
+    uint32_t event_room;    /* bytes of the chunk that events may fill; 0: it is kept for the end */
     uint32_t retry;         /* events to drop before trying to get a slot or a chunk again */
     uint64_t nowhere;
     bool orphan;              /* in a forked child: it was the parent's */
@@ -163,6 +164,10 @@ void vt_log_note(const char *text);
 bool vt_log_list_begin(void);
 void vt_log_list_add(const struct vt_log_live *entry);
 void vt_log_list_done(void);
+/* The process is about to end: what is kept back in the log for that may be used now; for the scan there is more. */
+void vt_log_ends(bool scan);
+/* Whether no single events are recorded any more, because the log is as long as it may become. */
+bool vt_log_is_at_bound(void);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
 void vt_log_unend(void);                        /* after an exec that failed */
 /* The next VT_DUE_LOOK comes at the first event after a while: the longer the log is open, the

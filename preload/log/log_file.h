@@ -2,8 +2,8 @@
 /*
  * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
  * name), log_header.c (what the header says about the process), log_launcher.c (its rank), log_run.c (the list
- * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
- * log_live.c (what is live at the end), log_record.c and log_short.c (records), log_slots.c (what will be
+ * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done), log_drop.c (what is missing),
+ * log_bound.c (how long it may become), log_live.c (what is live at the end), log_record.c and log_short.c (records), log_slots.c (what will be
  * written), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
@@ -34,6 +34,27 @@ void vt_log_launcher_fill(struct vt_log_header *h);
 void vt_log_fault_watch(void);
 /* Whether that has happened since: the log is lost. */
 bool vt_log_fault_seen(void);
+
+/* log_drop.c: counters and flags before the file exists, and where they are now. */
+extern struct vt_log_header vt_log_early, *volatile vt_log_counters;
+
+/* log_bound.c: numbers of chunks, which are less than ... */
+struct vt_log_bound {
+    uint64_t most;    /* any */
+    uint64_t scan;    /* what the scan at the end finds; behind it is the live list */
+    uint64_t end;     /* what else the end finds out */
+    uint64_t entries; /* what is no event; before the end */
+    uint64_t events;  /* single events */
+    uint64_t now;     /* atomic: what may be taken at this moment */
+};
+extern struct vt_log_bound vt_log_bound;
+/* When the log is opened. Returns the bytes that it may have; 0: any. */
+uint64_t vt_log_bound_start(int fd);
+/* The next chunk's number, counted in *chunks. 0: no more may be taken now. */
+uint64_t vt_log_bound_number(uint64_t *chunks);
+
+/* log.c: writes out what is in a chunk of the live list, and takes one more. NULL: there was none, or is no space. */
+struct vt_log_live_chunk *vt_log_next_live(struct vt_log_live_chunk *before, bool more);
 
 /* log_slots.c: makes a chunk one of slots, for more threads. */
 void vt_log_slots_add(struct vt_log_header *h, struct vt_log_slots *chunk);

@@ -1,32 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of what is live at the end, behind the header in chunk 0, for a log from which events were
- * dropped. exit.c writes it.
+ * The list of what is live at the end, behind the header in chunk 0 and in chunks of its own, for a log from
+ * which events were dropped. exit.c writes it.
  */
 #include "log_file.h"
 #include "base/base.h"
 
-static uint32_t listing; /* atomic: one thread lists what is live */
+static uint32_t listing;                /* atomic: one thread lists what is live */
+static struct vt_log_live_chunk *chunk; /* the list's last one; NULL: none */
 
 bool vt_log_list_begin(void) {
     if (!vt_log_is_open() || !vt_claim(&listing, 0, 1))
         return false;
-    vt_log_header->live_total = vt_log_header->live_listed = 0;
+    vt_log_header->live_total = vt_log_header->live_listed = vt_log_header->live_last = 0;
     return true;
 }
 
 void vt_log_list_add(const struct vt_log_live *entry) {
-    if (vt_log_header->live_total++ >= VT_LIVE_LISTED_MOST)
-        return;
+    uint64_t at = vt_log_header->live_listed;
     struct vt_log_live *list = (void *)(vt_log_header + 1);
-    list[vt_log_header->live_listed++] = *entry;
+    if (vt_log_header->live_total++ != at)
+        return; /* there was no space for the one before */
+    if (at >= VT_LIVE_LISTED_MOST) {
+        at = (at - VT_LIVE_LISTED_MOST) % VT_LIVE_IN_CHUNK;
+        if (!at)
+            chunk = vt_log_next_live(chunk, true);
+        if (!chunk)
+            return;
+        list = chunk->entries;
+    }
+    list[at] = *entry;
+    vt_log_header->live_listed++;
 }
 
 void vt_log_list_done(void) {
+    chunk = vt_log_next_live(chunk, false);
     vt_log_flag(VT_FLAG_LIVE_LISTED);
     vt_publish(&listing, 0);
 }
 
 void vt_log_live_forked(void) {
+    chunk = NULL;
     vt_put(&listing, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes whole records: an event's, and what is written once (names, modules, notes). Called by the
- * rooms that have something to say. ALLOC, FREE and STACK are log_short.c's.
+ * rooms that have something to say. ALLOC, FREE and STACK are log_short.c's. And counts those that are missing.
  *
  * And, once in a log: the environment variables that influence GPU memory
  * (allocator settings, visible devices, our own limit), so that the report of a failed allocation
@@ -83,6 +83,17 @@ void vt_log_environment_write(struct vt_thread *t) {
         if (value)
             write_variable(t, variables[i], value);
     }
+}
+
+VT_COLD void vt_log_drop(enum vt_drop reason) {
+    if (vt_drop_is_event(reason)) {
+        /* Not older than what the thread has announced. */
+        uint64_t first, at = (vt_tls.busy && vt_tls.entered ? vt_tls.entered : vt_log_ticks()) | 1;
+        while ((first = vt_get(&vt_log_counters->first_drop)) == 0 || at < first)
+            if (vt_claim(&vt_log_counters->first_drop, first, at))
+                break;
+    }
+    vt_add(&vt_log_counters->dropped[reason], 1);
 }
 
 VT_COLD void vt_log_record_lost(struct vt_thread *t) {

@@ -48,7 +48,7 @@ static inline unsigned slot_of(struct vt_thread *t, uint64_t **record, uint64_t 
 static inline uint64_t *reserve(struct vt_thread *t) {
     enum { MOST = sizeof(struct vt_rec_template) + sizeof(struct vt_rec_alloc) };
     if (VT_UNLIKELY(!t->chunk || !t->named || t->orphan || vt_process_is_fresh_child() ||
-                    t->used + MOST + 8 > VT_CHUNK_BYTES))
+                    t->used + MOST + 8 > t->event_room))
         return vt_log_reserve(t, MOST);
     return (uint64_t *)((char *)t->chunk + t->used);
 }

@@ -330,6 +330,7 @@ void vt_scan_run(void *frame) {
             note_alone(PYTHON_DOWN);
         return;
     }
+    vt_log_ends(true);
     /* Not on the stack: a thread's may have only 16 KiB. */
     struct vt_scan *scan = vt_scan_memory(sizeof *scan);
     if (!scan) {

@@ -55,7 +55,8 @@ static uint64_t began_ns;               /* atomic: when growth was first watched
 static uint64_t seen[SEEN_BITS / 64];
 
 static bool is_on(unsigned moment) {
-    return vt_options.snapshot & moment && !vt_get(&vt_sys_sealed);
+    return vt_options.snapshot & moment && !vt_get(&vt_sys_sealed) &&
+           (moment == VT_MOMENT_END || !vt_log_is_at_bound());
 }
 
 /* Whether the open log is this process's own. */
@@ -107,6 +108,7 @@ static bool may_look_at_end(void) {
 }
 
 void vt_moments_end(void) {
+    vt_log_ends(false);
     if (may_look_at_end() && take_if_new())
         vt_put(&ended, 1);
 }
@@ -172,7 +174,8 @@ static void follow_growth(void) {
     if (state & VT_OWNERS_LOST)
         vt_put(&risen, 1);
     uint64_t most_ns = vt_get(&risen) ? left_for_rise() : 0;
-    if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_MOMENT_END)) {
+    if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_MOMENT_END) &&
+        !vt_log_is_at_bound()) {
         bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now, most_ns);
         if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
             vt_put(&risen, 0);

@@ -29,7 +29,7 @@ static void test_values(void **state) {
         {"depth", {"1", "64", "256"}, {"", "0", "257", "-1", " 5", "5x", "0x10", "1e2"}},
         {"python", {"auto", "off"}, {"", "on", "0", "AUTO"}},
         {"framework", {"auto", "off"}, {"", "none"}},
-        {"max-log", {NULL}, {"", "1", "512M"}}, /* not built yet */
+        {"max-log", {"auto", "off", "1M", "512M"}, {"", "1", "1023K", "on", "512 M"}},
         {"limit", {"8G", "1073741824"}, {"", "8 G x", "all"}},
         {"inject",
          {"1", "17", "3+", "each"},

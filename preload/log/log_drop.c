@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the log's header counts: events that are not recorded, by reason, and flags; also before there is a log.
+ * Called by every room; vt_log_drop is in log_record.c.
+ */
+#include "log_file.h"
+#include "base/base.h"
+
+struct vt_log_header vt_log_early;
+struct vt_log_header *volatile vt_log_counters = &vt_log_early;
+
+void vt_log_flag(uint32_t flag) {
+    vt_or(&vt_log_counters->flags, flag);
+}
+
+/* Missing events. Reasons that are not about events are left out. */
+uint64_t vt_log_dropped(void) {
+    uint64_t n = 0;
+    for (unsigned r = 0; r < VT_DROP_REASONS; r++)
+        n += vt_drop_is_event(r) ? vt_get(&vt_log_counters->dropped[r]) : 0;
+    return n;
+}
