@@ -38,6 +38,7 @@ bool vt_growth_was_returned(const struct search *s, const struct curve *c, uint3
     const struct vt_history *h = s->history;
     uint64_t others = s->held - (c->held < s->held ? c->held : s->held);
     return s->process->python && !c->in_graphs && others &&
-           s->returned[site].blocks >= c->held_count && s->returned[site].left >= others / 2 &&
+           s->returned[site].blocks >= c->held_count &&
+           (double)s->returned[site].left >= RETURNED_BESIDE * (double)others &&
            (double)h->buckets[begin].events >= RETURNED_LATE * (double)h->events_at_last_alloc;
 }

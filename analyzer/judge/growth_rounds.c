@@ -25,7 +25,7 @@ static double pause_between(const struct rise *rises, uint32_t count) {
     for (uint32_t i = 1; i < count; i++)
         if (rises[i].at - rises[i - 1].until > longest)
             longest = rises[i].at - rises[i - 1].until;
-    return longest / 2;
+    return longest * OUTER_PAUSE;
 }
 
 /* Adds a burst to its likes. */
@@ -62,7 +62,7 @@ static struct bursts find_bursts(const struct search *s, uint32_t count) {
     return bursts;
 }
 
-/* Whether snapshots saw one holder of half of a site or more: a container, which may have any number of
+/* Whether snapshots saw one holder of ONE_HOLDER of a site or more: a container, which may have any number of
  * items. The newest may not be in it yet. */
 static bool has_holder(const struct vt_site *site) {
     uint32_t count;
@@ -72,7 +72,7 @@ static bool has_holder(const struct vt_site *site) {
         vt_owner_groups(site->owned.owners, site->owned.count, false, &count);
     const struct vt_memory_owner *o = &groups->owner;
     return o->root.kind <= VT_ROOT_THREAD_LOCAL && o->holder_count < o->name_count &&
-           groups->count * 2 >= site->held_count;
+           (double)groups->count >= ONE_HOLDER * (double)site->held_count;
 }
 
 bool vt_growth_rounds(const struct search *s, const struct curve *c, uint32_t site,

@@ -32,7 +32,7 @@ enum {
 static uint64_t count_kept(const struct vt_history *h, const struct vt_site_history *site,
                            uint64_t held, uint32_t begin, uint64_t parts[COURSE_PARTS]) {
     uint64_t end = h->events_at_last_alloc + 1, sum = 0, floor = held;
-    for (int by_floor = 0; by_floor < 2 && sum * 2 < held; by_floor++) {
+    for (int by_floor = 0; by_floor < 2 && (double)sum < COURSE_KEPT * (double)held; by_floor++) {
         memset(parts, 0, COURSE_PARTS * sizeof *parts);
         sum = 0;
         for (uint32_t i = site->count; i-- > 0;) {
