@@ -37,7 +37,8 @@ struct vt_log_passes {
     uint64_t next; /* this chunk, and all behind it, was not there yet */
     uint64_t newest;
     uint64_t oldest_entered; /* smallest entered_at of this pass; a record of that time may come */
-    bool in_flight;          /* ... and has not come from a thread that was killed */
+    uint64_t snapshot, waits_since; /* the announced snapshot, and when it was first seen; ns */
+    bool in_flight;                 /* ... and has not come from a thread that was killed */
 };
 
 static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
@@ -66,12 +67,21 @@ static void take_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t 
         passes->oldest_entered = entered_at;
 }
 
-/* A snapshot that goes on says what lived at its begin: what is later waits for it. */
+/* A snapshot that goes on says what lived at its begin: what is later waits for it, but not for long. A program that
+ * does nothing more writes it down at its end. */
+#define AWAITED_NS 3000000000ull
+
 static void take_slot(const struct vt_log *log, const struct vt_log_slot *slot) {
     struct vt_log_passes *passes = log->passes;
-    if (slot->tid != VT_SLOT_OF_SNAPSHOT)
+    if (slot->tid != VT_SLOT_OF_SNAPSHOT) {
         take_announced(passes, slot->tid, slot->entered_at);
-    else if (log->awaits_snapshots && slot->entered_at && slot->entered_at < passes->oldest_entered)
+        return;
+    }
+    if (slot->entered_at != passes->snapshot)
+        passes->waits_since = vt_now_ns();
+    passes->snapshot = slot->entered_at;
+    if (log->awaits_snapshots && slot->entered_at && slot->entered_at < passes->oldest_entered &&
+        vt_now_ns() - passes->waits_since < AWAITED_NS)
         passes->oldest_entered = slot->entered_at;
 }
 

@@ -376,6 +376,9 @@ static void take_tables(struct vt_walk *w) {
         w->sample++;
     w->sample_ticks =
         w->sample < log->sample_count ? vt_when_ticks(log->samples[w->sample].when) : UINT64_MAX;
+    if (w->snapshots_until <
+        w->now) /* one that came too late speaks of what is not known any more */
+        w->snapshots_until = w->now;
     if (!w->rehearsal)
         vt_owned_find_next(w);
     w->correct_at = log->live_listed && !r->corrected && w->window.until >= log->header.exit_ticks
