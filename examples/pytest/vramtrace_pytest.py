@@ -269,7 +269,7 @@ class Line:
             self.where = f"{file}:{own['line']}: in {own['function']}"
         self.api = site["api"]
         self.sites, self.bytes, self.blocks, self.rounds, self.note = [], 0, 0, 0, ""
-        self.per = ""  # "test" or "param", where each of many left some
+        self.per = ""  # "test" or "param": each of many left some
 
     def add(self, site, size, blocks, rounds):
         self.sites.append((site["site"], size, blocks, rounds))
@@ -351,13 +351,12 @@ class Watch:
         for line in lines:
             name = self.function() if line.per == "param" else self.item.nodeid
             for site, size, blocks, _ in line.sites:
-                self.tracer.mark(f"left {line.per or ('fails' if fails else 'short')} {max(1, line.rounds)} {size} {blocks} {site} ",
-                                 name)
+                kind = line.per or ("fails" if fails else "short")
+                self.tracer.mark(f"left {kind} {max(1, line.rounds)} {size} {blocks} {site} ", name)
 
     def function(self):
         """The test's name without its parameters."""
-        name = self.item.name
-        return self.item.nodeid[:-len(name)] + (getattr(self.item, "originalname", None) or name)
+        return self.item.nodeid[:-len(self.item.name)] + (getattr(self.item, "originalname", None) or self.item.name)
 
 
 def settle():
