@@ -85,6 +85,17 @@ void vt_log_environment_write(struct vt_thread *t) {
     }
 }
 
+VT_COLD void vt_log_drop(enum vt_drop reason) {
+    if (vt_drop_is_event(reason)) {
+        /* Not older than what the thread has announced. */
+        uint64_t first, at = (vt_tls.busy && vt_tls.entered ? vt_tls.entered : vt_log_ticks()) | 1;
+        while ((first = vt_get(&vt_log_counters->first_drop)) == 0 || at < first)
+            if (vt_claim(&vt_log_counters->first_drop, first, at))
+                break;
+    }
+    vt_add(&vt_log_counters->dropped[reason], 1);
+}
+
 VT_COLD void vt_log_record_lost(struct vt_thread *t) {
     uint32_t used = vt_see(&t->used);
     while (t->flushed < used) {
