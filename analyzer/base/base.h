@@ -19,6 +19,7 @@
  *     exit_status.h   exit statuses, error messages
  *     options.h   the options of a command
  *     progress.h  a line on stderr for what takes long
+ *     state.h     what a part knows, saved for another process
  *     terminal.h  the width of the reader's terminal, and whether it shows UTF-8
  */
 #ifndef VRAMTRACE_ANALYZER_BASE_H
@@ -32,6 +33,7 @@
 #include "options.h"
 #include "progress.h"
 #include "python_file.h"
+#include "state.h"
 #include "terminal.h"
 #include "util.h"
 

@@ -282,17 +282,28 @@ uint32_t vt_map_get(const struct vt_map *map, uint64_t key) {
     }
 }
 
+static void map_make(struct vt_map *map, size_t slots) {
+    *map = (struct vt_map){.slots = slots};
+    map->keys = vt_alloc(slots, sizeof *map->keys);
+    map->values = vt_alloc(slots, sizeof *map->values);
+    memset(map->values, 0xff, slots * sizeof *map->values);
+}
+
 static void map_grow(struct vt_map *map) {
     struct vt_map old = *map;
-    map->slots = old.slots ? old.slots * 2 : 64;
-    map->used = 0;
-    map->keys = vt_alloc(map->slots, sizeof *map->keys);
-    map->values = vt_alloc(map->slots, sizeof *map->values);
-    memset(map->values, 0xff, map->slots * sizeof *map->values);
+    map_make(map, old.slots ? old.slots * 2 : 64);
     for (size_t i = 0; i < old.slots; i++)
         if (old.values[i] != VT_MAP_NONE)
             vt_map_put(map, old.keys[i], old.values[i]);
     vt_map_free(&old);
+}
+
+void vt_map_reserve(struct vt_map *map, size_t count) {
+    size_t slots = 64;
+    while (count * 3 > slots * 2)
+        slots *= 2;
+    if (count)
+        map_make(map, slots);
 }
 
 /* The value of a key, which may be new: then it is VT_MAP_NONE until the caller sets it. */

@@ -176,6 +176,8 @@ void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value); /* replaces *
 uint32_t vt_map_remove(struct vt_map *map, uint64_t key);          /* returns as vt_map_get */
 /* The value of a key, which gets this one if it is new. */
 uint32_t vt_map_add(struct vt_map *map, uint64_t key, uint32_t value);
+/* Makes room for so many keys. The map is empty. */
+void vt_map_reserve(struct vt_map *map, size_t count);
 /* In a set, of whose keys the values mean nothing: adds a key. False: it was there. */
 bool vt_map_add_key(struct vt_map *set, uint64_t key);
 void vt_map_free(struct vt_map *map);
