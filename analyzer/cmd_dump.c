@@ -183,6 +183,14 @@ static void print_header(FILE *out, const struct vt_log_header *h) {
         fprintf(out, " bound=%" PRIu64 " kept_chunks=%" PRIu64, h->bound, h->kept_chunks);
     if (h->first_drop)
         fprintf(out, " first_drop=%" PRIu64, h->first_drop);
+    if (h->bound_at)
+        fprintf(out, " bound_at=%" PRIu64, h->bound_at);
+    if (h->summary)
+        fprintf(out, " summary=%" PRIu64, h->summary);
+    for (int i = 0; i < VT_FREE_CHUNKS; i++)
+        if (h->free_chunks[i])
+            fprintf(out, " free=%u:%" PRIu64, vt_free_chunk_number(h->free_chunks[i]),
+                    vt_free_chunk_generation(h->free_chunks[i]));
     for (int i = 0; i < VT_DROP_REASONS; i++)
         if (h->dropped[i])
             fprintf(out, " dropped_%s=%" PRIu64, drops[i], h->dropped[i]);
@@ -235,9 +243,12 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
         print_slots(out, base, bytes, have);
         return;
     }
-    fprintf(out, "%10" PRIu64 "  CHUNK     number=%" PRIu64 " tid=%u entered_at=%" PRIu64 "%s%s\n",
-            base, head.number, head.tid, head.entered_at, head.finished ? " finished" : "",
-            head.magic == VT_CHUNK_MAGIC ? "" : " (wrong magic: skipped)");
+    fprintf(out, "%10" PRIu64 "  CHUNK     number=%" PRIu64 " tid=%u entered_at=%" PRIu64 "%s",
+            base, head.number, head.tid, head.entered_at,
+            vt_chunk_is_finished(&head) ? " finished" : "");
+    if (head.generation)
+        fprintf(out, " generation=%" PRIu64, head.generation);
+    fputs(head.magic == VT_CHUNK_MAGIC ? "\n" : " (wrong magic: skipped)\n", out);
     if (head.magic != VT_CHUNK_MAGIC)
         return;
     struct vt_short_records records;

@@ -44,7 +44,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 12) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version not in range(1, 13) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
@@ -58,6 +58,7 @@ class Log:
         local, self.world_size, self.restart = struct.unpack_from("<3I", data, 2512)
         self.local_rank, self.launch = local - 1, text(data[2528:2592])
         self.first_drop, self.bound = struct.unpack_from("<Q", data, 2472)[0], struct.unpack_from("<Q", data, 2592)[0]
+        self.summary, *self.free_chunks, self.bound_at = struct.unpack_from("<130Q", data, 2616)
         self.lost = sum(self.dropped[reason] for reason in (*DROPS[:4], "bound"))  # events; the rest are not
         self.records, self.taken_chunks, self.chunk_tids, self.short = [], 0, [], 0
         self.slots, self.announced, self.finished = [], [], 0
@@ -77,7 +78,8 @@ class Log:
         if magic != 0x4b435456 or number != offset // CHUNK:
             raise ValueError(f"chunk at {offset}: magic {magic:#x}, number {number}")
         self.taken_chunks += 1
-        self.finished += struct.unpack_from("<Q", data, offset + 24)[0]
+        finished, generation = struct.unpack_from("<QQ", data, offset + 24)
+        self.finished += finished == generation + 1
         self.chunk_tids.append(tid)
         at, tid, append = offset + 64, 0, self.records.append
         templates, frames, last = {}, {}, 0

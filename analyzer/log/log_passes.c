@@ -256,7 +256,7 @@ static bool take_chunk(struct vt_log *log, struct open_chunk *chunk, const uint8
                                   .last_ticks = p.span.last_ticks,
                                   .sorted = p.span.sorted};
     chunk->end = p.records.offset;
-    return log->running && !head.finished && !p.records.what;
+    return log->running && !vt_chunk_is_finished(&head) && !p.records.what;
 }
 
 /* --- a pass --- */

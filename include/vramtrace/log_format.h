@@ -24,8 +24,9 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC         "vramtrc\x01"
-#define VT_LOG_VERSION       11u /* written */
+#define VT_LOG_VERSION       12u /* written */
 #define VT_LOG_VERSION_NEEDS 11u /* the lowest whose reader reads what is written */
+#define VT_LOG_VERSION_AGAIN 12u /* the same for a log with a summary */
 #define VT_LOG_VERSION_MIN   1u  /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES       65536u
 #define VT_CHUNK_MAGIC       0x4b435456u /* "VTCK" */
@@ -75,6 +76,8 @@ enum vt_log_flag {
     VT_FLAG_BARE_END = 128    /* exited by a bare system call; its status is from `vramtrace run` */
 };
 
+#include "log_chunk.h"
+
 /* Chunk 0. */
 struct vt_log_header {
 #define VT_HEADER(offset, type, name, elements) type name elements;
@@ -112,28 +115,6 @@ struct vt_log_live_chunk {
     uint64_t none, number, before, zero[5];
     struct vt_log_live entries[VT_LIVE_IN_CHUNK];
 };
-
-/* The header of a chunk of records.
- * OFFSET SIZE DESCRIPTION
- *      0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never taken: skip it)
- *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
- *      8    8 number of this chunk in the file
- *     16    8 entered_at, as in a slot: before version 11, and in a log that is written in blocks
- *             (VT_FLAG_BUFFERED), when its chunk was written last. What a thread has recorded since
- *             then is announced nowhere: a reader of such a log cannot know what is still to come.
- *     24    8 1: the thread has filled it, and nothing in it changes any more (atomic; since version 11)
- *     32   32 zero
- *     64      records
- */
-struct vt_chunk_header {
-    uint32_t magic;
-    uint32_t tid;
-    uint64_t number;
-    uint64_t entered_at;
-    uint64_t finished;
-    uint64_t zero[4];
-};
-static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 
 /* A chunk of slots (since version 11). Each thread that records has a slot, whatever chunk it writes to.
  * OFFSET SIZE DESCRIPTION

@@ -244,7 +244,7 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
         vt_publish(&c->entered_at, 0);
         t->entered_at = &t->nowhere;
     }
-    vt_publish(&c->finished, 1);
+    vt_publish(&c->finished, vt_get(&c->generation) + 1);
     if (!flush_chunk(t))
         vt_log_record_lost(t);
     vt_publish(&t->chunk_number, 0);
