@@ -34,7 +34,7 @@
  *   load.c, fork.c, exec.c, exit.c   a process's life, from load to end
  *
  * Reading order: load.c, exit.c, route/lookup.c, real/real.c, wrap/wrap_device.c (a typical wrapper),
- * event.c, log/log.c, books/live.c, stack/stack.c.
+ * event.c, log/log_chunks.c, books/live.c, stack/stack.c.
  */
 #ifndef VT_PRELOAD_PRELOAD_H
 #define VT_PRELOAD_PRELOAD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log file: opened at the first record, then handed out to threads in chunks. The bytes are
- * described in include/vramtrace/log_format.h.
+ * The log file: opened at the first record, and made longer chunk by chunk. The bytes are described in
+ * include/vramtrace/log_format.h. log_chunks.c hands the chunks out to threads.
  *
  * There are two ways to write. Mapped (the usual one): a chunk's space is allocated in the file,
  * then mapped shared. So what was written survives SIGKILL without a flush, and a full disk is an
@@ -9,7 +9,7 @@
  * where the file system cannot guarantee that space (NFS, FUSE, copy-on-write): chunks lie in our
  * own memory and are written when they are full, once a second, and at the end.
  *
- * Called by event.c and stack.c; exit.c ends it.
+ * Called by log_chunks.c and log_live.c.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -21,10 +21,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#define RETRY_AFTER_DROPS 4096u
-#define FD_AT_LEAST       512 /* clear of programs that count descriptors from 3 */
+#define FD_AT_LEAST 512 /* clear of programs that count descriptors from 3 */
 
 enum { CLOSED, OPENING, OPEN, FAILED };
 
@@ -33,19 +31,12 @@ bool vt_log_opened;     /* ... is OPEN */
 static int log_fd = -1; /* atomic */
 static dev_t log_device;
 static ino_t log_inode;
-static bool buffered;
+bool vt_log_buffered;
 static uint32_t log_pid;           /* the header's, which may be lost */
 static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
 static const char *path = "";      /* as shown to the user: what follows the folder of the start */
 
 struct vt_log_header *vt_log_header = &vt_log_early;
-
-uint64_t vt_log_look_at; /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
-
-#define KEPT_CHUNKS 24u
-static struct vt_chunk_header
-    *kept[KEPT_CHUNKS]; /* atomic; mapped beforehand, see vt_log_keep_room */
-static bool foreign;    /* this is a forked child, and the open log is still its parent's */
 
 static bool fd_is_ours(int fd) {
     struct stat st;
@@ -80,6 +71,10 @@ static bool fd_check(void) {
     return fd_is_ours(vt_get(&log_fd));
 }
 
+bool vt_log_is_lost(void) {
+    return vt_log_fault_seen() || !fd_check();
+}
+
 /* Allocates a chunk's space in the file. 0 or negative errno. */
 static long allocate(uint64_t number) {
     long result;
@@ -91,7 +86,7 @@ static long allocate(uint64_t number) {
     return result;
 }
 
-static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
+bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset) {
     return fd_check() && vt_log_space_allowed(offset + bytes) &&
            vt_log_space_write(log_fd, data, bytes, offset);
 }
@@ -106,10 +101,11 @@ static int open_file(void) {
         return -EIO;
     log_device = st.st_dev;
     log_inode = st.st_ino;
-    buffered = vt_log_space_is_unsure(log_fd);
-    long result = buffered ? (vt_log_space_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG) : allocate(0);
+    vt_log_buffered = vt_log_space_is_unsure(log_fd);
+    long result =
+        vt_log_buffered ? (vt_log_space_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG) : allocate(0);
     if (result == -EOPNOTSUPP || result == -ENOSYS) {
-        buffered = true;
+        vt_log_buffered = true;
         result = 0;
     }
     return (int)result;
@@ -117,39 +113,38 @@ static int open_file(void) {
 
 /* A chunk's memory: the file's space, or with buffers our own. */
 static void *map_chunk(uint64_t number) {
-    return buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                    : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
-                                  number * VT_CHUNK_BYTES);
+    return vt_log_buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                           : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
+                                         number * VT_CHUNK_BYTES);
 }
 
 /* The header counts a chunk only once the file is long enough for it. A process may end after a
  * thread reserved a number and before it allocated the space, and a reader takes a file that is
  * shorter than its header says for a truncated one. */
-static void count_chunk(uint64_t number) {
+void vt_log_count_placed(uint64_t number) {
     uint64_t counted;
     while ((counted = vt_get(&vt_log_header->placed)) <= number &&
            !vt_claim(&vt_log_header->placed, counted, number + 1))
         continue;
 }
 
-/* A chunk in the file, mapped; `fills`: it will be filled. NULL: there is no space. */
-static struct vt_chunk_header *place_chunk(uint64_t number, bool fills) {
-    if (!buffered && (vt_log_fault_seen() || !fd_check() || allocate(number) != 0))
+struct vt_chunk_header *vt_log_place(uint64_t number, bool fills) {
+    if (!vt_log_buffered && (vt_log_is_lost() || allocate(number) != 0))
         return NULL;
-    if (!buffered && fills)
+    if (!vt_log_buffered && fills)
         vt_log_space_fill(log_fd, number * VT_CHUNK_BYTES);
     struct vt_chunk_header *c = map_chunk(number);
-    if (c && !buffered)
-        count_chunk(number);
+    if (c && !vt_log_buffered)
+        vt_log_count_placed(number);
     if (c)
         c->number = number;
     return c;
 }
 
 /* Makes slots for more threads. Two threads may do so together; then some slots stay free. */
-static bool add_slots(uint64_t number) {
-    struct vt_log_slots *s = (void *)place_chunk(number, false);
+bool vt_log_place_slots(uint64_t number) {
+    struct vt_log_slots *s = (void *)vt_log_place(number, false);
     if (s)
         vt_log_slots_add(vt_log_header, s);
     return s != NULL;
@@ -160,10 +155,10 @@ static bool open_log(void) {
     if (result == 0) {
         struct vt_log_header *h = map_chunk(0);
         if (h) {
-            if (!buffered)
+            if (!vt_log_buffered)
                 vt_log_fault_watch();
             vt_log_header_fill(h, &vt_log_clock_start, vt_log_clock);
-            h->flags |= vt_get(&vt_log_early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
+            h->flags |= vt_get(&vt_log_early.flags) | (vt_log_buffered ? VT_FLAG_BUFFERED : 0);
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
                 h->dropped[i] = vt_get(&vt_log_early.dropped[i]);
             h->first_drop = vt_get(&vt_log_early.first_drop);
@@ -175,10 +170,10 @@ static bool open_log(void) {
             vt_log_header = h;
             vt_log_calibrate(vt_log_header);
             /* all of the chunk, for the live list at the end */
-            if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
+            if (!vt_log_buffered || vt_log_write(h, VT_CHUNK_BYTES, 0)) {
                 vt_log_counters = h; /* stays mapped: threads that record nothing count here, too */
-                if (!buffered)
-                    add_slots(vt_add(&h->chunks, 1));
+                if (!vt_log_buffered)
+                    vt_log_place_slots(vt_add(&h->chunks, 1));
                 vt_log_run_tell(absolute, true);
                 return true;
             }
@@ -217,288 +212,20 @@ VT_COLD bool vt_log_open_(void) {
     return s == OPEN;
 }
 
-static uint64_t chunk_offset(const struct vt_thread *t) {
-    return t->chunk_number * VT_CHUNK_BYTES;
-}
-
-static bool flush_chunk(struct vt_thread *t) {
-    if (!buffered || !t->chunk || !t->chunk_number || t->orphan)
-        return true;
-    /* Only whole records lie below `used`; a reader sees zeroes after them. The chunk's last word,
-     * always zero, is written first so that the file has the chunk's whole length. */
-    uint32_t used = vt_see(&t->used), last = VT_CHUNK_BYTES - 8;
-    bool written = (t->flushed > sizeof *t->chunk ||
-                    write_out((const char *)t->chunk + last, 8, chunk_offset(t) + last)) &&
-                   write_out(t->chunk, used, chunk_offset(t));
-    if (written) {
-        t->flushed = used;
-        count_chunk(t->chunk_number);
-    }
-    t->flushed_ticks = vt_log_ticks();
-    return written;
-}
-
-VT_COLD static void release_chunk(struct vt_thread *t) {
-    struct vt_chunk_header *c = t->chunk;
-    if (buffered) { /* the new chunk carries `entered_at` from now on */
-        vt_publish(&c->entered_at, 0);
-        t->entered_at = &t->nowhere;
-    }
-    vt_publish(&c->finished, vt_get(&c->generation) + 1);
-    if (!flush_chunk(t))
-        vt_log_record_lost(t);
-    vt_publish(&t->chunk_number, 0);
-    vt_publish(&t->chunk, NULL);
-    vt_sys_munmap(c, VT_CHUNK_BYTES);
-}
-
 struct vt_log_live_chunk *vt_log_next_live(struct vt_log_live_chunk *before, bool more) {
     uint64_t number = before ? before->number : 0;
-    if (before && buffered && write_out(before, VT_CHUNK_BYTES, number * VT_CHUNK_BYTES))
-        count_chunk(number);
+    if (before && vt_log_buffered && vt_log_write(before, VT_CHUNK_BYTES, number * VT_CHUNK_BYTES))
+        vt_log_count_placed(number);
     if (before)
         vt_sys_munmap(before, VT_CHUNK_BYTES);
     vt_put(&vt_log_bound.now, vt_log_bound.most);
     uint64_t next = more ? vt_log_bound_number(&vt_log_header->chunks) : 0;
-    struct vt_log_live_chunk *c = next ? (void *)place_chunk(next, true) : NULL;
+    struct vt_log_live_chunk *c = next ? (void *)vt_log_place(next, true) : NULL;
     if (c) {
         c->before = number;
         vt_log_header->live_last = c->number;
     }
     return c;
-}
-
-/* Gives a thread a new chunk. Without space, its number stays reserved for the next attempt. */
-static struct vt_chunk_header *take_kept(void) {
-    for (size_t i = 0; vt_get(&vt_sys_sealed) && i < KEPT_CHUNKS; i++) {
-        struct vt_chunk_header *c = vt_see(&kept[i]);
-        if (c && vt_claim(&kept[i], c, NULL))
-            return c;
-    }
-    return NULL;
-}
-
-void vt_log_keep_room(struct vt_thread *t) {
-    vt_log_calibrate(vt_log_header); /* for the last time */
-    vt_log_withdraw();               /* a snapshot's copy will not be heard of */
-    for (size_t i = 0; !buffered && i < KEPT_CHUNKS && !kept[i]; i++) {
-        uint64_t number = vt_log_bound_number(&vt_log_header->chunks);
-        struct vt_chunk_header *c = number ? place_chunk(number, false) : NULL;
-        if (!c)
-            break;
-        vt_publish(&kept[i], c);
-    }
-    if (!flush_chunk(t))
-        vt_log_record_lost(t);
-    if (buffered)
-        write_out(vt_log_header, sizeof *vt_log_header, 0);
-}
-
-static bool is_ours(const struct vt_thread *t) {
-    return vt_log_is_open() && !foreign && !t->orphan && !vt_process_is_fresh_child();
-}
-
-static bool reserve_number(struct vt_thread *t) {
-    if (!t->chunk_number)
-        t->chunk_number = vt_log_bound_number(&vt_log_header->chunks);
-    return t->chunk_number != 0;
-}
-
-bool vt_log_is_at_bound(void) {
-    return vt_get(&vt_log_header->chunks) >= vt_log_bound.events;
-}
-
-/* Before a thread's first event is stamped: without a slot it takes no chunk. Signals wait, see renew_chunk. */
-VT_COLD static void take_slot(struct vt_thread *t) {
-    if (!buffered && t->retry)
-        return;
-    uint64_t held = vt_sys_hold_signals();
-    if (buffered) {
-        t->last = vt_log_now();
-    } else if (is_ours(t)) {
-        struct vt_log_slot *slot = vt_log_slots_take();
-        if (!slot && reserve_number(t) && add_slots(t->chunk_number)) {
-            t->chunk_number = 0;
-            slot = vt_log_slots_take();
-        }
-        if (slot) {
-            t->entered_at = &slot->entered_at;
-            t->last = vt_log_now();
-        } else {
-            t->retry = RETRY_AFTER_DROPS;
-        }
-    }
-    vt_sys_let_signals(held);
-}
-
-VT_COLD static bool take_chunk(struct vt_thread *t) {
-    if (!t->last)
-        return false;
-    struct vt_chunk_header *c = take_kept();
-    if (c)
-        t->chunk_number = c->number;
-    if (!c && (!reserve_number(t) || !(c = place_chunk(t->chunk_number, t->fills)))) {
-        t->retry = RETRY_AFTER_DROPS;
-        if (!buffered && (vt_log_fault_seen() || !fd_check()) && !vt_get(&vt_sys_sealed))
-            vt_log_drop(VT_DROP_LOG_LOST);
-        return false;
-    }
-    vt_put(&c->tid, t->tid);
-    t->used = t->flushed = sizeof *c;
-    t->event_room = c->number < vt_log_bound.events ? VT_CHUNK_BYTES : 0;
-    t->named = false;
-    vt_log_short_forget(&t->shorts);
-    vt_publish(&c->magic, VT_CHUNK_MAGIC);
-    vt_publish(&t->chunk, c);
-    if (buffered) {
-        t->entered_at = &c->entered_at;
-        vt_put(t->entered_at, vt_tls.entered);
-    }
-    vt_log_calibrate(vt_log_header);
-    return true;
-}
-
-/* Signals wait meanwhile. A handler might fork, and the child would go on here as its parent does: it would write
- * zeroes over the chunk that the parent is filling by then. */
-VT_COLD static bool renew_chunk(struct vt_thread *t) {
-    if (t->retry && !vt_log_is_at_bound()) {
-        t->retry--;
-        return false;
-    }
-    uint64_t held = vt_sys_hold_signals();
-    bool taken = false;
-    if (is_ours(t)) { /* no handler forked just before */
-        t->fills |= t->chunk != NULL;
-        if (t->chunk)
-            release_chunk(t);
-        taken = take_chunk(t);
-    }
-    vt_sys_let_signals(held);
-    return taken;
-}
-
-static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
-    if (VT_UNLIKELY(t->orphan || vt_process_is_fresh_child()))
-        return NULL;
-    /* A zero word always follows the last record; readers stop there. */
-    if (VT_UNLIKELY(!t->chunk || t->used + bytes + 8 > VT_CHUNK_BYTES) && !renew_chunk(t))
-        return NULL;
-    return (uint64_t *)((char *)t->chunk + t->used);
-}
-
-void vt_log_give_up(struct vt_thread *t) {
-    if (!t->chunk || t->orphan || vt_process_is_fresh_child())
-        return;
-    char *given_up = (char *)t->chunk + t->used; /* its first word may be there already */
-    vt_publish((uint64_t *)given_up, 0);
-    memset(given_up, 0, VT_CHUNK_BYTES - t->used);
-}
-
-static uint32_t environment_written; /* atomic: once per log */
-
-static void name_thread(struct vt_thread *t) {
-    struct vt_rec_thread *r = (void *)room(t, sizeof *r);
-    if (!r)
-        return;
-    r->tid = t->tid;
-    r->zero = 0;
-    memset(r->name, 0, sizeof r->name);
-    VT_SYS2(SYS_prctl, 16 /* PR_GET_NAME */, r->name);
-    vt_put(&t->chunk->tid, t->tid);
-    if (!buffered)
-        vt_put(&((struct vt_log_slot *)t->entered_at)->tid, t->tid);
-    t->named = true;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_THREAD, 0, 0, sizeof *r), sizeof *r);
-}
-
-uint64_t *vt_log_reserve_entry(struct vt_thread *t, uint32_t bytes) {
-    uint64_t *record = room(t, bytes);
-    if (VT_UNLIKELY(record && !t->named)) {
-        name_thread(t);
-        if (vt_claim(&environment_written, 0, 1))
-            vt_log_environment_write(t);
-        record = room(t, bytes);
-    }
-    return record;
-}
-
-uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
-    bool bound = (!t->chunk || t->used + bytes + 8 > t->event_room) && vt_log_is_at_bound();
-    uint64_t *record = bound ? NULL : vt_log_reserve_entry(t, bytes);
-    if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child())
-        vt_log_drop(bound ? VT_DROP_BOUND : VT_DROP_LOG_FULL);
-    return record;
-}
-
-VT_COLD static void look(uint64_t now) {
-    if (now > vt_get(&vt_log_calibrate_at))
-        vt_log_calibrate(vt_log_header);
-    vt_tls.due |= VT_DUE_LOOK;
-}
-
-static inline __attribute__((always_inline)) void entered(struct vt_thread *t, uint64_t now) {
-    vt_put(t->entered_at, now);
-    vt_tls.entered = now;
-    if (VT_UNLIKELY(now > vt_get(&vt_log_look_at)))
-        look(now);
-    if (VT_UNLIKELY(vt_get(&vt_log_header->snapshots_asked) !=
-                    vt_get(&vt_log_header->snapshots_taken)))
-        vt_tls.due |= VT_DUE_ASKED;
-}
-
-VT_HOT void vt_log_enter(struct vt_thread *t) {
-    if (VT_UNLIKELY(!t->last))
-        take_slot(t);
-    entered(t, t->held ? t->held : vt_log_now());
-}
-
-__attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
-    vt_log_enter(t);
-    if (t->last)
-        t->last = vt_tls.entered;
-    return vt_log_now();
-}
-
-/* Reading the clock is the dearest part of an event, so it is read once. Before that, entered_at is the time of
- * the thread's last event: what comes is not older. */
-VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
-    if (VT_UNLIKELY(t->held || !t->last))
-        return enter_slowly(t);
-    vt_put(t->entered_at, t->last);
-    uint64_t now = t->last = vt_log_now();
-    entered(t, now - 1);
-    return now;
-}
-
-/* Buffered: once a second. Signals wait, see renew_chunk. */
-VT_COLD static void flush_all(struct vt_thread *t) {
-    if (!t->chunk || vt_log_ticks() - t->flushed_ticks <= vt_get(&vt_log_second_ticks))
-        return;
-    uint64_t held = vt_sys_hold_signals();
-    if (!t->orphan && !vt_process_is_fresh_child()) {
-        flush_chunk(t);
-        write_out(vt_log_header, sizeof *vt_log_header, 0);
-    }
-    vt_sys_let_signals(held);
-}
-
-static inline __attribute__((always_inline)) void left(struct vt_thread *t) {
-    vt_publish(t->entered_at, t->held);
-    if (VT_UNLIKELY(buffered))
-        flush_all(t);
-}
-
-/* A child that goes on with its parent's record leaves the slot alone, which is still its parent's. */
-VT_COLD static void leave_if_ours(struct vt_thread *t) {
-    if (!vt_process_is_fresh_child())
-        left(t);
-}
-
-VT_HOT void vt_log_leave(struct vt_thread *t) {
-    if (VT_LIKELY(vt_get(vt_get(&vt_process_settled))))
-        left(t);
-    else
-        leave_if_ours(t);
 }
 
 void vt_log_program(bool runs, uint64_t ticks) {
@@ -522,76 +249,11 @@ uint32_t vt_log_pid(void) {
     return vt_log_is_open() ? log_pid : (uint32_t)VT_SYS0(SYS_getpid);
 }
 
-void vt_log_end(enum vt_exit kind, int status) {
-    if (!vt_log_is_open())
-        return;
-    vt_log_calibrate(vt_log_header);
-    if (vt_log_header->rank < 0)
-        vt_log_launcher_fill(vt_log_header);
-    vt_put(&vt_log_header->exit_status, status);
-    vt_put(&vt_log_header->exit_ticks, vt_log_ticks());
-    vt_publish(&vt_log_header->exit_kind, (uint32_t)kind);
-    if (!buffered)
-        return;
-    for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
-        if (!flush_chunk(t))
-            vt_log_record_lost(t);
-    write_out(vt_log_header, VT_CHUNK_BYTES, 0);
-}
-
-void vt_log_unend(void) {
-    vt_put(&vt_log_bound.now, vt_log_bound.entries);
-    if (vt_log_is_open())
-        vt_publish(&vt_log_header->exit_kind, (uint32_t)VT_EXIT_NONE);
-}
-
-/* A signal handler may fork in the middle of a record, and return. Then both parent and child
- * finish that record in the same shared chunk. The parent does not wait, so it may have written
- * more records by the time the child goes on. So
- *   - what a thread stores for a record is the same in both, and nothing is stored behind it: the
- *     space there is zero from the start (vt_log_give_up keeps it so);
- *   - no signal is handled while a thread goes from one chunk to the next (renew_chunk);
- *   - a child never starts a record in its parent's log: its guard word is wiped (room).
- * That holds for each way to make a child. Of those that the C library tells of (fork.c calls this) the
- * child also replaces its mapping of the chunk by private memory at the same address, and of its slot's page:
- * pointers that the interrupted code holds stay valid, and nobody sees what it stores. The counters in the
- * log's header are still shared. */
-void vt_log_child(void) {
-    struct vt_thread *t = vt_tls.thread;
-    if (!vt_log_is_open() || foreign || log_pid == (uint32_t)VT_SYS0(SYS_getpid))
-        return;
-    vt_publish(&foreign, true);
-    if (!t)
-        return;
-    if (t->chunk && !buffered)
-        VT_SYS6(SYS_mmap, t->chunk, VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (t->entered_at != &t->nowhere && !buffered)
-        VT_SYS6(SYS_mmap, (uintptr_t)t->entered_at / 4096 * 4096, 4096, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (vt_tls.busy)
-        vt_publish(&t->orphan, true);
-    else
-        vt_tls.thread = NULL;
-}
-
-/* The child opens a log of its own, and leaves the parent's file, mappings and counts alone. */
-void vt_log_forked(void) {
-    vt_log_child();
-    foreign = false;
+void vt_log_file_forked(void) {
     if (fd_is_ours(log_fd))
         VT_SYS1(SYS_close, log_fd);
     log_fd = -1;
-    uint32_t simulated =
-        vt_get(&vt_log_counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);
-    memset(&vt_log_early, 0, sizeof vt_log_early);
-    vt_put(&environment_written, 0);
-    vt_log_early.flags = simulated;
-    vt_log_counters = &vt_log_early;
     path = "";
-    vt_log_clock_forked();
-    memset(kept, 0, sizeof kept);
-    vt_log_slots_forked();
     vt_log_header = &vt_log_early; /* not NULL: interrupted code may still use it */
     vt_publish(&vt_log_opened, false);
     vt_publish(&state, (uint32_t)CLOSED);

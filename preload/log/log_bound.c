@@ -4,7 +4,7 @@
  * what comes after that: call stacks and names of what is allocated later, what the end finds out (snapshot, exit
  * scan), and the list of what is live then.
  *
- * Called by log.c when the log opens, by log_live.c and at the end.
+ * Called by log.c when the log opens, by log_chunks.c and at the end.
  */
 #define _GNU_SOURCE
 #include "log_file.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the log finds to be due at an event (vt_tls.due): a look now and then, and what another
- * process asks for in the header (`vramtrace snapshot`). log.c finds it, snapshot/moments.c does
- * it.
+ * process asks for in the header (`vramtrace snapshot`). log_chunks.c finds it, snapshot/moments.c
+ * does it.
  */
 #include "log_file.h"
 #include "base/base.h"
 
+uint64_t vt_log_look_at;    /* atomic: ticks of the next VT_DUE_LOOK */
 static uint64_t first_look; /* atomic; 0: none yet */
 
 void vt_log_looked(void) {

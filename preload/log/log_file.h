@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
- * name), log_header.c (what the header says about the process), log_launcher.c (its rank), log_run.c (the list
- * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done), log_drop.c (what is missing),
- * log_bound.c (how long it may become), log_live.c (what is live at the end), log_record.c and log_short.c (records), log_slots.c (what will be
- * written), log_space.c (how far it may grow).
+ * Shared by the files of log/: log.c (the file and its space), log_chunks.c (the threads' chunks), log_clock.c (the
+ * time), log_name.c (its name), log_header.c (what the header says about the process), log_launcher.c (its rank),
+ * log_run.c (the list of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
+ * log_drop.c (what is missing), log_bound.c (how long it may become), log_live.c (what is live at the end), log_record.c
+ * and log_short.c (records), log_slots.c (what will be written), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -53,7 +53,18 @@ uint64_t vt_log_bound_start(int fd);
 /* The next chunk's number, counted in *chunks. 0: no more may be taken now. */
 uint64_t vt_log_bound_number(uint64_t *chunks);
 
-/* log.c: writes out what is in a chunk of the live list, and takes one more. NULL: there was none, or is no space. */
+/* log.c: the file and its space. */
+extern bool vt_log_buffered; /* written in blocks */
+/* Whether it was truncated, or the program closed our descriptor and the file is gone. */
+bool vt_log_is_lost(void);
+/* Buffered. False: not all of it was written. */
+bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset);
+/* A chunk in the file, mapped; `fills`: it will be filled. NULL: there is no space. */
+struct vt_chunk_header *vt_log_place(uint64_t number, bool fills);
+void vt_log_count_placed(uint64_t number); /* the file has space for this chunk now */
+bool vt_log_place_slots(uint64_t number);  /* for more threads */
+void vt_log_file_forked(void);             /* in a child: no log is open yet */
+/* Writes out what is in a chunk of the live list, and takes one more. NULL: there was none, or is no space. */
 struct vt_log_live_chunk *vt_log_next_live(struct vt_log_live_chunk *before, bool more);
 
 /* log_slots.c: makes a chunk one of slots, for more threads. */

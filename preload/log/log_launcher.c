@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the program's launcher says in the environment: the process's rank, and which processes were
- * launched together. Called by log_name.c and log_header.c at the first record, and by log.c at the
+ * launched together. Called by log_name.c and log_header.c at the first record, and by log_chunks.c at the
  * end, because some launchers set the rank within the process (torch.multiprocessing, Ray Train).
  */
 #define _GNU_SOURCE

@@ -30,6 +30,7 @@ static bool write_if_there_is_room(int fd, const void *data, uint64_t bytes, uin
 #define vt_log_space_write write_if_there_is_room
 
 #include "log/log.c"
+#include "log/log_chunks.c"
 #include "log/log_clock.c"
 
 #include <setjmp.h>
@@ -127,7 +128,7 @@ static void flushed_when_due(void **state) {
     thread.chunk = calloc(1, VT_CHUNK_BYTES);
     thread.chunk_number = 1;
     thread.used = sizeof *thread.chunk;
-    buffered = true;
+    vt_log_buffered = true;
     vt_log_header = &no_file;
     vt_put(&vt_log_second_ticks, (uint64_t)1 << 62);
     vt_log_start_clock();
@@ -140,7 +141,7 @@ static void flushed_when_due(void **state) {
     assert_int_not_equal(thread.flushed_ticks, 0);
     free(thread.chunk);
     vt_log_header = NULL;
-    buffered = false;
+    vt_log_buffered = false;
 }
 
 /* A buffered log whose first write fails leaves nothing: no file, no descriptor, no memory. */
@@ -165,7 +166,7 @@ static void nothing_left_of_failed_log(void **state) {
     assert_true(vt_log_ready());
     unlink(path);
     vt_log_forked();
-    buffered = false;
+    vt_log_buffered = false;
     unsetenv("VRAMTRACE_TEST_BUFFERED");
 }
 
