@@ -186,11 +186,11 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
                     struct vt_string *message) {
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
-    struct vt_run_nvml nvml = {0};
+    struct vt_run_beside nvml = {0};
     if (paths->own_list) /* else the enclosing run samples */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
     int status = vt_run_child_run(plan, &child, message);
-    vt_run_nvml_stop(&nvml);
+    vt_run_beside_stop(&nvml);
     if (status)
         return status;
     vt_run_logs_read(paths->list, &logs);

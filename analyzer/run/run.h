@@ -12,6 +12,7 @@
  *     run_preload.h    the libraries to preload
  *     run_plan.h       what the options and these two come to
  *     run_child.h      the command as a process
+ *     run_beside.h     processes that look after the logs while it runs
  *     run_nvml.h       samples from NVML while it runs
  *     run_logs.h       the logs that it wrote, and the lines at the end
  *     run_check.h      --check: the gate at the end
@@ -21,6 +22,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_H
 #define VRAMTRACE_ANALYZER_RUN_H
 
+#include "run_beside.h"
 #include "run_check.h"
 #include "run_child.h"
 #include "run_elf.h"

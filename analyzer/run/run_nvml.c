@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampler (see run_nvml.h). It is a separate process, because a driver that hangs or a library
- * that crashes must not keep `run` from handling signals. For each log it writes LOG.nvml (see
+ * The sampler (see run_nvml.h). For each log it writes LOG.nvml (see
  * log_format.h), from the moment the log appears until its process ends. It only reads the logs. It
  * appends complete records, so the file can be read even if the sampler is killed; if a record does
  * not fit (a full disk, a file size limit), it stops writing that file.
@@ -15,14 +14,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -30,8 +23,6 @@ enum {
     MOST_GPUS = 16,      /* to sample for a process that NVML does not list, since it may use any */
     SAME_INTERVAL = 128, /* samples until the interval doubles */
     LONGEST_DOUBLED = 8, /* times: then it is 256 s */
-    STOP_MS = 1000,      /* how long to wait for its end: it may hang in the driver */
-    IDLE_MS = 200,       /* if inotify cannot watch the list */
 };
 static const unsigned first_ms[] = {50, 50, 150, 250, 500}; /* from one sample to the next */
 #define FIRST (sizeof first_ms / sizeof *first_ms)
@@ -47,9 +38,8 @@ struct target {
 };
 
 struct sampler {
-    const char *list, *library; /* of NVML; NULL: the system's */
+    const char *library; /* of NVML; NULL: the system's */
     bool simulated;
-    off_t read; /* position in the list */
     struct target *targets;
     size_t count, room;
     bool opened;
@@ -151,7 +141,8 @@ static bool begin_file(struct sampler *s, const char *path, struct target *t) {
     return t->fd >= 0 && write_part(t, &t->header, sizeof t->header) && describe(s, t);
 }
 
-static void add_log(struct sampler *s, const char *path) {
+static void add_log(void *of, const char *path) {
+    struct sampler *s = of;
     struct target t = {.log = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), .fd = -1};
     if (!begin_file(s, path, &t)) {
         let_go(&t);
@@ -159,23 +150,6 @@ static void add_log(struct sampler *s, const char *path) {
     }
     VT_GROW(s->targets, s->count, s->room);
     s->targets[s->count++] = t;
-}
-
-/* Reads new lines of the list; an incomplete line waits for the next time. */
-static void read_list(struct sampler *s) {
-    VT_SCOPED_FILE *file = fopen(s->list, "re");
-    VT_SCOPED char *line = NULL;
-    size_t room = 0;
-    if (!file)
-        _exit(0); /* the run is over */
-    ssize_t length = -1;
-    if (!fseeko(file, s->read, SEEK_SET))
-        while ((length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n') {
-            s->read += length;
-            line[length - 1] = 0;
-            if (*line == '/')
-                add_log(s, line);
-        }
 }
 
 /* --- sampling --- */
@@ -284,52 +258,23 @@ static void sample(struct sampler *s) {
     }
 }
 
+static uint64_t work(void *of, uint64_t at) {
+    struct sampler *s = of;
+    uint64_t next = UINT64_MAX;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->targets[i].next_ns < next)
+            next = s->targets[i].next_ns;
+    if (next <= at)
+        sample(s);
+    return next;
+}
+
 /* --- the process --- */
 
-/* Closes the run's descriptors, so that a reader of the command's output sees its end. */
-static void close_all(void) {
-    vt_file_close_from(0);
-    if (open("/dev/null", O_RDWR) == 0) {
-        dup2(0, 1);
-        dup2(0, 2);
-    }
-}
-
-static _Noreturn void go_on(struct sampler *s, pid_t parent) {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "vramtrace-nvml");
-    close_all();
-    if (getppid() != parent)
-        _exit(0);
-    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    bool watched = watch >= 0 && inotify_add_watch(watch, s->list, IN_MODIFY | IN_DELETE_SELF) >= 0;
-    for (;;) {
-        char events[4096];
-        uint64_t next = UINT64_MAX, at = now().ns;
-        while (watched && read(watch, events, sizeof events) > 0)
-            ;
-        read_list(s);
-        for (size_t i = 0; i < s->count; i++)
-            if (s->targets[i].next_ns < next)
-                next = s->targets[i].next_ns;
-        if (next <= at) {
-            sample(s);
-            continue;
-        }
-        uint64_t wait = next == UINT64_MAX ? UINT64_MAX : (next - at) / 1000000u + 1;
-        struct pollfd change = {.fd = watch, .events = POLLIN};
-        int ms = wait < 3600000u ? (int)wait : s->count ? 3600000 : -1;
-        poll(&change, watched ? 1 : 0, watched || (ms >= 0 && ms < IDLE_MS) ? ms : IDLE_MS);
-    }
-}
-
-void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *sim_folder) {
+void vt_run_nvml_start(struct vt_run_beside *nvml, const char *list, const char *sim_folder) {
     const char *given = getenv("VRAMTRACE_TEST_NVML");
     VT_SCOPED_STRING library = {0};
-    *nvml = (struct vt_run_nvml){0};
+    *nvml = (struct vt_run_beside){0};
     if (given && *given)
         vt_string_add(&library, given);
     else if (sim_folder)
@@ -337,28 +282,11 @@ void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *s
     if (library.text && access(library.text, R_OK))
         return;
     struct sampler sampler = {
-        .list = list,
         .library = library.text,
         .simulated = sim_folder != NULL,
     };
-    pid_t parent = getpid(), pid = fork();
-    if (pid == 0)
-        go_on(&sampler, parent);
-    if (pid > 0)
-        nvml->pid = pid;
-}
-
-void vt_run_nvml_stop(struct vt_run_nvml *nvml) {
-    if (!nvml->pid)
-        return;
-    kill(nvml->pid, SIGKILL);
-    for (int i = 0; i < STOP_MS; i++) {
-        pid_t done = waitpid(nvml->pid, NULL, WNOHANG);
-        if (done == nvml->pid || (done < 0 && errno != EINTR))
-            break;
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    }
-    nvml->pid = 0;
+    static const struct vt_run_care care = {.name = "vramtrace-nvml", .add = add_log, .work = work};
+    vt_run_beside_start(nvml, &care, &sampler, list);
 }
 
 /* Makes an empty file. */

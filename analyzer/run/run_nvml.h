@@ -6,19 +6,12 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_NVML_H
 #define VRAMTRACE_ANALYZER_RUN_NVML_H
 
-#include "base/base.h"
-
-#include <sys/types.h>
-
-struct vt_run_nvml {
-    pid_t pid; /* the sampling process; 0: none */
-};
+#include "run_beside.h"
 
 /* Starts sampling for the processes whose logs the list file names (see run_logs.h), now or later.
  * `sim_folder`: folder of the simulated GPU, whose NVML is used; NULL: the real one. Without NVML
  * nothing happens, and nothing is printed. */
-void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *sim_folder);
-void vt_run_nvml_stop(struct vt_run_nvml *nvml);
+void vt_run_nvml_start(struct vt_run_beside *nvml, const char *list, const char *sim_folder);
 
 /* For processes on the simulated GPU: creates the file in which they report their memory to its
  * NVML, and sets VRAMTRACE_SIM_SHARE. Returns its path; the caller frees it and unlinks the file.

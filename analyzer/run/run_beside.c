@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process beside the command (see run_beside.h). It is a process of its own, because nothing that it meets, a driver that
+ * hangs, a library that crashes, a disk that is slow, may keep `run` from handling signals.
+ */
+#define _GNU_SOURCE
+#include "run_beside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    STOP_MS = 1000, /* how long to wait for its end: it may hang in the driver */
+    IDLE_MS = 200,  /* if inotify cannot watch the list */
+};
+
+/* Reads new lines of the list; an incomplete line waits for the next time. */
+static void read_list(const struct vt_run_care *care, void *of, const char *list, off_t *at) {
+    VT_SCOPED_FILE *file = fopen(list, "re");
+    VT_SCOPED char *line = NULL;
+    size_t room = 0;
+    if (!file)
+        _exit(0); /* the run is over */
+    ssize_t length = -1;
+    if (!fseeko(file, *at, SEEK_SET))
+        while ((length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n') {
+            *at += length;
+            line[length - 1] = 0;
+            if (*line == '/')
+                care->add(of, line);
+        }
+}
+
+/* Closes the run's descriptors, so that a reader of the command's output sees its end. */
+static void close_all(bool keeps_stderr) {
+    int said = keeps_stderr ? fcntl(2, F_DUPFD_CLOEXEC, 3) : -1;
+    if (said > 3)
+        said = dup3(said, 3, O_CLOEXEC);
+    vt_file_close_from(said == 3 ? 4 : 0);
+    close(0);
+    if (open("/dev/null", O_RDWR) == 0) {
+        dup2(0, 1);
+        dup2(said == 3 ? 3 : 0, 2);
+    }
+}
+
+static _Noreturn void go_on(const struct vt_run_care *care, void *of, const char *list,
+                            pid_t parent) {
+    sigset_t all;
+    off_t at = 0;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, care->name);
+    close_all(care->keeps_stderr);
+    if (getppid() != parent)
+        _exit(0);
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    bool watched = watch >= 0 && inotify_add_watch(watch, list, IN_MODIFY | IN_DELETE_SELF) >= 0;
+    for (;;) {
+        char events[4096];
+        while (watched && read(watch, events, sizeof events) > 0)
+            ;
+        read_list(care, of, list, &at);
+        uint64_t next = care->work(of, vt_now_ns()), now = vt_now_ns();
+        if (next <= now)
+            continue;
+        uint64_t wait = next == UINT64_MAX ? UINT64_MAX : (next - now) / 1000000u + 1;
+        struct pollfd change = {.fd = watch, .events = POLLIN};
+        int ms = wait < 3600000u ? (int)wait : wait < UINT64_MAX ? 3600000 : -1;
+        poll(&change, watched ? 1 : 0, watched || (ms >= 0 && ms < IDLE_MS) ? ms : IDLE_MS);
+    }
+}
+
+void vt_run_beside_start(struct vt_run_beside *beside, const struct vt_run_care *care, void *of,
+                         const char *list) {
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        go_on(care, of, list, parent);
+    beside->pid = pid > 0 ? pid : 0;
+}
+
+void vt_run_beside_stop(struct vt_run_beside *beside) {
+    if (!beside->pid)
+        return;
+    kill(beside->pid, SIGKILL);
+    for (int i = 0; i < STOP_MS; i++) {
+        pid_t done = waitpid(beside->pid, NULL, WNOHANG);
+        if (done == beside->pid || (done < 0 && errno != EINTR))
+            break;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    beside->pid = 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes beside the command that look after its logs, from the moment each appears (run_logs.h has the list). For
+ * run_nvml.c and run_compact.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_RUN_BESIDE_H
+#define VRAMTRACE_ANALYZER_RUN_BESIDE_H
+
+#include "base/base.h"
+
+#include <sys/types.h>
+
+struct vt_run_beside {
+    pid_t pid; /* 0: none */
+};
+
+/* What such a process does. */
+struct vt_run_care {
+    const char *name;                       /* up to 15 characters */
+    void (*add)(void *of, const char *log); /* a log has appeared */
+    uint64_t (*work)(
+        void *of,
+        uint64_t now); /* what is due; returns when to call it again (ns; UINT64_MAX: when a log
+                                                 appears) */
+    bool keeps_stderr;
+};
+
+/* Starts it: a copy of this process, which ends with it. `of` is for the functions. */
+void vt_run_beside_start(struct vt_run_beside *beside, const struct vt_run_care *care, void *of,
+                         const char *list);
+void vt_run_beside_stop(struct vt_run_beside *beside);
+
+#endif
