@@ -248,9 +248,19 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     return c;
 }
 
-static int by_bucket(const void *a, const void *b) {
-    const struct vt_sample *x = a, *y = b;
-    return VT_ORDER({x->bucket, y->bucket}, {x->allocs, y->allocs});
+/* Adds a sample of a site to the line's of its bucket. `own`: the site's level before it. Of both levels the line's sample
+ * has only by how much it changes them. */
+static void add_sample(const struct vt_sample *from, uint64_t own, struct vt_sample *to) {
+    to->low_bytes -= own - (from->low_bytes < own ? from->low_bytes : own);
+    to->last_bytes += from->last_bytes - own;
+    to->kept_bytes += from->kept_bytes;
+    to->kept_count += from->kept_count;
+    if (!to->last_round || from->first_round < to->first_round)
+        to->first_round = from->first_round;
+    if (from->last_round > to->last_round)
+        to->last_round = from->last_round;
+    if (!to->allocs++ || from->oldest_freed < to->oldest_freed)
+        to->oldest_freed = from->oldest_freed;
 }
 
 /* If several sites changed in one bucket, the sum of their lowest levels counts as the lowest. That
@@ -258,48 +268,29 @@ static int by_bucket(const void *a, const void *b) {
 struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sites,
                                      uint32_t count) {
     struct curve sum = {0}; /* held_count: not needed of lines */
-    uint32_t room = 0;
-    for (uint32_t i = 0; i < count; i++)
-        room += vt_growth_curve(s, sites[i]).count;
-    struct vt_sample *all = vt_alloc(room, sizeof *all), *out = vt_alloc(room, sizeof *out);
-    VT_SCOPED uint64_t *level = vt_alloc(count, sizeof *level);
-    uint32_t n = 0, used = 0;
+    struct vt_sample *all = vt_alloc(s->history->bucket_count, sizeof *all);
     for (uint32_t i = 0; i < count; i++) {
         struct curve c = vt_growth_curve(s, sites[i]);
         sum.held += c.held;
         sum.in_graphs |= c.in_graphs;
         sum.last_ticks = c.last_ticks > sum.last_ticks ? c.last_ticks : sum.last_ticks;
-        for (uint32_t j = 0; j < c.count; j++) {
-            all[n] = c.samples[j];
-            all[n++].allocs = i; /* the site of the sample, for the merge below */
-        }
+        for (uint32_t j = 0; j < c.count; j++)
+            add_sample(&c.samples[j], j ? c.samples[j - 1].last_bytes : 0,
+                       &all[c.samples[j].bucket]);
     }
-    vt_sort(all, n, sizeof *all, by_bucket);
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < n;) {
-        struct vt_sample sample = {
-            .bucket = all[i].bucket, .low_bytes = total, .oldest_freed = VT_NO_BUCKET};
-        for (; i < n && all[i].bucket == sample.bucket; i++) {
-            uint64_t *own = &level[all[i].allocs];
-            sample.low_bytes -= *own - (all[i].low_bytes < *own ? all[i].low_bytes : *own);
-            total += all[i].last_bytes - *own;
-            *own = all[i].last_bytes;
-            sample.kept_bytes += all[i].kept_bytes;
-            sample.kept_count += all[i].kept_count;
-            if (!sample.last_round || all[i].first_round < sample.first_round)
-                sample.first_round = all[i].first_round;
-            if (all[i].last_round > sample.last_round)
-                sample.last_round = all[i].last_round;
-            if (all[i].oldest_freed < sample.oldest_freed)
-                sample.oldest_freed = all[i].oldest_freed;
-        }
-        sample.last_bytes = total;
-        out[used++] = sample;
+    uint64_t level = 0;
+    for (uint32_t i = 0; i < s->history->bucket_count; i++) {
+        struct vt_sample *sample = &all[i];
+        if (!sample->allocs)
+            continue;
+        sample->bucket = i;
+        sample->allocs = 0; /* it was how many sites changed */
+        sample->low_bytes += level;
+        level = sample->last_bytes += level;
+        all[sum.count++] = *sample;
     }
-    free(all);
-    sum.samples = out;
-    sum.count = used;
-    sum.first = used ? out[0].bucket : 0;
+    sum.samples = all;
+    sum.first = sum.count ? all[0].bucket : 0;
     sum.min_age = find_min_age(s, &sum);
     return sum;
 }
