@@ -41,7 +41,7 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-cpython check check-setup check-format \
+.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-gpu test-cpython check check-setup check-format \
     check-warnings check-rooms rooms-picture check-man compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
@@ -215,6 +215,9 @@ test: ## build and run every test (T=pattern: only those whose name has it)
 
 test-frameworks: all ## hold the tracer against real frameworks, put into build/frameworks (PYTHON=one that has them)
 	@PYTHON=$$(tests/setup.sh --install-torch || echo python3) tests/frameworks/run-all --build $(BUILD) $(T)
+
+test-gpu: all ## what only a real GPU shows (PYTHON=one that has PyTorch; OUT=DIR keeps logs and reports)
+	@tests/gpu/run --build $(BUILD) $(if $(PYTHON),--python $(PYTHON)) $(if $(OUT),--out $(OUT)) $(T) || [ $$? = 77 ]
 
 test-cpython: all ## an hour: CPython's own tests, and ends of threaded programs, traced and not (PYTHON=one that has its tests)
 	@tests/cpython/run --build $(BUILD) $(if $(PYTHON),--python $(PYTHON)) $(T)
