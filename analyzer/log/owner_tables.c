@@ -179,6 +179,8 @@ static void link_owned(struct vt_log *log) {
     for (size_t i = 0; i < linked; i++)
         *VT_ADD(log->owned, log->owned_count, log->owned_room) = log->owned_rows[i];
     log->owned_row_count -= linked;
+    if (!log->owned_row_count)
+        return;
     memmove(log->owned_rows, log->owned_rows + linked,
             log->owned_row_count * sizeof *log->owned_rows);
 }
