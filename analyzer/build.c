@@ -350,15 +350,18 @@ static int take_head(struct build *b, struct vt_string *message) {
     return vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
 }
 
+static void open_walk(struct build *b) {
+    vt_history_open(&b->history, b->log.header.program_end);
+    vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
+    struct vt_replay_wishes wishes = {.history = &b->history,
+                                      .pictures = b->options->timeline ? &b->pictures : NULL};
+    b->walk = vt_replay_open(&b->log, b->from.window, wishes, &b->replay);
+}
+
 /* Keeps the books of what the log has now, up to a time. */
 static int replay_run(struct build *b, uint64_t until, struct vt_string *message) {
-    if (!b->walk) {
-        vt_history_open(&b->history, b->log.header.program_end);
-        vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
-        struct vt_replay_wishes wishes = {.history = &b->history,
-                                          .pictures = b->options->timeline ? &b->pictures : NULL};
-        b->walk = vt_replay_open(&b->log, b->from.window, wishes, &b->replay);
-    }
+    if (!b->walk)
+        open_walk(b);
     int error = vt_replay_go_on(b->walk, until, message);
     vt_replay_settle(b->walk);
     b->from.end = b->replay.slots.end;

@@ -229,6 +229,16 @@ void vt_state_index(struct vt_state *s, uint32_t *index, uint64_t limit, uint32_
         *index = none;
 }
 
+void vt_state_expect(struct vt_state *s, bool so, const char *what) {
+    if (!so)
+        vt_state_refuse(s, "expected %s", what);
+}
+
+void vt_state_bool(struct vt_state *s, bool *field) {
+    vt_state_bytes(s, field, sizeof *field);
+    vt_state_bools(s, field, 1, sizeof *field);
+}
+
 void vt_state_bools(struct vt_state *s, bool *first, size_t count, size_t stride) {
     for (size_t i = 0; s->loading && i < count; i++) {
         uint8_t *byte = (uint8_t *)first + i * stride;

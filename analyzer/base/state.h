@@ -94,6 +94,13 @@ void vt_state_but(struct vt_state *s, void *thing, size_t size, size_t at, size_
 uint64_t vt_state_count(struct vt_state *s, uint64_t count, size_t size, size_t width);
 void *vt_state_items(struct vt_state *s, void *items, uint64_t count, size_t size);
 
+/* A truth value: anything but 0 and 1 is none. The same of those that were loaded within an array, or within a single
+ * struct. */
+void vt_state_bool(struct vt_state *s, bool *field);
+#define VT_STATE_BOOLS(s, array, count, field)                                                     \
+    vt_state_bools(s, (count) ? &(array)->field : NULL, count, sizeof *(array))
+void vt_state_bools(struct vt_state *s, bool *first, size_t count, size_t stride);
+
 /* An allocated text, or NULL. */
 void vt_state_text(struct vt_state *s, char **text);
 
@@ -105,9 +112,7 @@ void vt_state_map(struct vt_state *s, struct vt_map *map, uint64_t limit);
 void vt_state_index(struct vt_state *s, uint32_t *index, uint64_t limit, uint32_t none);
 bool vt_state_within(struct vt_state *s, uint64_t index, uint64_t limit, const char *of_what);
 
-/* Checks truth values that were loaded within an array, or a single struct: anything but 0 and 1 is none. */
-#define VT_STATE_BOOLS(s, array, count, field)                                                     \
-    vt_state_bools(s, (count) ? &(array)->field : NULL, count, sizeof *(array))
-void vt_state_bools(struct vt_state *s, bool *first, size_t count, size_t stride);
+/* Refuses what was loaded unless this is so. */
+void vt_state_expect(struct vt_state *s, bool so, const char *what);
 
 #endif

@@ -60,18 +60,30 @@ size_t vt_addresses_bytes(const struct vt_addresses *live) {
 }
 
 /* By half, and later by less: doubled, the index would be half empty and have 10 bytes for each entry. */
-void vt_addresses_grow(struct vt_addresses *live) {
-    enum { AHEAD = 16 };
+static void add_lines(struct vt_addresses *live) {
     uint32_t lines = live->line_count;
     uint32_t more = lines < SMALL_LINES ? lines : lines < LARGE_LINES ? lines / 2 : lines / 3;
     size_index(live, lines + more);
+}
+
+/* Enters all entries. Returns how many there are. */
+static size_t enter_all(struct vt_addresses *live) {
+    enum { AHEAD = 16 };
+    size_t count = 0;
     for (uint32_t number = 1; number <= live->numbers; number++) {
         if (number + AHEAD <= live->numbers)
             vt_addresses_fetch_line(live, vt_addresses_at(live, number + AHEAD)->key);
         uint64_t key = vt_addresses_at(live, number)->key;
         if (key)
             vt_addresses_enter(live, key, number);
+        count += key != 0;
     }
+    return count;
+}
+
+void vt_addresses_grow(struct vt_addresses *live) {
+    add_lines(live);
+    enter_all(live);
 }
 
 /* The first part begins in small pages: it is only as much memory as it has entries, and most logs need no more. */
@@ -80,4 +92,46 @@ void vt_addresses_extend(struct vt_addresses *live) {
     VT_GROW(live->parts, live->part_count, live->part_room);
     live->parts[live->part_count] = take(bytes, live->part_count ? 0 : HUGE);
     live->part_count++;
+}
+
+/* --- saved and loaded --- */
+
+/* Whether the unused numbers are those without a key, each once. */
+static bool unused_are_all(const struct vt_addresses *live) {
+    VT_SCOPED uint8_t *seen = vt_addresses_bits(live);
+    size_t count = live->numbers - live->used;
+    for (uint32_t number = live->unused; number; count--) {
+        if (!count || number > live->numbers || vt_addresses_at(live, number)->key ||
+            vt_addresses_set(seen, number))
+            return false;
+        number = vt_addresses_at(live, number)->origin;
+    }
+    return !count;
+}
+
+void vt_addresses_state(struct vt_addresses *live, struct vt_state *s) {
+    VT_STATE_SECTION(s, "live", struct vt_address);
+    uint64_t count =
+        vt_state_count(s, live->numbers, sizeof(struct vt_address), sizeof live->numbers);
+    if (s->loading) {
+        vt_addresses_free(live);
+        vt_addresses_start(live);
+        live->numbers = (uint32_t)count;
+    }
+    VT_STATE(s, live->unused);
+    for (uint64_t from = 1, next; from <= count; from = next) {
+        uint64_t part = from >> VT_ADDRESSES_PART_BITS;
+        next = (part + 1) << VT_ADDRESSES_PART_BITS;
+        next = next <= count ? next : count + 1;
+        if (part == live->part_count)
+            vt_addresses_extend(live);
+        vt_state_bytes(s, vt_addresses_at(live, (uint32_t)from),
+                       (next - from) * sizeof(struct vt_address));
+    }
+    if (!s->loading)
+        return;
+    while (live->room < count) /* as many lines as it had: there were as many entries once */
+        add_lines(live);
+    live->used = enter_all(live);
+    vt_state_expect(s, unused_are_all(live), "the unused numbers of live allocations, each once");
 }

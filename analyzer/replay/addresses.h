@@ -59,6 +59,9 @@ static inline uint64_t vt_address_of(const struct vt_address *entry) {
 void vt_addresses_start(struct vt_addresses *live);
 void vt_addresses_free(struct vt_addresses *live);
 
+/* Saves it, or loads it in place of what is there (base/state.h). Numbers stay, the index has another order. */
+void vt_addresses_state(struct vt_addresses *live, struct vt_state *s);
+
 /* The bytes that it takes. */
 size_t vt_addresses_bytes(const struct vt_addresses *live);
 
@@ -214,16 +217,6 @@ static inline struct vt_address *vt_addresses_next(const struct vt_addresses *li
         struct vt_address *entry = vt_addresses_at(live, (uint32_t)++ * at);
         if (entry->key)
             return entry;
-    }
-    return NULL;
-}
-
-/* The same in the order of the index, in which no order of the program's is left. */
-static inline struct vt_address *vt_addresses_any(const struct vt_addresses *live, size_t *at) {
-    for (size_t end = (size_t)live->line_count * VT_ADDRESSES_LINE; *at < end;) {
-        const uint32_t *slot = &live->lines[(*at)++];
-        if (*at % VT_ADDRESSES_LINE && *slot)
-            return vt_addresses_in(live, slot);
     }
     return NULL;
 }

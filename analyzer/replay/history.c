@@ -211,3 +211,95 @@ void vt_history_held(const struct vt_history *h, uint32_t site, uint64_t *bytes,
         *count = s->held_count;
     }
 }
+
+/* --- saved and loaded --- */
+
+static void state_site(struct vt_history *h, struct vt_site_history *site, struct vt_state *s) {
+    VT_STATE_BUT_TO(s, *site, samples, now);
+    VT_STATE_BOOLS(s, site, 1, shared);
+    VT_STATE_ARRAY(s, site->samples, site->count, site->room);
+    if (!s->loading)
+        return;
+    site->now = site->count ? &site->samples[site->count - 1] : NULL;
+    site->buckets = site->count ? site->now->bucket + 1 : 0;
+    for (uint32_t i = 0; i < site->count; i++) {
+        const struct vt_sample *sample = &site->samples[i];
+        vt_state_within(s, sample->bucket, h->bucket_count, "buckets");
+        vt_state_expect(s, !i || sample->bucket > sample[-1].bucket, "samples by bucket");
+        if (sample->oldest_freed != VT_NO_BUCKET)
+            vt_state_within(s, sample->oldest_freed, h->bucket_count, "buckets");
+    }
+    if (site->count) {
+        vt_state_within(s, site->doubled_in, h->bucket_count, "buckets");
+        vt_state_within(s, site->thread, h->thread_count, "threads");
+    }
+}
+
+static void state_sites(struct vt_history *h, uint64_t site_count, struct vt_state *s) {
+    enum { LEAST = 64 };
+    uint64_t count = h->site_room < site_count ? h->site_room : site_count;
+    count = vt_state_count(s, count, sizeof *h->sites / 2, sizeof count);
+    vt_state_expect(s, count <= site_count, "no more sites than the replay has");
+    if (s->loading && !s->bad) {
+        h->site_room = count > LEAST ? count : LEAST;
+        h->sites = vt_alloc(h->site_room, sizeof *h->sites);
+    }
+    for (uint64_t i = 0; i < count && !s->bad; i++)
+        state_site(h, &h->sites[i], s);
+}
+
+static void state_freed(struct vt_history *h, struct vt_state *s) {
+    uint64_t sure = h->freed_sure;
+    VT_STATE(s, sure);
+    VT_STATE_ARRAY(s, h->freed, h->freed_count, h->freed_room);
+    VT_STATE_BOOLS(s, h->freed, h->freed_count, given_up);
+    vt_state_expect(s, sure <= h->freed_count, "no more sure frees than frees");
+    h->freed_sure = s->bad ? 0 : sure;
+    for (size_t i = 0; s->loading && i < h->freed_count; i++) {
+        const struct vt_freed *f = &h->freed[i];
+        if (!vt_state_within(s, f->site, h->site_room, "sites"))
+            break;
+        vt_state_within(s, f->allocated_in, h->sites[f->site].count, "a site's samples");
+        vt_state_within(s, f->freed_in, h->sites[f->site].count, "a site's samples");
+    }
+}
+
+/* All but the tables. */
+static void state_numbers(struct vt_history *h, struct vt_state *s) {
+    VT_STATE(s, h->events);
+    VT_STATE(s, h->allocs);
+    VT_STATE(s, h->round);
+    VT_STATE(s, h->launches);
+    VT_STATE(s, h->last_alloc);
+    VT_STATE(s, h->events_at_last_alloc);
+    VT_STATE(s, h->events_in_bucket);
+    VT_STATE(s, h->next_event);
+    VT_STATE(s, h->next_turn);
+    VT_STATE(s, h->edges);
+    VT_STATE(s, h->rests);
+    vt_state_bool(s, &h->crowded);
+    VT_STATE(s, h->names);
+    VT_STATE(s, h->thread_since);
+    VT_STATE(s, h->thread_allocs);
+    VT_STATE(s, h->program_end);
+    VT_STATE(s, h->ticks);
+    VT_STATE_BOOLS(s, h->names, VT_HISTORY_NAMES, edges);
+    for (unsigned i = 0; i < VT_HISTORY_NAMES; i++)
+        vt_state_expect(s, h->names[i].stride || !h->names[i].edges, "a stride of iterations");
+    vt_state_expect(s, h->events_in_bucket, "events in a bucket");
+}
+
+void vt_history_state(struct vt_history *h, uint64_t site_count, struct vt_state *s) {
+    VT_STATE_SECTION(s, "history", struct vt_site_history);
+    if (s->loading)
+        vt_history_close(h);
+    state_numbers(h, s);
+    VT_STATE_ARRAY(s, h->buckets, h->bucket_count, h->bucket_room);
+    VT_STATE_ARRAY(s, h->threads, h->thread_count, h->thread_room);
+    vt_state_map(s, &h->by_tid, h->thread_count);
+    VT_STATE(s, h->thread);
+    vt_state_expect(s, h->thread < h->thread_count || !h->thread, "a thread");
+    vt_state_expect(s, h->bucket_count || h->events == h->next_turn, "a first bucket");
+    state_sites(h, site_count, s);
+    state_freed(h, s);
+}

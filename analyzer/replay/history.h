@@ -122,6 +122,8 @@ struct vt_history {
 /* `program_end`: as in the log's header. Free with vt_history_close. */
 void vt_history_open(struct vt_history *history, uint64_t program_end);
 void vt_history_close(struct vt_history *history);
+/* Saves it, or loads it in place of what is there: of a replay with so many sites (base/state.h). */
+void vt_history_state(struct vt_history *history, uint64_t site_count, struct vt_state *s);
 
 /* Forgets everything, because the window begins here. */
 void vt_history_restart(struct vt_history *history);

@@ -170,3 +170,29 @@ void vt_phase_kinds_free(struct vt_phase_kinds *k) {
     vt_map_free(&k->by_tid);
     *k = (struct vt_phase_kinds){0};
 }
+
+void vt_phase_kinds_state(struct vt_phase_kinds *k, uint64_t name_count, struct vt_state *s) {
+    VT_STATE_SECTION(s, "phase kinds", struct vt_phase_kind);
+    VT_STATE_ARRAY(s, k->kinds, k->kind_count, k->kind_room);
+    VT_STATE_ARRAY(s, k->parts, k->part_count, k->part_room);
+    VT_STATE_ARRAY(s, k->depths, k->depth_count, k->depth_room);
+    vt_state_map(s, &k->by_kind, k->kind_count);
+    vt_state_map(s, &k->by_part, k->part_count);
+    vt_state_map(s, &k->by_tid, k->depth_count);
+    VT_STATE(s, k->counted);
+    VT_STATE(s, k->counted_count);
+    vt_state_expect(s,
+                    k->kind_count <= VT_PHASE_KINDS && k->part_count <= VT_PHASE_KINDS &&
+                        k->counted_count <= VT_HISTORY_NAMES,
+                    "kinds of phases, at most 65536");
+    for (uint32_t i = 0; s->loading && i < k->kind_count; i++) {
+        if (k->kinds[i].name != VT_MAP_NONE)
+            vt_state_within(s, k->kinds[i].name, name_count, "names");
+        if (k->kinds[i].number != VT_MAP_NONE)
+            vt_state_within(s, k->kinds[i].number, VT_HISTORY_NAMES, "counted names");
+    }
+    for (uint32_t i = 0; s->loading && i < k->part_count; i++)
+        vt_state_within(s, k->parts[i].kind, k->kind_count, "kinds of phases");
+    for (uint32_t i = 0; i < k->counted_count && !s->bad; i++)
+        vt_state_within(s, k->counted[i], k->kind_count, "kinds of phases");
+}

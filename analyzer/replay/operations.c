@@ -111,3 +111,11 @@ void vt_operations_close(struct vt_operations *o) {
     free(o->threads);
     *o = (struct vt_operations){0};
 }
+
+void vt_operations_state(struct vt_operations *o, struct vt_state *s) {
+    VT_STATE_SECTION(s, "operations", struct vt_operations_thread);
+    VT_STATE_ARRAY(s, o->threads, o->thread_count, o->thread_room);
+    VT_STATE(s, o->waiting);
+    VT_STATE(s, o->rounds);
+    vt_state_expect(s, o->waiting < o->thread_count || !o->waiting, "a thread");
+}

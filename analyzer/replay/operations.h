@@ -49,5 +49,7 @@ static inline uint64_t vt_operations_next(struct vt_operations *o, uint32_t thre
 /* The log has further stacks and codes: forgets what it found in those it knew. */
 void vt_operations_forget(struct vt_operations *operations);
 void vt_operations_close(struct vt_operations *operations);
+/* Saves them, or loads them into empty ones (base/state.h). */
+void vt_operations_state(struct vt_operations *operations, struct vt_state *s);
 
 #endif

@@ -272,3 +272,27 @@ void vt_owned_drop(struct vt_replay *replay) {
         replay->snapshots[i].sum_count = 0;
     }
 }
+
+static void state_step(uint32_t step, const struct vt_log *log, struct vt_state *s) {
+    if (step != VT_MAP_NONE)
+        vt_state_within(s, step, log->step_count, "steps");
+}
+
+void vt_owned_state(struct vt_replay *r, const struct vt_log *log, struct vt_state *s) {
+    VT_STATE_SECTION(s, "snapshots", struct vt_owned_sum);
+    VT_STATE_ROWS(s, r->snapshots, r->snapshot_count, r->snapshot_room);
+    for (size_t i = 0; i < r->snapshot_count; i++) {
+        struct vt_replay_snapshot *snapshot = &r->snapshots[i];
+        size_t room;
+        VT_STATE_BUT(s, *snapshot, sums);
+        VT_STATE_ARRAY(s, snapshot->sums, snapshot->sum_count, room);
+        for (size_t k = 0; s->loading && k < snapshot->sum_count; k++) {
+            const struct vt_owned_sum *sum = &snapshot->sums[k];
+            vt_state_within(s, sum->site, r->site_count, "sites");
+            state_step(sum->step, log, s);
+            state_step(sum->hop, log, s);
+            for (unsigned n = 0; n < VT_OWNED_OTHERS; n++)
+                state_step(sum->others[n], log, s);
+        }
+    }
+}

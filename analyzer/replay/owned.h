@@ -54,6 +54,9 @@ struct vt_replay;
  * same moment: a reference cycle that only Python's collector would free. */
 void vt_owned_take_lost(struct vt_replay *replay, const struct vt_log *log);
 
+/* Saves the snapshots that were taken, or loads them into a replay that has none (base/state.h). */
+void vt_owned_state(struct vt_replay *replay, const struct vt_log *log, struct vt_state *s);
+
 /* Forgets what was held at those that were taken so far. */
 void vt_owned_drop(struct vt_replay *replay);
 

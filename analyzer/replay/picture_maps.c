@@ -414,3 +414,36 @@ void vt_picture_maps_end(struct vt_walk *w) {
         draw_now(w, device, VT_MAP_END, until < last ? until : last, 0);
     }
 }
+
+void vt_picture_map_state(struct vt_picture_map *m, const struct vt_replay *r, struct vt_state *s) {
+    struct vt_address_map *map = &m->map;
+    uint32_t region_room, piece_room;
+    VT_STATE(s, map->device);
+    VT_STATE(s, map->at);
+    VT_STATE(s, map->why);
+    VT_STATE(s, map->oom);
+    VT_STATE(s, map->reserved_bytes);
+    VT_STATE(s, map->in_use_bytes);
+    VT_STATE(s, map->largest_free_bytes);
+    VT_STATE(s, map->regions_left_out);
+    VT_STATE_ARRAY(s, map->regions, map->region_count, region_room);
+    VT_STATE_ARRAY(s, map->pieces, map->piece_count, piece_room);
+    VT_STATE(s, m->level);
+    VT_STATE(s, m->changes);
+    vt_state_bool(s, &m->may_be);
+    vt_state_within(s, map->device, 256, "devices");
+    vt_state_within(s, map->why, VT_MAP_BETWEEN + 1, "reasons for a map");
+    vt_state_expect(s, map->why != VT_MAP_OOM || map->oom < r->fail_count, "a map's refusal");
+    VT_STATE_BOOLS(s, map->regions, map->region_count, segment);
+    VT_STATE_BOOLS(s, map->regions, map->region_count, mapped);
+    for (uint32_t i = 0; s->loading && i < map->region_count; i++) {
+        const struct vt_map_region *region = &map->regions[i];
+        vt_state_expect(s, (uint64_t)region->first + region->count <= map->piece_count,
+                        "a region's pieces");
+        if (region->site != VT_NO_SITE)
+            vt_state_within(s, region->site, r->site_count, "sites");
+    }
+    for (uint32_t i = 0; s->loading && i < map->piece_count; i++)
+        if (map->pieces[i].site != VT_NO_SITE)
+            vt_state_within(s, map->pieces[i].site, r->site_count, "sites");
+}

@@ -77,8 +77,8 @@ static void settle(struct vt_pictures *p, const struct vt_replay *r, uint32_t in
     s->seen = vt_slots_device(&r->slots, r->sites[index].device)->highs;
 }
 
-bool vt_pictures_are_many(const struct vt_pictures *p) {
-    return p->step_count > VT_PICTURE_STEPS + p->site_count * VT_PICTURE_STEPS_SITE;
+bool vt_pictures_are_many(const struct vt_walk *w) {
+    return w->pictures->step_count > VT_PICTURE_STEPS + w->r->site_count * VT_PICTURE_STEPS_SITE;
 }
 
 /* A pair shows what the site held in the higher of both. */
@@ -221,4 +221,74 @@ void vt_pictures_begin(struct vt_walk *w, struct vt_pictures *p) {
     for (unsigned d = 0; d < 256; d++)
         p->devices[d].alarm = alarm_of(w->log, d);
     vt_picture_maps_begin(w);
+}
+
+/* --- saved and loaded --- */
+
+static void state_steps(struct vt_pictures *p, const struct vt_replay *r, struct vt_state *s) {
+    uint64_t sites = p->site_count < r->site_count ? p->site_count : r->site_count;
+    size_t room;
+    if (s->loading)
+        VT_STATE_ARRAY(s, p->sites, p->site_count, room);
+    else
+        VT_STATE_ARRAY(s, p->sites, sites, room);
+    vt_state_expect(s, p->site_count <= r->site_room, "no more sites than the replay has");
+    VT_STATE_ARRAY(s, p->steps, p->step_count, p->step_room);
+    VT_SCOPED uint32_t *last = s->loading ? vt_alloc(r->site_count, sizeof *last) : NULL;
+    for (size_t i = 0; s->loading && i < p->step_count; i++) {
+        const struct vt_picture_step *step = &p->steps[i];
+        vt_state_within(s, step->slot, VT_COURSE_SLOTS, "slots");
+        if (!vt_state_within(s, step->site, r->site_count, "sites"))
+            break;
+        vt_state_expect(s, step->slot >= last[step->site], "a site's steps by slot");
+        last[step->site] = step->slot;
+    }
+}
+
+static void state_last(struct vt_pictures *p, const struct vt_replay *r, struct vt_state *s) {
+    uint64_t count = p->last_count < VT_CHANGES ? p->last_count : VT_CHANGES;
+    VT_STATE(s, p->last_count);
+    VT_STATE_ARRAY(s, p->last, count, p->last_room);
+    vt_state_expect(s, count == (p->last_count < VT_CHANGES ? p->last_count : VT_CHANGES),
+                    "the last changes");
+    VT_STATE_BOOLS(s, p->last, count, alloc);
+    VT_STATE_BOOLS(s, p->last, count, segment);
+    VT_STATE_BOOLS(s, p->last, count, unplaced);
+    VT_STATE_BOOLS(s, p->last, count, mapping);
+    for (size_t i = 0; s->loading && i < count; i++) {
+        vt_state_within(s, p->last[i].layer, VT_LAYER_MANAGED + 1, "layers");
+        if (p->last[i].site != VT_NO_SITE)
+            vt_state_within(s, p->last[i].site, r->site_count, "sites");
+    }
+    if (s->bad)
+        p->last_count = 0;
+}
+
+void vt_pictures_state(struct vt_pictures *p, const struct vt_replay *r, struct vt_state *s) {
+    const unsigned parts = p->parts;
+    const int device = p->device;
+    VT_STATE_SECTION(s, "pictures", struct vt_pictures);
+    if (s->loading)
+        vt_pictures_close(p);
+    VT_STATE(s, p->parts);
+    VT_STATE(s, p->device);
+    vt_state_expect(s, !(parts & ~p->parts) && (p->device < 0 || p->device == device),
+                    "pictures of what is asked for");
+    p->parts = parts;
+    p->device = device;
+    state_steps(p, r, s);
+    VT_STATE(s, p->devices);
+    VT_STATE_BOOLS(s, p->devices, 256, peak_due);
+    vt_state_bool(s, &p->peak_due);
+    VT_STATE_ROWS(s, p->maps, p->map_count, p->map_room);
+    for (uint32_t i = 0; i < p->map_count; i++)
+        vt_picture_map_state(&p->maps[i], r, s);
+    VT_STATE(s, p->between_at);
+    VT_STATE(s, p->drawing_work);
+    state_last(p, r, s);
+    VT_STATE(s, p->change_count);
+    VT_STATE_ARRAY(s, p->alarms, p->alarm_count, p->alarm_room);
+    VT_STATE(s, p->alarms_left_out);
+    for (uint32_t i = 0; s->loading && i < p->alarm_count; i++)
+        vt_state_within(s, p->alarms[i].device, 256, "devices");
 }

@@ -65,10 +65,14 @@ struct vt_pictures {
 
 void vt_pictures_open(struct vt_pictures *pictures, unsigned parts, int device);
 void vt_pictures_close(struct vt_pictures *pictures);
+/* Saves them, or loads them in place of what is there (base/state.h). What is asked for has to be in what was
+ * saved, which may have more. */
+struct vt_replay;
+void vt_pictures_state(struct vt_pictures *pictures, const struct vt_replay *replay,
+                       struct vt_state *s);
 
 /* The steps of a site that are not written down yet; where it is after the last slot, its live bytes
  * say. Returns how many there are. */
-struct vt_replay;
 uint32_t vt_pictures_last_steps(const struct vt_pictures *pictures, const struct vt_replay *replay,
                                 uint32_t site, struct vt_picture_step steps[2]);
 

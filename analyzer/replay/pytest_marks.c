@@ -80,8 +80,11 @@ static void on_held(struct vt_walk *w, const char *scope, const char *name, cons
     }
 }
 
+/* What vt_pytest_left.per may be. */
+static const char *const pers[] = {"round", "test", "parameter"};
+
 static void on_left(struct vt_pytest_marks *t, const char *text) {
-    struct vt_pytest_left left = {.per = "round"};
+    struct vt_pytest_left left = {.per = pers[0]};
     char verdict[8];
     unsigned long long bytes, blocks, site;
     int at = 0;
@@ -91,7 +94,7 @@ static void on_left(struct vt_pytest_marks *t, const char *text) {
         return;
     left.fails = strcmp(verdict, "short") != 0;
     if (!strcmp(verdict, "test") || !strcmp(verdict, "param"))
-        left.per = *verdict == 't' ? "test" : "parameter";
+        left.per = pers[*verdict == 't' ? 1 : 2];
     left.bytes = bytes;
     left.blocks = blocks;
     left.site = site;
@@ -132,4 +135,46 @@ void vt_pytest_free(struct vt_pytest_marks *t) {
     vt_map_free(&t->by_key);
     vt_map_free(&t->by_name);
     *t = (struct vt_pytest_marks){0};
+}
+
+/* --- saved and loaded --- */
+
+static void state_left(struct vt_pytest_left *left, struct vt_state *s) {
+    uint32_t per = 0;
+    while (!s->loading && left->per != pers[per])
+        per++;
+    VT_STATE(s, left->site);
+    VT_STATE(s, left->bytes);
+    VT_STATE(s, left->blocks);
+    VT_STATE(s, per);
+    VT_STATE(s, left->rounds);
+    vt_state_bool(s, &left->fails);
+    vt_state_text(s, &left->test);
+    vt_state_expect(s, left->test, "a test's name");
+    if (vt_state_within(s, per, sizeof pers / sizeof *pers, "what is left of"))
+        left->per = pers[per];
+}
+
+void vt_pytest_state(struct vt_pytest_marks *t, struct vt_state *s) {
+    VT_STATE_SECTION(s, "pytest", struct vt_pytest_block);
+    VT_STATE_ARRAY(s, t->blocks, t->block_count, t->block_room);
+    VT_STATE_ROWS(s, t->holders, t->holder_count, t->holder_room);
+    for (uint32_t i = 0; i < t->holder_count; i++) {
+        vt_state_text(s, &t->holders[i].scope);
+        vt_state_text(s, &t->holders[i].name);
+        vt_state_bool(s, &t->holders[i].model);
+        vt_state_expect(s, t->holders[i].scope && t->holders[i].name, "a holder's name");
+    }
+    VT_STATE_ROWS(s, t->left, t->left_count, t->left_room);
+    for (uint32_t i = 0; i < t->left_count; i++)
+        state_left(&t->left[i], s);
+    vt_state_bool(s, &t->any);
+    vt_state_map(s, &t->by_key, t->block_count);
+    vt_state_map(s, &t->by_name, t->holder_count);
+    VT_STATE(s, t->began);
+    VT_STATE(s, t->depth);
+    VT_STATE(s, t->made);
+    vt_state_expect(s, t->depth <= VT_TOLD_DEPTH, "at most 16 set-ups within each other");
+    for (uint32_t i = 0; s->loading && i < t->block_count; i++)
+        vt_state_within(s, t->blocks[i].holder, t->holder_count, "holders");
 }

@@ -63,5 +63,7 @@ bool vt_pytest_is(const char *name);
 void vt_pytest_take(struct vt_walk *walk, const char *name);
 
 void vt_pytest_free(struct vt_pytest_marks *told);
+/* Saves them, or loads them into empty ones (base/state.h). */
+void vt_pytest_state(struct vt_pytest_marks *told, struct vt_state *s);
 
 #endif

@@ -40,6 +40,15 @@ static void on_cacheinfo(struct vt_walk *w, const struct vt_rec_cacheinfo *c) {
         d->said_peak = c->allocated;
 }
 
+static uint64_t object_key(uint64_t handle, unsigned kind) {
+    return vt_mix(handle) + kind;
+}
+
+void vt_walk_enter_object(struct vt_walk *w, uint32_t index) {
+    const struct vt_replay_object *object = &w->r->objects[index];
+    vt_map_put(&w->objects, object_key(object->handle, object->kind), index);
+}
+
 static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(o->word);
@@ -48,8 +57,7 @@ static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
     /* these neither create nor destroy an object */
     if (kind == VT_OBJECT_LIMIT || o->flags & (VT_OBJECT_MAPPED | VT_OBJECT_UNMAPPED))
         return;
-    uint64_t key = vt_mix(o->handle) + kind;
-    uint32_t index = vt_map_get(&w->objects, key);
+    uint32_t index = vt_map_get(&w->objects, object_key(o->handle, kind));
     if (index == VT_MAP_NONE || !(o->flags & VT_OBJECT_DESTROYED)) {
         index = (uint32_t)r->object_count;
         *VT_ADD(r->objects, r->object_count, r->object_room) = (struct vt_replay_object){
@@ -60,7 +68,7 @@ static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
             .kind = (uint8_t)kind,
             .device = (uint8_t)vt_when_device(o->when),
         };
-        vt_map_put(&w->objects, key, index);
+        vt_walk_enter_object(w, index);
     }
     struct vt_replay_object *object = &r->objects[index];
     *(o->flags & VT_OBJECT_DESTROYED ? &object->destroyed : &object->created) =

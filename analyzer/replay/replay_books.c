@@ -331,7 +331,7 @@ static void list_contexts(struct vt_walk *w) {
     if (w->lists_contexts)
         return;
     w->lists_contexts = true;
-    for (size_t at = 0; (entry = vt_addresses_any(&w->r->live, &at));)
+    for (size_t at = 0; (entry = vt_addresses_next(&w->r->live, &at));)
         if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
             list_in_context(w, w->r->origins[entry->origin].context, entry->key);
 }
@@ -368,7 +368,7 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
 void vt_walk_merge_buckets(struct vt_walk *w) {
     struct vt_sample_moves moves = vt_history_merge(w->history);
     struct vt_address *entry;
-    for (size_t at = 0; (entry = vt_addresses_any(&w->r->live, &at));)
+    for (size_t at = 0; (entry = vt_addresses_next(&w->r->live, &at));)
         if (entry->sample != VT_NO_SAMPLE)
             entry->sample =
                 moves.now[moves.first[vt_replay_site_index(w->r, entry)] + entry->sample];
@@ -381,7 +381,7 @@ void vt_walk_coarsen_age(struct vt_walk *w) {
     const uint32_t low = (1u << BITS) - 1;
     struct vt_replay *r = w->r;
     struct vt_address *entry;
-    for (size_t at = 0; (entry = vt_addresses_any(&r->live, &at));)
+    for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));)
         entry->allocated_at >>= BITS;
     for (size_t i = 0; i < r->site_count; i++)
         r->sites[i].lives = r->sites[i].lives >> BITS | !!(r->sites[i].lives & low);
@@ -419,7 +419,7 @@ void vt_walk_correct(struct vt_walk *w) {
     const struct vt_address *entry;
     size_t count = 0;
     for (int blocks = 1; blocks >= 0; blocks--)
-        for (size_t at = 0; (entry = vt_addresses_any(&r->live, &at));) {
+        for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
             if ((vt_kind_space(entry->kind) == VT_SPACE_BLOCK) != blocks)
                 continue;
             uint32_t known = vt_map_get(&listed, entry->key);

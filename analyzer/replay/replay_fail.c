@@ -211,3 +211,46 @@ void vt_fails_free(struct vt_fails *fails) {
     vt_map_free(&fails->open);
     *fails = (struct vt_fails){.pending = 0};
 }
+
+/* --- saved and loaded --- */
+
+static void check_fail(const struct vt_replay *r, const struct vt_log *log, uint32_t index,
+                       struct vt_state *s) {
+    const struct vt_replay_fail *f = &r->fails[index];
+    if (f->stack != VT_NO_STACK)
+        vt_state_within(s, f->stack, log->stack_count, "stacks");
+    vt_state_expect(s, f->holder_count <= VT_HOLDERS && f->pin_count <= VT_PINS,
+                    "at most 8 holders");
+    for (uint32_t i = 0; i < f->holder_count && !s->bad; i++)
+        vt_state_within(s, f->holders[i], r->site_count, "sites");
+    for (uint32_t i = 0; i < f->pin_count && !s->bad; i++)
+        if (f->pins[i].site != VT_NO_SITE)
+            vt_state_within(s, f->pins[i].site, r->site_count, "sites");
+    for (uint32_t i = 0; i < f->held_count; i++)
+        vt_state_within(s, f->held[i].site, r->site_count, "sites");
+    vt_state_expect(s, f->open_next <= index, "an earlier fail");
+}
+
+void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
+                    struct vt_state *s) {
+    VT_STATE_SECTION(s, "fails", struct vt_replay_fail);
+    VT_STATE_ROWS(s, r->fails, r->fail_count, r->fail_room);
+    for (uint32_t i = 0; i < r->fail_count; i++) {
+        struct vt_replay_fail *f = &r->fails[i];
+        uint32_t room;
+        VT_STATE_BUT(s, *f, held);
+        VT_STATE_BOOLS(s, f, 1, raised);
+        VT_STATE_BOOLS(s, f, 1, unasked);
+        VT_STATE_BOOLS(s, f, 1, merged);
+        VT_STATE_BOOLS(s, f, 1, cached);
+        VT_STATE_BOOLS(s, f, 1, mapped);
+        VT_STATE_BOOLS(s, f, 1, cache.known);
+        VT_STATE_ARRAY(s, f->held, f->held_count, room);
+        if (s->loading)
+            check_fail(r, log, i, s);
+    }
+    VT_STATE(s, r->fails_left_out);
+    vt_state_map(s, &fails->open, (uint64_t)r->fail_count + 1);
+    VT_STATE(s, fails->pending);
+    VT_STATE(s, fails->info_from);
+}

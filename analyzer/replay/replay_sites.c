@@ -46,9 +46,10 @@ void vt_walk_start_sites(struct vt_walk *w) {
 }
 
 /* At most a quarter of the slots is taken: nearly each origin is found in its first one. */
-static void grow(struct vt_walk *w) {
+void vt_walk_enter_origins(struct vt_walk *w) {
     free(w->origin_slots);
-    w->origin_bits++;
+    while (w->r->origin_count - w->before_origins > (1u << w->origin_bits) / 4)
+        w->origin_bits++;
     w->origin_slots = vt_alloc((size_t)1 << w->origin_bits, sizeof *w->origin_slots);
     for (uint32_t number = w->before_origins + 1; number <= w->r->origin_count; number++)
         enter(w, number);
@@ -79,7 +80,7 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
         r->origins[r->origin_count - 1].single =
             vt_operations_single(&w->operations, w->log, stack);
     if (r->origin_count - w->before_origins > (1u << w->origin_bits) / 4)
-        grow(w);
+        vt_walk_enter_origins(w);
     else
         enter(w, r->origin_count);
     return r->origin_count - 1;
@@ -108,7 +109,7 @@ void vt_walk_restart_sites(struct vt_walk *w) {
     w->before_origins = r->origin_count;
     r->sites = NULL;
     r->site_count = r->site_room = 0;
-    for (size_t at = 0; (entry = vt_addresses_any(&r->live, &at));) {
+    for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
         struct vt_replay_origin *origin = &r->origins[entry->origin];
         if (!origin->before)
             origin->site = before_site(w, &old[origin->site]);

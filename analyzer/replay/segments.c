@@ -12,37 +12,7 @@
 
 #include <string.h>
 
-#include "cache_model.h"
-#include "pieces.h"
-
-enum { LEAF = 256, STREAMS = 64 };
-
-struct leaf {
-    uint32_t count;
-    struct vt_segment s[LEAF];
-};
-
-struct device {
-    struct vt_reserve_device figures;
-    bool used;
-    uint64_t requests;        /* vt_segments.requests at the last change */
-    struct vt_moment changed; /* after the last change */
-    struct vt_moment worse;   /* when most was pinned since that request; pinned 0: nothing was */
-    struct vt_idle_heap idle, (*pools)[STREAMS]; /* pools[small] has one for each stream */
-    uint64_t whole;                              /* bytes of segments that are completely idle */
-    uint64_t changes, stride;                    /* a moment is kept every `stride` changes */
-    uint32_t moment_room;
-};
-
-struct vt_segments {
-    struct leaf **leaves; /* segments by start */
-    size_t leaf_count, leaf_room;
-    struct vt_pieces pieces;
-    struct vt_map walls; /* a set of addresses: the values mean nothing */
-    bool one_stream;
-    uint64_t requests; /* for memory, so far */
-    struct device devices[256];
-};
+#include "segments_inside.h"
 
 static bool is_wall(const struct vt_segments *f, uint64_t address) {
     return vt_map_get(&f->walls, address) != VT_MAP_NONE;
@@ -60,8 +30,8 @@ void vt_segments_close(struct vt_segments *f) {
     for (size_t i = 0; i < f->leaf_count; i++)
         free(f->leaves[i]);
     for (unsigned i = 0; i < 256; i++) {
-        struct device *d = &f->devices[i];
-        for (unsigned stream = 0; d->pools && stream < STREAMS; stream++) {
+        struct vt_device_segments *d = &f->devices[i];
+        for (unsigned stream = 0; d->pools && stream < VT_SEGMENTS_STREAMS; stream++) {
             free(d->pools[0][stream].row);
             free(d->pools[1][stream].row);
         }
@@ -89,7 +59,7 @@ static bool floor_at(const struct vt_segments *f, uint64_t address, size_t *leaf
     }
     if (!low)
         return false;
-    const struct leaf *l = f->leaves[ *leaf = low - 1];
+    const struct vt_segments_leaf *l = f->leaves[ *leaf = low - 1];
     uint32_t a = 0, b = l->count;
     while (a < b) {
         uint32_t middle = (a + b) / 2;
@@ -115,7 +85,7 @@ const struct vt_segment *vt_segments_with(const struct vt_segments *f, uint64_t 
     return segment_with(f, address);
 }
 
-static void insert_leaf(struct vt_segments *f, size_t at, struct leaf *leaf) {
+static void insert_leaf(struct vt_segments *f, size_t at, struct vt_segments_leaf *leaf) {
     VT_GROW(f->leaves, f->leaf_count, f->leaf_room);
     memmove(f->leaves + at + 1, f->leaves + at, (f->leaf_count - at) * sizeof *f->leaves);
     f->leaves[at] = leaf;
@@ -128,12 +98,12 @@ static void insert_segment(struct vt_segments *f, struct vt_segment segment) {
     if (floor_at(f, segment.start, &leaf, &at))
         at++;
     else if (!f->leaf_count)
-        insert_leaf(f, 0, vt_alloc(1, sizeof(struct leaf)));
-    struct leaf *l = f->leaves[leaf];
-    if (l->count == LEAF) {
-        struct leaf *upper = vt_alloc(1, sizeof *upper);
-        upper->count = LEAF / 2;
-        l->count = LEAF - LEAF / 2;
+        insert_leaf(f, 0, vt_alloc(1, sizeof(struct vt_segments_leaf)));
+    struct vt_segments_leaf *l = f->leaves[leaf];
+    if (l->count == VT_SEGMENTS_LEAF) {
+        struct vt_segments_leaf *upper = vt_alloc(1, sizeof *upper);
+        upper->count = VT_SEGMENTS_LEAF / 2;
+        l->count = VT_SEGMENTS_LEAF - VT_SEGMENTS_LEAF / 2;
         memcpy(upper->s, l->s + l->count, upper->count * sizeof *l->s);
         insert_leaf(f, leaf + 1, upper);
         if (at > l->count) {
@@ -151,7 +121,7 @@ static void erase_segment(struct vt_segments *f, uint64_t start) {
     uint32_t at;
     if (!floor_at(f, start, &leaf, &at))
         return;
-    struct leaf *l = f->leaves[leaf];
+    struct vt_segments_leaf *l = f->leaves[leaf];
     l->count--;
     memmove(l->s + at, l->s + at + 1, (l->count - at) * sizeof *l->s);
     if (l->count)
@@ -163,18 +133,14 @@ static void erase_segment(struct vt_segments *f, uint64_t start) {
 
 /* --- the largest idle piece --- */
 
-static bool is_small(const struct vt_segment *s) {
-    return s->end - s->start == VT_CACHE_SMALL_SEGMENT;
-}
-
 /* The idle pieces of the pool that a segment belongs to. */
 static struct vt_idle_heap *pool_of(struct vt_segments *f, const struct vt_segment *s) {
-    return &f->devices[s->device].pools[is_small(s)][s->stream];
+    return &f->devices[s->device].pools[vt_segment_is_small(s)][s->stream];
 }
 
 /* --- a device's figures --- */
 
-static void keep_moment(struct device *d) {
+static void keep_moment(struct vt_device_segments *d) {
     struct vt_reserve_device *r = &d->figures;
     if (!d->stride)
         d->stride = 1;
@@ -192,7 +158,7 @@ static void keep_moment(struct device *d) {
 }
 
 /* The process asked for memory since the device's last change: what was until then counts. */
-static void settle(const struct vt_segments *f, struct device *d) {
+static void settle(const struct vt_segments *f, struct vt_device_segments *d) {
     if (d->requests == f->requests)
         return;
     d->requests = f->requests;
@@ -204,7 +170,7 @@ static void settle(const struct vt_segments *f, struct device *d) {
 
 /* To be called after every change. */
 static void changed(struct vt_segments *f, unsigned device, uint64_t ticks) {
-    struct device *d = &f->devices[device];
+    struct vt_device_segments *d = &f->devices[device];
     struct vt_reserve_device *r = &d->figures;
     if (!d->used)
         return;
@@ -223,7 +189,7 @@ static void changed(struct vt_segments *f, unsigned device, uint64_t ticks) {
 const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsigned device) {
     if (!f)
         return NULL;
-    struct device *d = &f->devices[device & 0xff];
+    struct vt_device_segments *d = &f->devices[device & 0xff];
     settle(f, d);
     return d->used ? &d->figures : NULL;
 }
@@ -234,7 +200,7 @@ void vt_segments_asked(struct vt_segments *f) {
 
 void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
     for (unsigned i = 0; i < 256; i++) {
-        struct device *d = &f->devices[i];
+        struct vt_device_segments *d = &f->devices[i];
         struct vt_reserve_device *r = &d->figures;
         r->worst = d->worse = (struct vt_moment){0};
         r->reserved_peak = 0;
@@ -250,7 +216,7 @@ void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
 /* A piece is idle from now on (1), or no longer (-1). */
 static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
     const struct vt_segment_piece *piece = &f->pieces.row[i];
-    struct device *d = &f->devices[piece->device];
+    struct vt_device_segments *d = &f->devices[piece->device];
     struct vt_idle_heap *pool = pool_of(f, segment_with(f, piece->start));
     uint64_t size = piece->end - piece->start;
     if (is_wall(f, piece->start) && is_wall(f, piece->end))
@@ -312,7 +278,7 @@ static unsigned find_stream(const struct vt_segments *f, const struct vt_segment
                             uint64_t size) {
     const struct vt_segment *before = s->start ? segment_with(f, s->start - 1) : NULL;
     const struct vt_segment *next = segment_with(f, s->end);
-    const struct device *d = &f->devices[s->device];
+    const struct vt_device_segments *d = &f->devices[s->device];
     unsigned stream = 0;
     if (s->mapped && before && before->mapped && before->holds)
         return before->stream;
@@ -320,14 +286,15 @@ static unsigned find_stream(const struct vt_segments *f, const struct vt_segment
         return next->stream;
     if (f->one_stream)
         return 0;
-    while (stream < STREAMS - 1 && vt_idle_heap_largest(&d->pools[is_small(s)][stream]) >= size)
+    while (stream < VT_SEGMENTS_STREAMS - 1 &&
+           vt_idle_heap_largest(&d->pools[vt_segment_is_small(s)][stream]) >= size)
         stream++;
     return stream;
 }
 
 /* Its first block: from now on the segment counts as reserve. */
 static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t size) {
-    struct device *d = &f->devices[s->device];
+    struct vt_device_segments *d = &f->devices[s->device];
     if (!d->pools)
         d->pools = vt_alloc(2, sizeof *d->pools);
     s->stream = (uint8_t)find_stream(f, s, size);
@@ -485,21 +452,21 @@ void vt_segments_unmap(struct vt_segments *f, uint64_t start, uint64_t end, uint
 
 bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_region *region) {
     bool found = false;
-    for (; *at < f->leaf_count * LEAF; ++*at) {
-        const struct leaf *l = f->leaves[*at / LEAF];
-        if (*at % LEAF >= l->count) {
-            *at = (*at / LEAF + 1) * LEAF - 1;
+    for (; *at < f->leaf_count * VT_SEGMENTS_LEAF; ++*at) {
+        const struct vt_segments_leaf *l = f->leaves[*at / VT_SEGMENTS_LEAF];
+        if (*at % VT_SEGMENTS_LEAF >= l->count) {
+            *at = (*at / VT_SEGMENTS_LEAF + 1) * VT_SEGMENTS_LEAF - 1;
             continue;
         }
-        const struct vt_segment *s = &l->s[*at % LEAF];
+        const struct vt_segment *s = &l->s[*at % VT_SEGMENTS_LEAF];
         if (found && !(s->holds && s->mapped && region->mapped && s->start == region->end &&
                        s->device == region->device))
             return true;
         if (!s->holds)
             continue;
         if (!found)
-            *region = (struct vt_region){s->start,  s->end,      s->key,   s->device,
-                                         s->mapped, is_small(s), s->stream};
+            *region = (struct vt_region){
+                s->start, s->end, s->key, s->device, s->mapped, vt_segment_is_small(s), s->stream};
         region->end = s->end;
         found = true;
     }
@@ -507,10 +474,11 @@ bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_regio
 }
 
 const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *at) {
-    for (; *at < f->leaf_count * LEAF; *at = (*at / LEAF + 1) * LEAF) {
-        const struct leaf *l = f->leaves[*at / LEAF];
-        if (*at % LEAF < l->count)
-            return &l->s[(*at)++ % LEAF];
+    for (; *at < f->leaf_count * VT_SEGMENTS_LEAF;
+         *at = (*at / VT_SEGMENTS_LEAF + 1) * VT_SEGMENTS_LEAF) {
+        const struct vt_segments_leaf *l = f->leaves[*at / VT_SEGMENTS_LEAF];
+        if (*at % VT_SEGMENTS_LEAF < l->count)
+            return &l->s[(*at)++ % VT_SEGMENTS_LEAF];
     }
     return NULL;
 }

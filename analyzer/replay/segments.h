@@ -45,6 +45,8 @@ struct vt_segments;
 
 struct vt_segments *vt_segments_open(void); /* never NULL; free with vt_segments_close */
 void vt_segments_close(struct vt_segments *f);
+/* Saves them, or loads them in place of what is there, which may be NULL (base/state.h). */
+void vt_segments_state(struct vt_segments **segments, struct vt_state *s);
 
 /* Driver memory was allocated or mapped. */
 void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint64_t key,

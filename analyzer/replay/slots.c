@@ -58,7 +58,7 @@ static void merge_slots(struct vt_walk *w) {
 
 void vt_walk_pass_slots(struct vt_walk *w, uint64_t now) {
     struct vt_slots *s = &w->r->slots;
-    uint64_t past = now - s->begin;
+    uint64_t past = vt_beyond(now, s->begin);
     close_and_go_on(w->r);
     while (past >> s->shift >= VT_COURSE_SLOTS) {
         if (s->slot % 2) {
@@ -67,7 +67,7 @@ void vt_walk_pass_slots(struct vt_walk *w, uint64_t now) {
         }
         merge_slots(w);
     }
-    while (s->slot % 2 == 0 && w->pictures && vt_pictures_are_many(w->pictures))
+    while (s->slot % 2 == 0 && w->pictures && vt_pictures_are_many(w))
         merge_slots(w);
     for (; s->slot < past >> s->shift; close_and_go_on(w->r))
         open_slot(w->r);
@@ -145,4 +145,37 @@ void vt_slots_free(struct vt_slots *s) {
     for (uint32_t i = 0; i < s->device_count; i++)
         free(s->devices[i].slots);
     free(s->devices);
+}
+
+/* --- saved and loaded --- */
+
+/* The longest run, of 2^56 ticks, has slots of at most so many. */
+enum { MOST_SHIFT = 44 };
+static_assert((VT_TICKS_MASK >> MOST_SHIFT) < VT_COURSE_SLOTS, "they reach to its end");
+
+void vt_slots_state(struct vt_slots *slots, struct vt_state *s) {
+    VT_STATE_SECTION(s, "slots", struct vt_time_slot);
+    if (s->loading)
+        vt_slots_free(slots);
+    VT_STATE(s, slots->begin);
+    VT_STATE(s, slots->end);
+    VT_STATE(s, slots->shift);
+    VT_STATE(s, slots->slot);
+    VT_STATE(s, slots->device_of);
+    VT_STATE_ROWS(s, slots->devices, slots->device_count, slots->device_room);
+    vt_state_expect(s,
+                    slots->begin <= VT_TICKS_MASK && slots->shift <= MOST_SHIFT &&
+                        slots->slot < VT_COURSE_SLOTS && slots->device_count <= 256,
+                    "at most 4096 slots, of at most 256 devices");
+    for (uint32_t i = 0; i < slots->device_count && !s->bad; i++) {
+        struct vt_slot_device *d = &slots->devices[i];
+        if (s->loading)
+            d->slots = vt_alloc(VT_COURSE_SLOTS, sizeof *d->slots);
+        VT_STATE(s, d->device);
+        VT_STATE(s, d->highs);
+        vt_state_bytes(s, d->slots, (slots->slot + 1) * sizeof *d->slots);
+        vt_state_within(s, d->device, 256, "devices");
+    }
+    for (unsigned d = 0; d < 256; d++)
+        vt_state_within(s, slots->device_of[d], (uint64_t)slots->device_count + 1, "devices");
 }

@@ -45,6 +45,9 @@ void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t ti
 void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m);
 void vt_fails_free(struct vt_fails *fails); /* leaves it empty, ready for use */
 void vt_fails_drop(struct vt_replay *r);    /* frees the replay's fails */
+/* Saves both, or loads them into empty ones (base/state.h). */
+void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
+                    struct vt_state *s);
 
 /* --- the walk --- */
 
@@ -149,7 +152,14 @@ static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned
  * which the origins name from now on; they are those of no further allocation. */
 void vt_walk_restart_sites(struct vt_walk *w);
 void vt_walk_start_sites(struct vt_walk *w);
+/* Makes the table of origins anew, as large as it was. */
+void vt_walk_enter_origins(struct vt_walk *w);
 void vt_walk_close_sites(struct vt_walk *w);
+
+/* --- replay.c --- */
+
+/* An object of vt_replay.objects is from now on the one that has its handle. */
+void vt_walk_enter_object(struct vt_walk *w, uint32_t index);
 
 /* --- replay_books.c --- */
 
@@ -199,7 +209,7 @@ void vt_pictures_mapping(struct vt_walk *w, const struct vt_rec_map *m,
                          const struct vt_address *physical, unsigned device);
 /* Pairs of slots, which are all over, are about to be merged; too much is known of them. */
 void vt_pictures_merge(struct vt_walk *w);
-bool vt_pictures_are_many(const struct vt_pictures *pictures);
+bool vt_pictures_are_many(const struct vt_walk *w);
 
 void vt_picture_maps_begin(struct vt_walk *w);
 void vt_picture_maps_changed(struct vt_walk *w, const struct vt_replay_site *site, bool alloc);
@@ -210,6 +220,8 @@ void vt_picture_maps_pass(struct vt_walk *w); /* to another slot */
 void vt_picture_maps_merge(struct vt_walk *w);
 void vt_picture_maps_end(struct vt_walk *w);
 void vt_picture_map_free(struct vt_picture_map *map);
+void vt_picture_map_state(struct vt_picture_map *map, const struct vt_replay *r,
+                          struct vt_state *s);
 
 /* Buckets of the history are merged: live blocks remember their samples' new numbers. */
 void vt_walk_merge_buckets(struct vt_walk *w);
@@ -223,6 +235,14 @@ static inline void vt_walk_count(struct vt_walk *w, bool alloc) {
 
 /* vt_replay.age_unit grows, as times are too late for vt_address.allocated_at. */
 void vt_walk_coarsen_age(struct vt_walk *w);
+
+/* --- replay_state.c: see base/state.h --- */
+
+/* Saves all that the walk knows, its replay, history and pictures among it, but not the log, nor what of it is being
+ * merged; or loads it into a walk that was just opened of the same log, which has what it had. After an error the
+ * walk can only be closed. What the wishes are may differ in pictures that are not wished any more; rehearsals
+ * are not saved. */
+void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 
 /* --- replay_samples.c --- */
 

@@ -82,6 +82,18 @@ static void compare(struct vt_segments *f, const struct model *m) {
     assert_int_equal(d->now.pinned_bytes, pinned);
 }
 
+static void reload(struct vt_segments **f) {
+    struct vt_state s;
+    VT_SCOPED_STRING message = {0};
+    vt_state_save(&s, NULL);
+    vt_segments_state(f, &s);
+    assert_int_equal(vt_state_end(&s, "memory", &message), 0);
+    VT_SCOPED uint8_t *saved = s.saved;
+    vt_state_load(&s, saved, s.length);
+    vt_segments_state(f, &s);
+    assert_int_equal(vt_state_end(&s, "memory", &message), 0);
+}
+
 static void random_allocator(void **state) {
     struct vt_segments *f = vt_segments_open();
     static struct model m;
@@ -134,6 +146,8 @@ static void random_allocator(void **state) {
             }
         }
         compare(f, &m);
+        if (step % 100 == 99)
+            reload(&f);
     }
     assert_true(gone > 100);
     const struct vt_reserve_device *d = vt_segments_device(f, 3);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What segments.c keeps, for it and for segments_state.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_SEGMENTS_INSIDE_H
+#define VRAMTRACE_ANALYZER_SEGMENTS_INSIDE_H
+
+#include "cache_model.h"
+#include "pieces.h"
+#include "segments.h"
+
+enum { VT_SEGMENTS_LEAF = 256, VT_SEGMENTS_STREAMS = 64 };
+
+struct vt_segments_leaf {
+    uint32_t count;
+    struct vt_segment s[VT_SEGMENTS_LEAF];
+};
+
+struct vt_device_segments {
+    struct vt_reserve_device figures;
+    bool used;
+    uint64_t requests;        /* vt_segments.requests at the last change */
+    struct vt_moment changed; /* after the last change */
+    struct vt_moment worse;   /* when most was pinned since that request; pinned 0: nothing was */
+    struct vt_idle_heap idle,
+        (*pools)[VT_SEGMENTS_STREAMS]; /* pools[small] has one for each stream */
+    uint64_t whole;                    /* bytes of segments that are completely idle */
+    uint64_t changes, stride;          /* a moment is kept every `stride` changes */
+    uint32_t moment_room;
+};
+
+struct vt_segments {
+    struct vt_segments_leaf **leaves; /* segments by start */
+    size_t leaf_count, leaf_room;
+    struct vt_pieces pieces;
+    struct vt_map walls; /* a set of addresses: the values mean nothing */
+    bool one_stream;
+    uint64_t requests; /* for memory, so far */
+    struct vt_device_segments devices[256];
+};
+
+/* Whether it is of PyTorch's pool for small blocks. */
+static inline bool vt_segment_is_small(const struct vt_segment *s) {
+    return s->end - s->start == VT_CACHE_SMALL_SEGMENT;
+}
+
+#endif

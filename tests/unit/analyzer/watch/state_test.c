@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A replay that is saved and loaded again and again on its way gives what one does that goes on.
+ *
+ *     state_test [LOG...]
+ *
+ * Each log is written anew step by step (log_play.c) and followed twice. After each step one of the two is saved to
+ * memory, freed, and loaded into fresh tables; only the log and what of it is being merged stay. Every other step a
+ * model is built of both. Whenever there is one, and in the end, both are the same, word by word, with the page and
+ * its pictures. What was changed in a state is refused, or gives other figures: nothing crashes or hangs.
+ */
+#include "build.c"
+
+#include "log_play.c"
+#include "replay/walk.h"
+
+#include <zlib.h>
+
+static int log_count;
+static char **logs;
+
+/* --- saved and loaded --- */
+
+static uint8_t *save_walk(struct build *b, size_t *length) {
+    struct vt_state s;
+    VT_SCOPED_STRING message = {0};
+    vt_state_save(&s, NULL);
+    vt_walk_state(b->walk, &s);
+    assert_int_equal(vt_state_end(&s, "memory", &message), 0);
+    *length = s.length;
+    return s.saved;
+}
+
+/* Puts a walk that was loaded in place of the one that is there, which is freed. With `merge` the new one goes on where
+ * that one was. */
+static int load_walk(struct build *b, const uint8_t *bytes, size_t length, bool merge,
+                     struct vt_string *message) {
+    struct vt_walk *old = b->walk;
+    struct vt_state s;
+    vt_history_close(&b->history);
+    vt_pictures_close(&b->pictures);
+    vt_replay_free(&b->replay);
+    open_walk(b);
+    if (merge) {
+        struct vt_merge *fresh = b->walk->merge;
+        b->walk->merge = old->merge;
+        old->merge = fresh;
+    }
+    vt_replay_close(old);
+    vt_state_load(&s, bytes, length);
+    vt_walk_state(b->walk, &s);
+    return vt_state_end(&s, "memory", message);
+}
+
+static void reload(struct build *b) {
+    VT_SCOPED_STRING message = {0};
+    size_t length;
+    VT_SCOPED uint8_t *bytes = save_walk(b, &length);
+    if (load_walk(b, bytes, length, true, &message))
+        fail_msg("%s", message.text);
+}
+
+/* --- step by step --- */
+
+static struct vt_model_options options = {
+    .device = -1, .timeline = VT_TIMELINE_COURSES | VT_TIMELINE_MAPS | VT_TIMELINE_CHANGES};
+
+/* Goes on without a look at what was found out. */
+static void go_on_blindly(struct vt_follow *f) {
+    struct vt_process process = {0};
+    VT_SCOPED_STRING message = {0};
+    struct build *b = &f->b;
+    b->p = &process;
+    assert_int_equal(f->looked ? vt_log_go_on(&b->log, &message) : 0, 0);
+    f->looked = true;
+    assert_int_equal(take_head(b, &message), 0);
+    if (!b->walk)
+        open_walk(b);
+    assert_int_equal(vt_replay_go_on(b->walk, VT_TICKS_MASK, &message), 0);
+    vt_process_free(&process);
+}
+
+static char *text_of(struct vt_follow *f) {
+    struct vt_model model;
+    struct vt_string message = {0};
+    struct vt_format_options how = {0};
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_builder.go_on(f, UINT64_MAX, &model, &message), 0);
+    assert_int_equal(vt_fmt_json_write(&model, &how, out), 0);
+    if (!vt_fmt_html_missing())
+        assert_int_equal(vt_fmt_html_write(&model, &how, out), 0);
+    fclose(out);
+    vt_build_free(&model);
+    return text;
+}
+
+static void compare(struct vt_follow *whole, struct vt_follow *broken, const char *path) {
+    VT_SCOPED char *expected = text_of(whole);
+    VT_SCOPED char *found = text_of(broken);
+    expect_same(expected, found, path);
+}
+
+static void play(const char *path, uint32_t steps, uint32_t seed) {
+    struct play p;
+    struct vt_follow *whole = NULL, *broken = NULL;
+    struct vt_string message = {0};
+    const char *out = maker_path;
+    play_start(&p, path);
+    unlink(out);
+    for (uint32_t i = 1; i <= steps; i++) {
+        play_until(&p, (uint64_t)((double)p.last * i / (steps + 1)), &seed);
+        save(out, p.now, p.length);
+        if (i == 1) {
+            assert_int_equal(vt_builder.follow(out, &options, &whole, &message), 0);
+            assert_int_equal(vt_builder.follow(out, &options, &broken, &message), 0);
+        }
+        if (i % 2) {
+            go_on_blindly(whole);
+            go_on_blindly(broken);
+        } else {
+            compare(whole, broken, path);
+        }
+        reload(&broken->b);
+    }
+    save(out, p.bytes, p.length);
+    compare(whole, broken, path);
+    reload(&broken->b);
+    compare(whole, broken, path);
+    vt_builder.unfollow(whole);
+    vt_builder.unfollow(broken);
+    play_end(&p);
+}
+
+static void reloaded(void **state) {
+    (void)state;
+    char made[sizeof maker_path + 8];
+    snprintf(made, sizeof made, "%s.made", maker_path);
+    make(made);
+    for (uint32_t steps = 1; steps <= 40; steps += 13)
+        play(made, steps, steps);
+    unlink(made);
+    for (int i = 0; i < log_count; i++)
+        for (uint32_t steps = 1; steps <= 10; steps += 9)
+            play(logs[i], steps, steps);
+}
+
+/* --- changed --- */
+
+static struct vt_follow *follow_half(const char *path) {
+    struct play p;
+    struct vt_follow *f;
+    struct vt_string message = {0};
+    uint32_t seed = 1;
+    const char *out = maker_path;
+    play_start(&p, path);
+    unlink(out);
+    play_until(&p, p.last / 2, &seed);
+    save(out, p.now, p.length);
+    assert_int_equal(vt_builder.follow(out, &options, &f, &message), 0);
+    go_on_blindly(f);
+    save(out, p.bytes, p.length);
+    play_end(&p);
+    return f;
+}
+
+/* Loads states that were cut or changed, but have the right checksum. Those that are taken go on with the whole log. */
+static void damage(const char *path, uint32_t rounds) {
+    struct vt_follow *f = follow_half(path);
+    size_t length, taken = 0;
+    VT_SCOPED uint8_t *bytes = save_walk(&f->b, &length);
+    VT_SCOPED uint8_t *copy = vt_alloc(length, 1);
+    for (uint32_t i = 0; i < rounds; i++) {
+        VT_SCOPED_STRING message = {0};
+        uint64_t random = vt_mix(i + 1);
+        size_t cut = i % 8 == 0 ? 4 + random % (length - 4) : length;
+        memcpy(copy, bytes, length);
+        for (unsigned k = 0; k < 1 + i % 3; k++) {
+            size_t at = random % cut;
+            random = vt_mix(random);
+            if (i % 2)
+                copy[at] ^= (uint8_t)(1 << random % 8);
+            else
+                copy[at] = (uint8_t)(random & 1 ? 0xff : random >> 8);
+            random = vt_mix(random);
+        }
+        uint32_t sum = (uint32_t)crc32_z(0, copy, cut - 4);
+        memcpy(copy + cut - 4, &sum, 4);
+        if (load_walk(&f->b, copy, cut, false, &message))
+            continue;
+        taken++;
+        free(text_of(f));
+    }
+    vt_builder.unfollow(f);
+    if (rounds > 100)
+        assert_in_range(taken, 1, rounds - 1);
+}
+
+static void damaged(void **state) {
+    (void)state;
+    const char *rounds = getenv("ROUNDS");
+    char made[sizeof maker_path + 8];
+    snprintf(made, sizeof made, "%s.made", maker_path);
+    make(made);
+    damage(made, rounds ? (uint32_t)atoi(rounds) : 200);
+    unlink(made);
+    for (int i = 0; i < log_count; i++)
+        damage(logs[i], rounds ? (uint32_t)atoi(rounds) : 20);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reloaded), cmocka_unit_test(damaged)};
+    log_count = argc - 1;
+    logs = argv + 1;
+    return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
+}
