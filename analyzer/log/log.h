@@ -11,6 +11,7 @@
  *     records.h       the layout of each record type, from records.def
  *     merge.h         the events of all threads, in order of time
  *     nvml_file.h     the samples of LOG.nvml
+ *     summary.h       LOG.summary: what was known of a log up to a moment
  *     pack.h          packs, and where each log is opened
  *     clock.h         ticks <-> nanoseconds
  *     sites.h         call sites and their ids
@@ -34,5 +35,6 @@
 #include "request.h"
 #include "short_records.h"
 #include "sites.h"
+#include "summary.h"
 
 #endif

@@ -21,20 +21,28 @@ struct writer {
                          Its `ticks` is the one before it, alike. */
 };
 
-/* A chunk to which more may be written. */
-struct open_chunk {
-    uint64_t number;
-    uint32_t end; /* of what was taken of it; 0: nothing */
+/* What was read of a chunk. */
+struct chunk_read {
+    uint32_t generation; /* how often it had been taken again */
+    uint32_t end;        /* of what was taken of it; 0: nothing */
+    uint32_t state;
+};
+enum {
+    CHUNK_OPEN,     /* more may be written to it */
+    CHUNK_FINISHED, /* nothing more */
+    CHUNK_COVERED,  /* likewise, and what it had is in a summary: its bytes are gone, or will be */
+    CHUNK_OTHER     /* damaged, or no chunk of records */
 };
 
 /* What goes on from pass to pass. */
 struct vt_log_passes {
     struct writer *writers;
     size_t writer_count, writer_room;
-    struct vt_map by_tid; /* tid -> index into writers */
-    struct open_chunk *open;
+    struct vt_map by_tid;      /* tid -> index into writers */
+    struct chunk_read *chunks; /* by number; those behind were not there yet */
+    size_t chunk_count, chunk_room;
+    uint32_t *open; /* numbers of chunks that are read again */
     size_t open_count, open_room;
-    uint64_t next; /* this chunk, and all behind it, was not there yet */
     uint64_t newest;
     uint64_t oldest_entered; /* smallest entered_at of this pass; a record of that time may come */
     uint64_t snapshot, waits_since; /* the announced snapshot, and when it was first seen; ns */
@@ -43,7 +51,7 @@ struct vt_log_passes {
 
 static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
     *VT_ADD(log->damage, log->damage_count, log->damage_room) =
-        (struct vt_log_damage){offset, what, found};
+        (struct vt_log_damage){offset, vt_strdup(what), found};
 }
 
 /* --- who writes, and what is announced --- */
@@ -206,19 +214,20 @@ static bool goes_on_after(const uint8_t *chunk, uint32_t end, uint32_t have) {
     return false;
 }
 
-/* Takes what is new in a chunk, of which `have` bytes are there. Returns whether there may be more later. */
-static bool take_chunk(struct vt_log *log, struct open_chunk *chunk, const uint8_t *file,
-                       uint32_t have, uint8_t *record) {
+/* Takes what is new in a chunk, of which `have` bytes are there. Returns its state. */
+static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *file, uint32_t have,
+                           uint8_t *record) {
     struct vt_log_passes *passes = log->passes;
+    struct chunk_read *chunk = &passes->chunks[number];
     struct vt_chunk_header head = {0};
-    uint64_t at = chunk->number * VT_CHUNK_BYTES;
+    uint64_t at = (uint64_t)number * VT_CHUNK_BYTES;
     memcpy(&head, file, have < sizeof head ? 0 : sizeof head);
     if (head.magic == 0)
-        return log->running;
+        return CHUNK_OPEN;
     if (head.magic != VT_CHUNK_MAGIC) {
         if (head.magic != VT_SLOTS_MAGIC)
             note_damage(log, at, "a chunk's magic", head.magic);
-        return false;
+        return CHUNK_OTHER;
     }
     take_announced(passes, head.tid, head.entered_at);
     struct passage p = {.log = log,
@@ -247,7 +256,7 @@ static bool take_chunk(struct vt_log *log, struct open_chunk *chunk, const uint8
     log->events += p.span.count;
     if (p.records.offset > chunk->end)
         *VT_ADD(log->chunks, log->chunk_count, log->chunk_room) =
-            (struct vt_log_chunk){.number = (uint32_t)chunk->number,
+            (struct vt_log_chunk){.number = number,
                                   .begin = chunk->end,
                                   .end = p.records.offset,
                                   .events = p.span.count,
@@ -256,10 +265,82 @@ static bool take_chunk(struct vt_log *log, struct open_chunk *chunk, const uint8
                                   .last_ticks = p.span.last_ticks,
                                   .sorted = p.span.sorted};
     chunk->end = p.records.offset;
-    return log->running && !vt_chunk_is_finished(&head) && !p.records.what;
+    if (p.records.what)
+        return CHUNK_OTHER;
+    return vt_chunk_is_finished(&head) ? CHUNK_FINISHED : CHUNK_OPEN;
 }
 
 /* --- a pass --- */
+
+static void open_chunk(struct vt_log_passes *passes, uint32_t number) {
+    *VT_ADD(passes->open, passes->open_count, passes->open_room) = number;
+}
+
+/* --- chunks that were taken again: log_chunk.h --- */
+
+/* A chunk that was taken since the last pass, by the time of its first event: none yet is UINT64_MAX. */
+struct taken {
+    uint64_t first_ticks;
+    uint32_t number;
+};
+
+static int compare_taken(const void *a, const void *b) {
+    const struct taken *x = a, *y = b;
+    return VT_ORDER({x->first_ticks, y->first_ticks}, {x->number, y->number});
+}
+
+static uint64_t first_ticks_of(const uint8_t *chunk, uint32_t have, uint8_t *record) {
+    struct vt_short_records records;
+    struct vt_short_span span = {0};
+    uint64_t word[2], first = UINT64_MAX;
+    uint32_t length;
+    vt_short_records_start(&records, chunk, have);
+    do {
+        first = vt_short_records_pass(&records, &span);
+        length = first == UINT64_MAX ? vt_short_records_next(&records, record) : 0;
+        memcpy(word, record, sizeof word);
+        if (length && vt_word_type(word[0]) < 0x80)
+            return vt_when_ticks(word[1]);
+    } while (length);
+    return first;
+}
+
+/* Opens the chunks that were not there before, and the covered ones that have a new generation. They lie in the file in
+ * any order; each thread took its own one after the other, and in that order they are passed. */
+static int open_taken(struct vt_log *log, uint8_t *bytes, uint8_t *record,
+                      struct vt_string *message) {
+    struct vt_log_passes *passes = log->passes;
+    struct vt_chunk_header head;
+    VT_SCOPED struct taken *taken = NULL;
+    size_t count = 0, room = 0;
+    uint64_t chunks = log->file_bytes / VT_CHUNK_BYTES;
+    for (uint32_t i = 1; i < chunks; i++) {
+        uint64_t at = (uint64_t)i * VT_CHUNK_BYTES;
+        uint32_t got;
+        if (i < passes->chunk_count && passes->chunks[i].state != CHUNK_COVERED)
+            continue;
+        int error = vt_log_read_at(log->fd, log->path, &head, sizeof head, at, &got, message);
+        if (error)
+            return error;
+        if (i == passes->chunk_count)
+            *VT_ADD(passes->chunks, passes->chunk_count, passes->chunk_room) =
+                (struct chunk_read){0};
+        else if (got < sizeof head || head.magic != VT_CHUNK_MAGIC ||
+                 head.generation <= passes->chunks[i].generation)
+            continue;
+        error = vt_log_read_at(log->fd, log->path, bytes, VT_CHUNK_BYTES, at, &got, message);
+        if (error)
+            return error;
+        passes->chunks[i] = (struct chunk_read){.generation = (uint32_t)head.generation};
+        *VT_ADD(taken, count, room) = (struct taken){first_ticks_of(bytes, got, record), i};
+    }
+    vt_sort(taken, count, sizeof *taken, compare_taken);
+    for (size_t i = 0; i < count; i++)
+        open_chunk(passes, taken[i].number);
+    return 0;
+}
+
+/* --- and all others --- */
 
 /* Takes what is new in the chunks that were there before. */
 static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
@@ -268,13 +349,15 @@ static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
     size_t kept = 0;
     int error = 0;
     for (size_t i = 0; i < passes->open_count; i++) {
-        struct open_chunk chunk = passes->open[i];
-        uint32_t got = 0;
+        uint32_t number = passes->open[i], got = 0;
+        struct chunk_read *chunk = &passes->chunks[number];
         if (!error)
             error = vt_log_read_at(log->fd, log->path, bytes, VT_CHUNK_BYTES,
-                                   chunk.number * VT_CHUNK_BYTES, &got, message);
-        if (error || got < chunk.end || take_chunk(log, &chunk, bytes, got, record))
-            passes->open[kept++] = chunk;
+                                   (uint64_t)number * VT_CHUNK_BYTES, &got, message);
+        if (!error && got >= chunk->end)
+            chunk->state = take_chunk(log, number, bytes, got, record);
+        if (error || (chunk->state == CHUNK_OPEN && log->running))
+            passes->open[kept++] = number;
     }
     passes->open_count = kept;
     return error;
@@ -285,18 +368,23 @@ static int take_new(struct vt_log *log, uint8_t *bytes, uint32_t most, uint8_t *
                     struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
     uint32_t got = most;
-    for (uint64_t at = passes->next * VT_CHUNK_BYTES; at < log->file_bytes && got == most;
-         at += most) {
+    for (uint64_t at = passes->chunk_count * (uint64_t)VT_CHUNK_BYTES;
+         at < log->file_bytes && got == most; at += most) {
         vt_progress_at("opening", log->path, at, log->file_bytes);
         int error = vt_log_read_at(log->fd, log->path, bytes, most, at, &got, message);
         if (error)
             return error;
         for (uint64_t done = 0; done < got; done += VT_CHUNK_BYTES) {
             uint64_t left = got - done;
-            struct open_chunk chunk = {.number = passes->next++};
-            if (take_chunk(log, &chunk, bytes + done,
-                           left < VT_CHUNK_BYTES ? (uint32_t)left : VT_CHUNK_BYTES, record))
-                *VT_ADD(passes->open, passes->open_count, passes->open_room) = chunk;
+            uint32_t number = (uint32_t)passes->chunk_count;
+            struct chunk_read *chunk =
+                VT_ADD(passes->chunks, passes->chunk_count, passes->chunk_room);
+            *chunk = (struct chunk_read){0};
+            chunk->state =
+                take_chunk(log, number, bytes + done,
+                           left < VT_CHUNK_BYTES ? (uint32_t)left : VT_CHUNK_BYTES, record);
+            if (chunk->state == CHUNK_OPEN && log->running)
+                open_chunk(passes, number);
         }
     }
     return 0;
@@ -305,8 +393,11 @@ static int take_new(struct vt_log *log, uint8_t *bytes, uint32_t most, uint8_t *
 int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     enum { BLOCK = 16 }; /* chunks in one read */
     struct stat st;
-    if (!log->passes)
-        *(log->passes = vt_alloc(1, sizeof *log->passes)) = (struct vt_log_passes){.next = 1};
+    if (!log->passes) {
+        log->passes = vt_alloc(1, sizeof *log->passes);
+        *VT_ADD(log->passes->chunks, log->passes->chunk_count, log->passes->chunk_room) =
+            (struct chunk_read){.state = CHUNK_OTHER}; /* the header */
+    }
     struct vt_log_passes *passes = log->passes;
     passes->oldest_entered = UINT64_MAX;
     for (size_t i = 0; i < passes->writer_count; i++)
@@ -321,7 +412,10 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     log->file_bytes = (uint64_t)st.st_size;
     VT_SCOPED uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
     VT_SCOPED uint8_t *record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
-    error = take_open(log, bytes, record, message);
+    if (log->summary)
+        error = open_taken(log, bytes, record, message);
+    if (!error)
+        error = take_open(log, bytes, record, message);
     if (!error)
         error = take_new(log, bytes, BLOCK * VT_CHUNK_BYTES, record, message);
     passes->in_flight = false;
@@ -339,10 +433,133 @@ struct vt_log_passed vt_log_passed(const struct vt_log *log) {
     return (struct vt_log_passed){p->newest, p->oldest_entered, p->in_flight};
 }
 
+/* --- saving and loading --- */
+
+/* What of the chunks is saved. Of what is later than `until` the pieces stay; a finished chunk that has none is covered. */
+static void leave_chunks(const struct vt_log *log, uint64_t until, struct chunk_read *chunks,
+                         struct vt_log_chunk **later, size_t *later_count, size_t *later_room) {
+    const struct vt_log_passes *passes = log->passes;
+    for (size_t i = 0; i < passes->chunk_count; i++) {
+        chunks[i] = passes->chunks[i];
+        if (chunks[i].state == CHUNK_FINISHED)
+            chunks[i].state = CHUNK_COVERED;
+    }
+    for (size_t i = 0; i < log->chunk_count; i++) {
+        struct vt_log_chunk piece = log->chunks[i];
+        if (!piece.events || piece.last_ticks <= until)
+            continue;
+        piece.after = until;
+        if (piece.first_ticks <= until)
+            piece.first_ticks = until + 1;
+        *VT_ADD(*later, *later_count, *later_room) = piece;
+        chunks[piece.number].state = passes->chunks[piece.number].state;
+    }
+}
+
+static void check_chunks(const struct vt_log *log, struct vt_state *s) {
+    const struct vt_log_passes *passes = log->passes;
+    const uint32_t first = sizeof(struct vt_chunk_header);
+    vt_state_within(s, passes->chunk_count, UINT32_MAX, "chunks");
+    if (!passes->chunk_count)
+        vt_state_refuse(s, "expected chunks, found none");
+    for (size_t i = 0; i < passes->chunk_count; i++) {
+        const struct chunk_read *chunk = &passes->chunks[i];
+        if (chunk->state > CHUNK_OTHER || chunk->end > VT_CHUNK_BYTES ||
+            (chunk->end && chunk->end < first))
+            vt_state_refuse(s, "expected a chunk's end, found %u", chunk->end);
+    }
+    for (size_t i = 0; i < log->chunk_count; i++) {
+        const struct vt_log_chunk *piece = &log->chunks[i];
+        vt_state_within(s, piece->number, passes->chunk_count, "chunks");
+        if (piece->begin > piece->end || piece->end > VT_CHUNK_BYTES || piece->end < first ||
+            (piece->begin && piece->begin < first))
+            vt_state_refuse(s, "expected a part of a chunk, found %u to %u", piece->begin,
+                            piece->end);
+    }
+    for (size_t i = 0; i < passes->open_count; i++)
+        vt_state_within(s, passes->open[i], passes->chunk_count, "chunks");
+}
+
+/* What is not read again because the process had ended may have been written to all the same: its end cannot be seen from
+ * everywhere. */
+static void open_all(struct vt_log_passes *passes) {
+    VT_SCOPED bool *open = vt_alloc(passes->chunk_count, sizeof *open);
+    for (size_t i = 0; i < passes->open_count; i++)
+        open[passes->open[i]] = true;
+    for (uint32_t i = 0; i < passes->chunk_count; i++)
+        if (!open[i] && passes->chunks[i].state == CHUNK_OPEN)
+            open_chunk(passes, i);
+}
+
+static void chunks_state(struct vt_log *log, uint64_t until, struct vt_state *s) {
+    struct vt_log_passes *passes = log->passes;
+    size_t count = passes->chunk_count, room = count, later_count = 0, later_room = 0;
+    struct vt_log_chunk *later = NULL;
+    struct chunk_read *chunks = s->loading ? NULL : vt_alloc(count, sizeof *chunks);
+    if (!s->loading)
+        leave_chunks(log, until, chunks, &later, &later_count, &later_room);
+    VT_STATE_ARRAY(s, chunks, count, room);
+    VT_STATE_ARRAY(s, later, later_count, later_room);
+    VT_STATE_BOOLS(s, later, later_count, sorted);
+    VT_STATE_ARRAY(s, passes->open, passes->open_count, passes->open_room);
+    if (!s->loading) {
+        free(chunks);
+        free(later);
+        return;
+    }
+    passes->chunks = chunks;
+    passes->chunk_count = count;
+    passes->chunk_room = room;
+    log->chunks = later;
+    log->chunk_count = later_count;
+    log->chunk_room = later_room;
+    check_chunks(log, s);
+    if (!s->bad)
+        open_all(passes);
+}
+
+/* Stacks that wait for their events are a chain of each thread, and no stack is in two, nor twice in one. */
+static void check_waiting(const struct vt_log *log, struct vt_state *s) {
+    VT_SCOPED bool *seen = vt_alloc(log->stack_count, sizeof *seen);
+    for (size_t i = 0; i < log->passes->writer_count && !s->bad; i++) {
+        uint64_t at = log->passes->writers[i].waiting;
+        while (at && at <= log->stack_count && !seen[at - 1]) {
+            seen[at - 1] = true;
+            at = log->stacks[at - 1].ticks;
+        }
+        if (at)
+            vt_state_refuse(s, "expected a stack that waits, found %llu of %zu",
+                            (unsigned long long)at, log->stack_count);
+    }
+}
+
+void vt_log_passes_state(struct vt_log *log, uint64_t until, struct vt_state *s) {
+    if (!log->passes)
+        log->passes = vt_alloc(1, sizeof *log->passes);
+    struct vt_log_passes *passes = log->passes;
+    VT_STATE_SECTION(s, "chunks", *passes);
+    VT_STATE_ARRAY(s, passes->writers, passes->writer_count, passes->writer_room);
+    vt_state_map(s, &passes->by_tid, passes->writer_count);
+    VT_STATE(s, passes->newest);
+    chunks_state(log, until, s);
+    if (s->loading)
+        check_waiting(log, s);
+}
+
+bool vt_log_is_covered(const struct vt_log *log, uint32_t number, uint32_t *generation) {
+    *generation = log->passes->chunks[number].generation;
+    return log->passes->chunks[number].state == CHUNK_COVERED;
+}
+
+uint32_t vt_log_chunks(const struct vt_log *log) {
+    return (uint32_t)log->passes->chunk_count;
+}
+
 void vt_log_end_passes(struct vt_log *log) {
     if (!log->passes)
         return;
     free(log->passes->writers);
+    free(log->passes->chunks);
     free(log->passes->open);
     vt_map_free(&log->passes->by_tid);
     free(log->passes);

@@ -15,6 +15,7 @@
 
 #include "log_tables.h"
 #include "nvml_file.h"
+#include "summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +57,10 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
         return refuse_log(message, path, 0,
                           "found the samples that belong to a log: name the log, which is the file "
                           "without " VT_NVML_SUFFIX);
+    if (got >= 8 && !memcmp(h->magic, "vramtrac", 8))
+        return refuse_log(message, path, 0,
+                          "found the summary that belongs to a log: name the log, which is the "
+                          "file without .summary");
     size_t shown = got < 8 ? got : 8;
     bool zeros = true;
     for (size_t i = 0; i < shown; i++) {
@@ -282,28 +287,49 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
     return error;
 }
 
-static int open_log(const char *path, struct vt_log *log, bool follows, struct vt_string *message) {
+/* Opens it, and reads what there is. After an error the log may be open. */
+static int open_now(const char *path, struct vt_log *log, bool follows, struct vt_string *message) {
     *log = (struct vt_log){.fd = -1, .awaits_snapshots = follows};
     struct vt_log_origin origin;
     struct stat st;
     int fd = vt_log_file_open(path, VT_PACK_LOG, UINT64_MAX, &origin, message);
     if (fd < 0)
         return fd;
-    int error = vt_log_read_header(fd, path, &log->header, &log->file_bytes, message);
-    if (error) {
-        close(fd);
-        return error;
-    }
     log->fd = fd;
     log->path = vt_strdup(path);
+    int error = vt_log_read_header(fd, path, &log->header, &log->file_bytes, message);
+    if (error)
+        return error;
     log->answers = origin.answers;
     log->foreign = origin.packed ? origin.foreign : fstat(fd, &st) || st.st_uid != geteuid();
     log->packed = origin.packed;
     log->running = origin.running;
-    error = read_on(log, message);
-    if (error)
+    if (log->header.summary)
+        error = vt_summary_read(log, message);
+    return error ? error : read_on(log, message);
+}
+
+/* A summary is written seconds after the last one, and reading goes on from it: a second try is rare. */
+#define TRIES 20
+
+static int open_log(const char *path, struct vt_log *log, bool follows, struct vt_string *message) {
+    for (unsigned left = TRIES;; left--) {
+        VT_SCOPED_STRING why = {0};
+        int error = open_now(path, log, follows, &why);
+        bool again = (!error || log->summary) && vt_summary_is_newer(log);
+        if (!error && again && left == 1) {
+            vt_string_format(&why, "%s: expected a summary that stays, found a newer one each time",
+                             path);
+            error = -EBUSY;
+        }
+        if (!error && !again)
+            return 0;
         vt_log_close(log);
-    return error;
+        if (!again || left == 1) {
+            vt_string_add(message, why.text);
+            return error;
+        }
+    }
 }
 
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message) {
@@ -322,24 +348,16 @@ int vt_log_go_on(struct vt_log *log, struct vt_string *message) {
 void vt_log_close(struct vt_log *log) {
     vt_log_free_tables(log);
     vt_log_end_passes(log);
+    vt_summary_free(log->rest);
     free(log->chunks);
+    for (size_t i = 0; i < log->damage_count; i++)
+        free(log->damage[i].what);
     free(log->damage);
     free(log->live);
     free(log->path);
     if (log->fd >= 0)
         close(log->fd);
     *log = (struct vt_log){.fd = -1};
-}
-
-int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
-                   uint32_t *got, struct vt_string *message) {
-    ssize_t n = vt_file_read_at(fd, bytes, size, offset);
-    *got = n < 0 ? 0 : (uint32_t)n;
-    if (n >= 0)
-        return 0;
-    vt_string_format(message, "%s: offset %llu: cannot be read: %s", path,
-                     (unsigned long long)offset, strerror((int)-n));
-    return (int)n;
 }
 
 int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,

@@ -27,6 +27,8 @@ struct vt_log_chunk {
     uint32_t tid;         /* the thread that wrote to it last */
     uint64_t first_ticks; /* smallest and largest time of its events; unset if there are none */
     uint64_t last_ticks;
+    uint64_t
+        after; /* events up to this time were given before the log was saved (log_state.c); 0: none */
     bool sorted; /* its events are in the order of vt_log_key */
 };
 
@@ -129,7 +131,7 @@ struct vt_log_owned {
 /* Why the rest of a chunk was ignored. */
 struct vt_log_damage {
     uint64_t offset; /* in the file */
-    const char *what;
+    char *what;
     uint64_t found;
 };
 
@@ -141,6 +143,11 @@ struct vt_log {
     bool packed;
     uint64_t file_bytes;
     struct vt_log_header header; /* its text fields are NUL-terminated */
+    uint64_t
+        summary; /* generation of the summary that it was opened with (summary.h); 0: it has none */
+    uint64_t
+        until; /* ticks: single events are there from then on, what was before is in the summary */
+    struct vt_summary_rest *rest; /* of it, for vt_summary_take */
 
     struct vt_log_chunk *chunks;
     size_t chunk_count, chunk_room;
@@ -247,6 +254,11 @@ int vt_log_open_to_follow(const char *path, struct vt_log *log, struct vt_string
 int vt_log_go_on(struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
+/* Whether the summary that it was opened with has all of a chunk, which then had this generation: the chunk may be given
+ * back. `number`: below vt_log_chunks. */
+bool vt_log_is_covered(const struct vt_log *log, uint32_t number, uint32_t *generation);
+uint32_t vt_log_chunks(const struct vt_log *log);
+
 /* Copies a chunk up to chunk->end, header included, to `bytes` (VT_CHUNK_BYTES). *got: how many bytes
  * there are; fewer if the file was truncated since. Its records are read as short_records.h says.
  * Returns 0, or -errno with `message`. */
@@ -286,11 +298,6 @@ bool vt_log_is_log(const char *path);
 
 /* Whether it is no log but a merged file (fleet/merged.h), by its first row. */
 bool vt_log_is_merged(int fd);
-
-/* Reads up to `size` bytes at `offset`; *got: how many were read. Returns 0, or -errno with the
- * file, the offset and the reason in `message`. */
-int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
-                   uint32_t *got, struct vt_string *message);
 
 /* The Python script in the command that ran, with its folder. Free it. NULL: there is none. */
 char *vt_log_script(const struct vt_log *log);

@@ -41,6 +41,13 @@ struct vt_log_passed {
 };
 struct vt_log_passed vt_log_passed(const struct vt_log *log);
 void vt_log_end_passes(struct vt_log *log);
+void vt_log_passes_state(struct vt_log *log, uint64_t until, struct vt_state *s);
+
+/* --- log_state.c --- */
+
+/* Saves what was read of a log up to now, of which the events up to `until` (ticks) are not needed any more; or loads it
+ * into a log of which only the header was read. vt_log_pass reads the rest then. */
+void vt_log_state(struct vt_log *log, uint64_t until, struct vt_state *s);
 
 /* --- owner_tables.c: what snapshots say, for log_tables.c and log_reader.c --- */
 

@@ -222,6 +222,18 @@ static void take_events(struct vt_merge *merge, struct vt_short_records *records
     }
 }
 
+/* Leaves out what was given before the log was saved. */
+static void leave_out_given(struct run *run, uint64_t after) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        if (vt_when_ticks(run->events[i].when) <= after)
+            continue;
+        run->by[kept] = run->by[i];
+        run->events[kept++] = run->events[i];
+    }
+    run->count = kept;
+}
+
 /* Reads the next waiting chunk into the heap. */
 static void load(struct vt_merge *merge) {
     const struct vt_log_chunk *chunk = &merge->log->chunks[merge->waiting[merge->waiting_at++]];
@@ -245,7 +257,10 @@ static void load(struct vt_merge *merge) {
     records.end = end;
     take_events(merge, &records, run);
     note_writers(run);
-    if (!chunk->sorted)
+    if (chunk->after)
+        leave_out_given(run, chunk->after);
+    /* a chunk that was given back and taken again since it was passed is another one */
+    if (!chunk->sorted || merge->log->running || merge->log->summary)
         sort_run(run);
     if (run->count) {
         push_run(merge, run);
@@ -300,7 +315,8 @@ void vt_merge_go_on(struct vt_merge *merge, uint64_t until) {
         until = merge->log->frontier;
     if (merge->log->bound_at && until >= merge->log->bound_at)
         until = merge->log->bound_at - 1;
-    merge->last_key = until << 1 | 1;
+    if (merge->last_key < (until << 1 | 1)) /* what was given is all that is not later */
+        merge->last_key = until << 1 | 1;
     if (merge->known < merge->log->chunk_count)
         take_chunks(merge);
 }
@@ -364,6 +380,17 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
 
 uint64_t vt_merge_late(const struct vt_merge *merge) {
     return merge->late;
+}
+
+uint64_t vt_merge_until(const struct vt_merge *merge) {
+    return merge->last_key >> 1;
+}
+
+void vt_merge_state(struct vt_merge *merge, struct vt_state *s) {
+    VT_STATE_SECTION(s, "merge", *merge);
+    VT_STATE(s, merge->last_key);
+    VT_STATE(s, merge->given_key);
+    VT_STATE(s, merge->late);
 }
 
 int vt_merge_failed(const struct vt_merge *merge, struct vt_string *message) {

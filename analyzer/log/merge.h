@@ -33,4 +33,9 @@ uint64_t vt_merge_late(const struct vt_merge *merge);               /* how many 
 int vt_merge_failed(const struct vt_merge *merge, struct vt_string *message);
 void vt_merge_close(struct vt_merge *merge);
 
+/* The time up to which all events that were read are given by now, once vt_merge_next has none, and no later ones. */
+uint64_t vt_merge_until(const struct vt_merge *merge);
+/* Saves what goes on in the merge of a log that is loaded (vt_log_state), or loads it. */
+void vt_merge_state(struct vt_merge *merge, struct vt_state *s);
+
 #endif

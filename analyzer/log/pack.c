@@ -343,6 +343,17 @@ int vt_log_file_open(const char *path, enum vt_pack_kind kind, uint64_t most,
     return error;
 }
 
+int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
+                   uint32_t *got, struct vt_string *message) {
+    ssize_t n = vt_file_read_at(fd, bytes, size, offset);
+    *got = n < 0 ? 0 : (uint32_t)n;
+    if (n >= 0)
+        return 0;
+    vt_string_format(message, "%s: offset %llu: cannot be read: %s", path,
+                     (unsigned long long)offset, strerror((int)-n));
+    return (int)n;
+}
+
 int vt_log_file_stat(const char *path, struct stat *st) {
     VT_SCOPED char *pack = path_of_pack(path);
     return stat(pack ? pack : path, st);

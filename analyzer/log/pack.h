@@ -78,6 +78,11 @@ struct vt_log_origin {
 int vt_log_file_open(const char *path, enum vt_pack_kind kind, uint64_t most,
                      struct vt_log_origin *origin, struct vt_string *message);
 
+/* Reads up to `size` bytes at `offset`; *got: how many were read. Returns 0, or -errno with the
+ * file, the offset and the reason in `message`. */
+int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
+                   uint32_t *got, struct vt_string *message);
+
 /* stat of the log, or of the pack that it is in. */
 struct stat;
 int vt_log_file_stat(const char *path, struct stat *st);

@@ -9,7 +9,11 @@
  * built. When all of the log is there, the model is that of the log, word by word. Without a log: of one that is
  * made here, with threads, phases, snapshots, stacks and late names.
  */
-#include "log_play.c"
+#include "build.h"
+#include "report/formats.h"
+
+#include "tests/unit/analyzer/log_maker.c"
+#include "tests/unit/analyzer/log_player.c"
 
 static int log_count;
 static char **logs;
@@ -27,40 +31,41 @@ static char *json_of(struct vt_model *model) {
 }
 
 static void play(const char *path, uint32_t steps, uint32_t seed) {
-    struct play p;
+    struct player p;
     struct vt_follow *follow = NULL;
     struct vt_model model;
     struct vt_string message = {0};
     struct vt_model_options options = {.device = -1, .timeline = VT_TIMELINE_COURSES};
     const char *out = maker_path;
-    play_start(&p, path);
+    player_start(&p, path);
     unlink(out);
     for (uint32_t i = 1; i <= steps; i++) {
         uint64_t until = (uint64_t)((double)p.last * i / (steps + 1));
-        play_until(&p, until, &seed);
-        save(out, p.now, p.length);
+        player_write_until(&p, until, &seed);
+        player_save(out, p.now, p.length);
         if (i == 1)
             assert_int_equal(vt_builder.follow(out, &options, &follow, &message), 0);
         assert_int_equal(vt_builder.go_on(follow, UINT64_MAX, &model, &message), 0);
         vt_build_free(&model);
     }
-    save(out, p.bytes, p.length);
+    player_end(&p);
+    player_save(out, p.now, p.length);
     assert_int_equal(vt_builder.go_on(follow, UINT64_MAX, &model, &message), 0);
     char *found = json_of(&model);
     vt_builder.unfollow(follow);
     assert_int_equal(vt_builder.build(&out, 1, &options, &model, &message), 0);
     char *expected = json_of(&model);
-    expect_same(expected, found, path);
+    player_expect_same(expected, found, path);
     free(found);
     free(expected);
-    play_end(&p);
+    player_free(&p);
 }
 
 static void followed(void **state) {
     (void)state;
     char made[sizeof maker_path + 8];
     snprintf(made, sizeof made, "%s.made", maker_path);
-    make(made);
+    player_make(made);
     for (uint32_t steps = 1; steps <= 40; steps += 13)
         play(made, steps, steps);
     unlink(made);

@@ -4,15 +4,18 @@
  *
  *     state_test [LOG...]
  *
- * Each log is written anew step by step (log_play.c) and followed twice. After each step one of the two is saved to
+ * Each log is written anew step by step (log_player.c) and followed twice. After each step one of the two is saved to
  * memory, freed, and loaded into fresh tables; only the log and what of it is being merged stay. Every other step a
  * model is built of both. Whenever there is one, and in the end, both are the same, word by word, with the page and
  * its pictures. What was changed in a state is refused, or gives other figures: nothing crashes or hangs.
  */
 #include "build.c"
+#include "build.h"
 
-#include "log_play.c"
+#include "tests/unit/analyzer/log_maker.c"
+#include "tests/unit/analyzer/log_player.c"
 #include "replay/walk.h"
+#include "report/formats.h"
 
 #include <zlib.h>
 
@@ -99,19 +102,19 @@ static char *text_of(struct vt_follow *f) {
 static void compare(struct vt_follow *whole, struct vt_follow *broken, const char *path) {
     VT_SCOPED char *expected = text_of(whole);
     VT_SCOPED char *found = text_of(broken);
-    expect_same(expected, found, path);
+    player_expect_same(expected, found, path);
 }
 
 static void play(const char *path, uint32_t steps, uint32_t seed) {
-    struct play p;
+    struct player p;
     struct vt_follow *whole = NULL, *broken = NULL;
     struct vt_string message = {0};
     const char *out = maker_path;
-    play_start(&p, path);
+    player_start(&p, path);
     unlink(out);
     for (uint32_t i = 1; i <= steps; i++) {
-        play_until(&p, (uint64_t)((double)p.last * i / (steps + 1)), &seed);
-        save(out, p.now, p.length);
+        player_write_until(&p, (uint64_t)((double)p.last * i / (steps + 1)), &seed);
+        player_save(out, p.now, p.length);
         if (i == 1) {
             assert_int_equal(vt_builder.follow(out, &options, &whole, &message), 0);
             assert_int_equal(vt_builder.follow(out, &options, &broken, &message), 0);
@@ -124,20 +127,21 @@ static void play(const char *path, uint32_t steps, uint32_t seed) {
         }
         reload(&broken->b);
     }
-    save(out, p.bytes, p.length);
+    player_end(&p);
+    player_save(out, p.now, p.length);
     compare(whole, broken, path);
     reload(&broken->b);
     compare(whole, broken, path);
     vt_builder.unfollow(whole);
     vt_builder.unfollow(broken);
-    play_end(&p);
+    player_free(&p);
 }
 
 static void reloaded(void **state) {
     (void)state;
     char made[sizeof maker_path + 8];
     snprintf(made, sizeof made, "%s.made", maker_path);
-    make(made);
+    player_make(made);
     for (uint32_t steps = 1; steps <= 40; steps += 13)
         play(made, steps, steps);
     unlink(made);
@@ -149,19 +153,20 @@ static void reloaded(void **state) {
 /* --- changed --- */
 
 static struct vt_follow *follow_half(const char *path) {
-    struct play p;
+    struct player p;
     struct vt_follow *f;
     struct vt_string message = {0};
     uint32_t seed = 1;
     const char *out = maker_path;
-    play_start(&p, path);
+    player_start(&p, path);
     unlink(out);
-    play_until(&p, p.last / 2, &seed);
-    save(out, p.now, p.length);
+    player_write_until(&p, p.last / 2, &seed);
+    player_save(out, p.now, p.length);
     assert_int_equal(vt_builder.follow(out, &options, &f, &message), 0);
     go_on_blindly(f);
-    save(out, p.bytes, p.length);
-    play_end(&p);
+    player_end(&p);
+    player_save(out, p.now, p.length);
+    player_free(&p);
     return f;
 }
 
@@ -202,7 +207,7 @@ static void damaged(void **state) {
     const char *rounds = getenv("ROUNDS");
     char made[sizeof maker_path + 8];
     snprintf(made, sizeof made, "%s.made", maker_path);
-    make(made);
+    player_make(made);
     damage(made, rounds ? (uint32_t)atoi(rounds) : 200);
     unlink(made);
     for (int i = 0; i < log_count; i++)

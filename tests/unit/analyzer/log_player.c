@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log written anew step by step, as its process might have written it: up to a time, with some chunks further
- * than that, what is missing announced. Included by tests of what reads such a log.
+ * Plays a log (see log_player.h). Included by the tests that use it, after log_maker.c.
  */
-#include "build.h"
-#include "log/log.h"
-#include "report/formats.h"
-
-#include "tests/unit/analyzer/log_maker.c"
+#include "log_player.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -21,33 +16,12 @@
 
 #include <cmocka.h>
 
-/* A chunk of the log, and how much of it is written by now. */
-struct chunk {
-    const uint8_t *bytes;
-    struct row {
-        uint32_t end;
-        uint64_t ticks;    /* of an event; 0: of anything else */
-        uint64_t snapshot; /* ticks, of a snapshot that is announced until then; 0: it is none */
-    } * rows;
-    uint32_t count, have; /* rows, and how many of them are written */
-    uint32_t tid;
-    uint64_t next; /* the smallest time of those that are not written */
-};
-
-struct play {
-    uint8_t *bytes, *now; /* the whole log, and the file as it is */
-    size_t length;
-    struct chunk *chunks; /* by number; without rows: no chunk of records */
-    uint32_t count;
-    uint64_t last;
-};
-
-static uint32_t chance(uint32_t *state, uint32_t below) {
+uint32_t player_chance(uint32_t *state, uint32_t below) {
     *state = *state * 1664525u + 1013904223u;
     return (*state >> 8) % below;
 }
 
-static void find_rows(struct play *p, struct chunk *c) {
+static void find_rows(struct player *p, struct player_chunk *c) {
     struct vt_short_records records;
     uint8_t *record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
     uint32_t room = 0;
@@ -59,38 +33,44 @@ static void find_rows(struct play *p, struct chunk *c) {
         struct vt_rec_snapshot snapshot;
         memcpy(&snapshot, record, sizeof snapshot);
         *VT_ADD(c->rows, c->count, room) =
-            (struct row){records.offset, event ? vt_when_ticks(word[1]) : 0,
-                         vt_word_type(word[0]) == VT_REC_SNAPSHOT ? snapshot.ticks : 0};
+            (struct player_row){records.offset, event ? vt_when_ticks(word[1]) : 0,
+                                vt_word_type(word[0]) == VT_REC_SNAPSHOT ? snapshot.ticks : 0};
         if (event && vt_when_ticks(word[1]) > p->last)
             p->last = vt_when_ticks(word[1]);
     }
     free(record);
 }
 
-static void play_start(struct play *p, const char *path) {
+void player_start(struct player *p, const char *path) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0 && !fstat(fd, &st));
-    *p = (struct play){.length = (size_t)st.st_size,
-                       .count = (uint32_t)((size_t)st.st_size / VT_CHUNK_BYTES)};
+    *p = (struct player){.length = (size_t)st.st_size,
+                         .count = (uint32_t)((size_t)st.st_size / VT_CHUNK_BYTES)};
     p->bytes = vt_alloc(p->length, 1);
     p->now = vt_alloc(p->length, 1);
     assert_int_equal(vt_file_read_at(fd, p->bytes, p->length, 0), p->length);
     close(fd);
     p->chunks = vt_alloc(p->count, sizeof *p->chunks);
-    for (uint32_t i = 1; i < p->count; i++) {
-        struct vt_chunk_header head;
-        p->chunks[i].bytes = p->bytes + (size_t)i * VT_CHUNK_BYTES;
-        memcpy(&head, p->chunks[i].bytes, sizeof head);
-        p->chunks[i].tid = head.tid;
-        if (head.magic == VT_CHUNK_MAGIC)
-            find_rows(p, &p->chunks[i]);
+    p->places = vt_alloc(p->count, sizeof *p->places);
+    p->compacted = vt_alloc(p->length, 1);
+    VT_SCOPED_MAP tids = {0};
+    for (uint32_t i = p->count - 1; i > 0; i--) {
+        struct vt_chunk_header *head =
+            (struct vt_chunk_header *)(p->bytes + (size_t)i * VT_CHUNK_BYTES);
+        p->chunks[i].bytes = (uint8_t *)head;
+        p->chunks[i].tid = head->tid;
+        if (head->magic != VT_CHUNK_MAGIC)
+            continue;
+        find_rows(p, &p->chunks[i]);
+        if (!vt_map_add_key(&tids, head->tid)) /* not the thread's last one */
+            head->finished = 1;
     }
 }
 
 /* Writes a chunk up to its last event that is not later than `until`, and all before it. */
-static void write_chunk(struct play *p, uint32_t number, uint64_t until) {
-    struct chunk *c = &p->chunks[number];
+static void write_chunk(struct player *p, uint32_t number, uint64_t until) {
+    struct player_chunk *c = &p->chunks[number];
     uint8_t *to = p->now + (size_t)number * VT_CHUNK_BYTES;
     for (uint32_t i = c->have; i < c->count; i++)
         if (c->rows[i].ticks && c->rows[i].ticks <= until)
@@ -116,19 +96,33 @@ static void write_chunk(struct play *p, uint32_t number, uint64_t until) {
     head->entered_at = 0;
 }
 
-/* What the process has written at a time. */
-static void play_until(struct play *p, uint64_t until, uint32_t *seed) {
-    struct vt_log_header *head = (struct vt_log_header *)p->now;
-    uint64_t announced = 0;
+/* This process has written the log. */
+static void name_process(struct vt_log_header *head) {
     char state;
-    memcpy(p->now, p->bytes, VT_CHUNK_BYTES);
-    head->exit_kind = VT_EXIT_NONE;
-    head->exit_ticks = 0;
     head->pid = (uint32_t)getpid();
     head->process_start = vt_file_process_started(head->pid, &state);
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     assert_true(vt_file_read_at(fd, head->boot_id, 36, 0) == 36);
     close(fd);
+}
+
+void player_end(struct player *p) {
+    struct vt_log_header *head = (struct vt_log_header *)p->now;
+    memcpy(p->now, p->bytes, p->length);
+    name_process(head);
+    if (head->exit_kind == VT_EXIT_NONE)
+        head->exit_kind = VT_EXIT_SIGNALED;
+    for (uint32_t i = 1; i < p->count; i++)
+        p->chunks[i].have = p->chunks[i].count;
+}
+
+void player_write_until(struct player *p, uint64_t until, uint32_t *seed) {
+    struct vt_log_header *head = (struct vt_log_header *)p->now;
+    uint64_t announced = 0;
+    memcpy(p->now, p->bytes, VT_CHUNK_BYTES);
+    head->exit_kind = VT_EXIT_NONE;
+    head->exit_ticks = 0;
+    name_process(head);
     if (head->program_end > until)
         head->program_end = VT_PROGRAM_RUNS;
     for (uint32_t i = 1; i < p->count; i++) {
@@ -136,11 +130,11 @@ static void play_until(struct play *p, uint64_t until, uint32_t *seed) {
             memcpy(p->now + (size_t)i * VT_CHUNK_BYTES, p->chunks[i].bytes, VT_CHUNK_BYTES);
             continue;
         }
-        write_chunk(p, i, until + chance(seed, 2) * (p->last / 50));
+        write_chunk(p, i, until + player_chance(seed, 2) * (p->last / 50));
         if (!announced || p->chunks[i].next < announced)
             announced = p->chunks[i].next;
     }
-    if (announced == UINT64_MAX)
+    if (announced == UINT64_MAX || (p->hides && player_chance(seed, 2)))
         announced = 0;
     if (head->slots) {
         struct vt_log_slots *slots =
@@ -154,7 +148,69 @@ static void play_until(struct play *p, uint64_t until, uint32_t *seed) {
     }
 }
 
-static void save(const char *path, const uint8_t *bytes, size_t length) {
+/* --- compaction --- */
+
+static uint32_t free_place(struct player *p) {
+    uint32_t place = 1;
+    while (place < p->count && !p->places[place].is_free)
+        place++;
+    if (place < p->count) {
+        p->places[place].is_free = false;
+        p->places[place].generation++;
+        return place;
+    }
+    /* the file is made longer; what has its place for good stays there */
+    for (place = 1; p->places[place].taken || !p->chunks[place].rows; place++)
+        assert_true(place + 1 < p->count);
+    p->places[place].taken = true;
+    return place;
+}
+
+void player_compact(struct player *p) {
+    struct vt_log_header *head = (struct vt_log_header *)p->compacted;
+    memcpy(p->compacted, p->now, VT_CHUNK_BYTES);
+    head->version = VT_LOG_VERSION;
+    head->summary = p->summary;
+    p->compacted_length = VT_CHUNK_BYTES;
+    for (uint32_t i = 1; i < p->count; i++) {
+        struct player_chunk *c = &p->chunks[i];
+        if (c->rows && !c->have)
+            continue;
+        if (!c->place)
+            c->place = c->rows ? free_place(p) : i;
+        if (!c->given_back) {
+            uint8_t *to = p->compacted + (size_t)c->place * VT_CHUNK_BYTES;
+            memcpy(to, p->now + (size_t)i * VT_CHUNK_BYTES, VT_CHUNK_BYTES);
+            if (c->rows) {
+                struct vt_chunk_header *at = (struct vt_chunk_header *)to;
+                at->number = c->place;
+                at->generation = p->places[c->place].generation;
+                at->finished = at->finished ? at->generation + 1 : 0;
+            }
+        }
+        if (p->compacted_length < (size_t)(c->place + 1) * VT_CHUNK_BYTES)
+            p->compacted_length = (size_t)(c->place + 1) * VT_CHUNK_BYTES;
+    }
+}
+
+uint32_t player_give_back(struct player *p, const struct vt_log *log) {
+    uint32_t count = 0, generation;
+    for (uint32_t i = 1; i < p->count; i++) {
+        struct player_chunk *c = &p->chunks[i];
+        if (!c->place || c->given_back || c->place >= vt_log_chunks(log) ||
+            !vt_log_is_covered(log, c->place, &generation) ||
+            generation != p->places[c->place].generation)
+            continue;
+        c->given_back = true;
+        p->places[c->place].is_free = true;
+        memset(p->compacted + (size_t)c->place * VT_CHUNK_BYTES + sizeof(struct vt_chunk_header), 0,
+               VT_CHUNK_BYTES - sizeof(struct vt_chunk_header));
+        count++;
+    }
+    return count;
+}
+
+void player_save(const char *path, const uint8_t *bytes, size_t length) {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     assert_int_equal(pwrite(fd, bytes, length, 0), length);
@@ -162,15 +218,17 @@ static void save(const char *path, const uint8_t *bytes, size_t length) {
     close(fd);
 }
 
-static void play_end(struct play *p) {
+void player_free(struct player *p) {
     for (uint32_t i = 0; i < p->count; i++)
         free(p->chunks[i].rows);
     free(p->chunks);
+    free(p->places);
+    free(p->compacted);
     free(p->bytes);
     free(p->now);
 }
 
-static void expect_same(const char *expected, const char *found, const char *path) {
+void player_expect_same(const char *expected, const char *found, const char *path) {
     const char *a = expected, *b = found;
     while (*a && *a == *b)
         a++, b++;
@@ -192,7 +250,7 @@ static void put_phase(struct vt_maker *m, unsigned thread, unsigned what, uint64
     maker_put(m, thread, &r, sizeof r);
 }
 
-static void make(const char *path) {
+void player_make(const char *path) {
     enum { ROUNDS = 4000, THREADS = 3 };
     struct vt_maker m;
     uint32_t seed = 1, stacks = 0, snapshots = 0;
@@ -202,19 +260,19 @@ static void make(const char *path) {
     maker_device(&m, 0, 0, (uint64_t)24 << 30, "a device");
     maker_module(&m, 0, 1, 0x1000, 0x900000, 0, "ab", 2, "/opt/program");
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        unsigned thread = chance(&seed, THREADS);
+        unsigned thread = player_chance(&seed, THREADS);
         if (i == 10)
             maker_name(&m, 0, 1, "epoch");
         if (i % 100 == 20)
             put_phase(&m, 0, VT_PHASE_PUSH, i / 100 + 1, 1);
-        uint64_t *slot = &live[thread][chance(&seed, 8)];
+        uint64_t *slot = &live[thread][player_chance(&seed, 8)];
         if (*slot)
             maker_free_at(&m, thread, 0, VT_KIND_DEVICE, *slot);
         *slot = 0x100000 + (uint64_t)i * 0x1000;
-        uint64_t frames[2] = {0x2001 + chance(&seed, 20) * 0x100, 0x3001};
+        uint64_t frames[2] = {0x2001 + player_chance(&seed, 20) * 0x100, 0x3001};
         maker_stack(&m, thread, ++stacks, frames, 2);
         maker_alloc(&m, thread, 0, VT_KIND_DEVICE, 2, 0, stacks, *slot,
-                    512 * (1 + chance(&seed, 9)), 1);
+                    512 * (1 + player_chance(&seed, 9)), 1);
         if (i % 7 == 0) { /* a leak */
             uint64_t frame = 0x7777;
             if (i == 0)

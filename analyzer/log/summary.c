@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LOG.summary (see summary.h): a file is written beside it, and takes its place when it is on the disk. Whoever
+ * reads has the whole of it in memory, so it may be replaced meanwhile.
+ */
+#include "summary.h"
+
+#include "log_tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Which log it belongs to, and what it is of. */
+struct head {
+    uint64_t generation, until;
+    uint64_t process_start, start_ticks;
+    uint32_t pid, clock;
+    char boot_id[40], run_id[40];
+};
+
+struct vt_summary_rest {
+    struct vt_state state;
+    uint8_t *bytes;
+    char *path;
+};
+
+static struct head head_of(const struct vt_log *log, uint64_t generation, uint64_t until) {
+    const struct vt_log_header *h = &log->header;
+    struct head head = {.generation = generation,
+                        .until = until,
+                        .process_start = h->process_start,
+                        .start_ticks = h->start_ticks,
+                        .pid = h->pid,
+                        .clock = h->clock};
+    static_assert(sizeof head.boot_id == sizeof h->boot_id &&
+                      sizeof head.run_id == sizeof h->run_id,
+                  "as in the log");
+    memcpy(head.boot_id, h->boot_id, sizeof head.boot_id);
+    memcpy(head.run_id, h->run_id, sizeof head.run_id);
+    return head;
+}
+
+/* --- writing --- */
+
+/* So that the name is on the disk, too. */
+static int sync_folder(const char *path) {
+    VT_SCOPED char *copy = vt_strdup(path);
+    VT_SCOPED_FD fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || fsync(fd) ? -errno : 0;
+}
+
+static int write_file(struct vt_log *log, struct head head, const char *path,
+                      void (*more)(void *of, struct vt_state *s), void *of,
+                      struct vt_string *message) {
+    struct stat st;
+    struct vt_state s;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) {
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        vt_string_format(message, "%s: cannot be written: %s", path, strerror(error));
+        return -error;
+    }
+    vt_state_save(&s, file);
+    VT_STATE_SECTION(&s, "summary", head);
+    VT_STATE(&s, head);
+    vt_log_state(log, head.until, &s);
+    more(of, &s);
+    int error = vt_state_end(&s, path, message);
+    /* whoever may read the log may read it */
+    bool done = error || (!fstat(log->fd, &st) && !fchmod(fd, st.st_mode & 0777) && !fdatasync(fd));
+    int reason = errno;
+    if (fclose(file) && done && !error) {
+        reason = errno;
+        done = false;
+    }
+    if (!done) {
+        vt_string_format(message, "%s: cannot be written: %s", path, strerror(reason));
+        error = -reason;
+    }
+    return error;
+}
+
+int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until,
+                     void (*more)(void *of, struct vt_state *s), void *of,
+                     struct vt_string *message) {
+    VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
+    VT_SCOPED char *anew = vt_formatted("%s.tmp", path);
+    uint64_t newest = vt_log_passed(log).newest;
+    struct head head = head_of(log, generation, until < newest ? until : newest);
+    int error = write_file(log, head, anew, more, of, message);
+    if (error) {
+        unlink(anew);
+        return error;
+    }
+    error = rename(anew, path) ? -errno : sync_folder(path);
+    if (error)
+        vt_string_format(message, "%s: cannot be written: %s", path, strerror(-error));
+    return error;
+}
+
+/* --- reading --- */
+
+static int read_file(struct vt_log *log, const char *path, struct vt_summary_rest *rest,
+                     size_t *length, struct vt_string *message) {
+    struct stat st;
+    VT_SCOPED_STRING why = {0};
+    VT_SCOPED_FD fd = vt_log_file_open(log->path, VT_PACK_SUMMARY, UINT64_MAX, NULL, &why);
+    if (fd == -ENOENT) {
+        vt_string_format(message,
+                         "%s: offset %zu: the log was compacted, expected its summary of "
+                         "generation %llu, found no %s: what was before is there alone",
+                         log->path, offsetof(struct vt_log_header, summary),
+                         (unsigned long long)log->header.summary, path);
+        return -EINVAL;
+    }
+    if (fd < 0) {
+        vt_string_add(message, why.text);
+        return fd;
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        vt_string_format(message, "%s: expected a summary, found no file", path);
+        return -EINVAL;
+    }
+    rest->bytes = vt_alloc((size_t)st.st_size, 1);
+    ssize_t got = vt_file_read_at(fd, rest->bytes, (size_t)st.st_size, 0);
+    if (got < 0) {
+        vt_string_format(message, "%s: cannot be read: %s", path, strerror((int)-got));
+        return (int)got;
+    }
+    *length = (size_t)got;
+    return 0;
+}
+
+static void check_head(const struct vt_log *log, const struct head *head, struct vt_state *s) {
+    uint64_t needed = log->header.summary;
+    struct head expected = head_of(log, head->generation, head->until);
+    if (memcmp(head, &expected, sizeof expected))
+        vt_state_refuse(s, "expected the summary of process %u, found another log's", expected.pid);
+    if (head->generation != needed && head->generation != needed + 1)
+        vt_state_refuse(s, "expected generation %llu of the log's summary, found %llu",
+                        (unsigned long long)needed, (unsigned long long)head->generation);
+    vt_state_within(s, head->until, VT_TICKS_MASK, "ticks");
+}
+
+int vt_summary_read(struct vt_log *log, struct vt_string *message) {
+    struct vt_summary_rest *rest = vt_alloc(1, sizeof *rest);
+    struct head head;
+    size_t length = 0;
+    rest->path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
+    log->rest = rest;
+    log->summary = log->header.summary;
+    int error = read_file(log, rest->path, rest, &length, message);
+    if (error)
+        return error;
+    struct vt_state *s = &rest->state;
+    vt_state_load(s, rest->bytes, length);
+    VT_STATE_SECTION(s, "summary", head);
+    VT_STATE(s, head);
+    if (!s->bad)
+        check_head(log, &head, s);
+    vt_log_state(log, head.until, s);
+    log->summary = head.generation;
+    log->until = head.until;
+    return s->bad ? vt_state_end(s, rest->path, message) : 0;
+}
+
+int vt_summary_take(const struct vt_log *log, void (*more)(void *of, struct vt_state *s), void *of,
+                    struct vt_string *message) {
+    struct vt_summary_rest *rest = log->rest;
+    if (!rest)
+        return 0;
+    more(of, &rest->state);
+    int error = vt_state_end(&rest->state, rest->path, message);
+    free(rest->bytes); /* nothing can be loaded from it any more */
+    rest->bytes = NULL;
+    rest->state = (struct vt_state){.loading = true};
+    return error;
+}
+
+void vt_summary_free(struct vt_summary_rest *rest) {
+    if (!rest)
+        return;
+    free(rest->state.bad);
+    free(rest->bytes);
+    free(rest->path);
+    free(rest);
+}
+
+bool vt_summary_is_newer(const struct vt_log *log) {
+    uint64_t now;
+    return vt_file_read_at(log->fd, &now, sizeof now, offsetof(struct vt_log_header, summary)) ==
+               sizeof now &&
+           now > log->summary;
+}
