@@ -2,7 +2,7 @@
 /*
  * The door of base/: the ground that every room of the analyzer stands on.
  *
- * Law: base uses libc and zlib alone, and knows nothing of logs, models or CUDA. Running out of memory is no
+ * Law: base uses libc, zlib and zstd alone, and knows nothing of logs, models or CUDA. Running out of memory is no
  * error for callers: these functions print a message and exit.
  *
  * Tables, in every room: vt_map is keyed by a number, because the replay looks into it for each

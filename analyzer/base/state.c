@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include <zstd.h>
 
 enum { PIECE = 1 << 20 }; /* so much is written at once */
 
@@ -24,16 +25,27 @@ static uint32_t add_to_sum(uint32_t sum, const uint8_t *bytes, size_t length) {
     return (uint32_t)crc32_z(sum, bytes, length);
 }
 
-static void write_saved(struct vt_state *s) {
-    s->sum = add_to_sum(s->sum, s->saved, s->length);
-    if (!s->error && fwrite(s->saved, 1, s->length, s->file) != s->length)
-        s->error = errno ? errno : EIO;
+/* Hands what is saved by now to the file. */
+static void write_saved(struct vt_state *s, bool last) {
+    uint8_t out[1 << 14];
+    ZSTD_inBuffer from = {s->saved, s->length, 0};
+    size_t left = 1;
+    while (!s->error && (last ? left > 0 : from.pos < from.size)) {
+        ZSTD_outBuffer to = {out, sizeof out, 0};
+        left = ZSTD_compressStream2(s->zstd, &to, &from, last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left))
+            s->error = ENOMEM;
+        else if (fwrite(out, 1, to.pos, s->file) != to.pos)
+            s->error = errno ? errno : EIO;
+    }
     s->length = 0;
 }
 
 static void save_bytes(struct vt_state *s, const void *bytes, size_t size) {
-    if (s->file && s->length > PIECE)
-        write_saved(s);
+    if (s->file && s->length > PIECE) {
+        s->sum = add_to_sum(s->sum, s->saved, s->length);
+        write_saved(s, false);
+    }
     if (size > s->room - s->length) {
         s->room = (s->length + size) * 2;
         s->saved = vt_realloc(s->saved, s->room, 1);
@@ -87,53 +99,95 @@ void vt_state_but(struct vt_state *s, void *thing, size_t size, size_t at, size_
 
 void vt_state_save(struct vt_state *s, FILE *file) {
     *s = (struct vt_state){.file = file};
+    if (file) {
+        s->zstd = ZSTD_createCCtx();
+        ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, 1);
+    }
     vt_state_section(s, "vramtrace state", VT_STATE_VERSION);
 }
 
+/* Unpacks all of a file. No state becomes MOST times as short. */
+static void unpack(struct vt_state *s, const uint8_t *bytes, size_t length) {
+    enum { MOST = 1024 };
+    ZSTD_DStream *zstd = ZSTD_createDStream();
+    ZSTD_inBuffer from = {bytes, length, 0};
+    ZSTD_outBuffer to = {0};
+    size_t left = 1;
+    while (left && !ZSTD_isError(left) && to.pos / MOST <= length &&
+           (from.pos < from.size || to.pos == to.size)) {
+        if (to.pos == to.size) {
+            to.size = to.size ? to.size * 2 : PIECE;
+            s->unpacked = to.dst = vt_realloc(to.dst, to.size, 1);
+        }
+        left = ZSTD_decompressStream(zstd, &to, &from);
+    }
+    ZSTD_freeDStream(zstd);
+    s->loaded = s->unpacked;
+    s->length = to.pos;
+    if (left || from.pos < length)
+        vt_state_refuse(s, "expected one frame of zstd, found %s",
+                        ZSTD_isError(left) ? ZSTD_getErrorName(left)
+                        : left             ? "a part of it"
+                                           : "more behind it");
+}
+
 void vt_state_load(struct vt_state *s, const void *bytes, size_t length) {
-    uint32_t sum = 0;
-    *s = (struct vt_state){.loading = true, .loaded = bytes};
-    if (length < sizeof sum) {
+    uint32_t magic = 0, sum = 0;
+    *s = (struct vt_state){.loading = true, .loaded = bytes, .length = length};
+    memcpy(&magic, bytes, length < sizeof magic ? length : sizeof magic);
+    if (magic == ZSTD_MAGICNUMBER)
+        unpack(s, bytes, length);
+    if (s->length < sizeof sum) {
         vt_state_refuse(s, "expected a checksum, found the end");
+        s->length = 0;
         return;
     }
-    s->length = length - sizeof sum;
-    s->sum = add_to_sum(0, bytes, s->length);
+    s->length -= sizeof sum;
+    s->sum = add_to_sum(0, s->loaded, s->length);
     memcpy(&sum, s->loaded + s->length, sizeof sum);
     if (sum != s->sum)
         vt_state_refuse(s, "expected bytes with the checksum %08x, found %08x", sum, s->sum);
     vt_state_section(s, "vramtrace state", VT_STATE_VERSION);
 }
 
-int vt_state_end(struct vt_state *s, const char *path, struct vt_string *message) {
-    if (s->loading) {
-        if (left(s))
-            vt_state_refuse(s, "expected the end, found %llu bytes more",
-                            (unsigned long long)left(s));
-        if (!s->bad)
-            return 0;
-        vt_string_format(message, "%s: %s", path, s->bad);
-        free(s->bad);
-        s->bad = NULL;
-        return -EINVAL;
-    }
-    uint32_t sum = 0;
+void vt_state_drop(struct vt_state *s) {
+    free(s->bad);
+    free(s->unpacked);
+    ZSTD_freeCCtx(s->zstd);
     if (s->file)
-        write_saved(s);
-    else
-        s->sum = add_to_sum(0, s->saved, s->length);
-    sum = s->sum;
+        free(s->saved);
+    s->bad = NULL;
+    s->unpacked = NULL;
+    s->zstd = NULL;
+    s->file = NULL;
+}
+
+static int end_loading(struct vt_state *s, const char *path, struct vt_string *message) {
+    if (left(s))
+        vt_state_refuse(s, "expected the end, found %llu bytes more", (unsigned long long)left(s));
+    if (!s->bad)
+        return 0;
+    vt_string_format(message, "%s: %s", path, s->bad);
+    return -EINVAL;
+}
+
+static int end_saving(struct vt_state *s, const char *path, struct vt_string *message) {
+    uint32_t sum = add_to_sum(s->sum, s->saved, s->length);
     save_bytes(s, &sum, sizeof sum);
     if (!s->file)
         return 0;
-    write_saved(s);
+    write_saved(s, true);
     if (!s->error && fflush(s->file))
         s->error = errno;
-    free(s->saved);
-    s->saved = NULL;
     if (s->error)
         vt_string_format(message, "%s: cannot be written: %s", path, strerror(s->error));
     return -s->error;
+}
+
+int vt_state_end(struct vt_state *s, const char *path, struct vt_string *message) {
+    int error = (s->loading ? end_loading : end_saving)(s, path, message);
+    vt_state_drop(s);
+    return error;
 }
 
 /* --- parts --- */

@@ -16,7 +16,7 @@
  * then on every call leaves zeroes, no items and NULL, so that visitors need no checks of their own, and what
  * was loaded can be freed. A visitor that goes by an index before the end has to look at `bad`.
  *
- * Words are the machine's own. A struct is loaded into a zero-initialized one.
+ * A file is compressed, to about a quarter; memory is not. Words are the machine's own. A struct is loaded into a zero-initialized one.
  */
 #ifndef VRAMTRACE_ANALYZER_STATE_H
 #define VRAMTRACE_ANALYZER_STATE_H
@@ -28,21 +28,25 @@
 
 struct vt_state {
     bool loading;
-    char *bad;      /* what is wrong with what is loaded, and where; NULL: nothing so far */
-    FILE *file;     /* saving: where it goes; NULL: it stays in `saved` */
-    uint8_t *saved; /* what is not in the file yet */
-    size_t length;  /* of it; loading: of all but the checksum */
+    char *bad;  /* what is wrong with what is loaded, and where; NULL: nothing so far */
+    FILE *file; /* saving: where it goes; NULL: it stays in `saved` */
+    struct ZSTD_CCtx_s *zstd; /* of the file */
+    uint8_t *saved;           /* what is not in the file yet */
+    size_t length;            /* of it; loading: of all but the checksum */
     size_t room;
     const uint8_t *loaded;
-    uint64_t at; /* so many bytes were saved or loaded */
+    uint8_t *unpacked; /* the same where it was compressed */
+    uint64_t at;       /* so many bytes were saved or loaded */
     uint32_t sum;
     int error; /* of the file: errno */
 };
 
 /* Starts saving. `file`: NULL to have the bytes in `saved`, of which there are `length` after vt_state_end; free it. */
 void vt_state_save(struct vt_state *s, FILE *file);
-/* Starts loading from memory, which must outlive it. */
+/* Starts loading from memory, which must outlive it: all of a file, or what was saved to memory. */
 void vt_state_load(struct vt_state *s, const void *bytes, size_t length);
+/* Frees what it has; vt_state_end does so, too. */
+void vt_state_drop(struct vt_state *s);
 /* Ends it. Returns 0, or -errno with a message that names `path`; -EINVAL: it is not as it should be. */
 int vt_state_end(struct vt_state *s, const char *path, struct vt_string *message);
 

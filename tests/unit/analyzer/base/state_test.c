@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "base/base.h"
 
@@ -138,7 +139,7 @@ static void there_and_back(void **state) {
     assert_int_equal(vt_state_end(&s, "file", &message), 0);
     fclose(file);
     free_thing(&t);
-    assert_int_equal(size, length);
+    assert_true(size < length / 2); /* compressed */
     assert_int_equal(load((uint8_t *)text, size, &t, &message), 0);
     check(&t);
     free_thing(&t);
@@ -231,11 +232,55 @@ static void changed(void **state) {
     assert_string_equal(other.text, expected);
 }
 
+/* A file is refused unless all of it is as it was. */
+static void changed_file(void **state) {
+    (void)state;
+    struct thing t;
+    struct vt_state s;
+    VT_SCOPED_STRING message = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    make(&t);
+    vt_state_save(&s, file);
+    visit(&t, &s);
+    assert_int_equal(vt_state_end(&s, "file", &message), 0);
+    fclose(file);
+    free_thing(&t);
+    for (uint32_t i = 0; i < 20000; i++) {
+        VT_SCOPED_STRING why = {0};
+        size_t at = vt_mix(i + 1) % size;
+        uint8_t flipped = (uint8_t)(1 << i % 8);
+        text[at] = (char)(text[at] ^ flipped);
+        int error = load((uint8_t *)text, i % 3 ? size : at, &t, &why);
+        free_thing(&t);
+        text[at] = (char)(text[at] ^ flipped);
+        assert_true(error == -22 || !error);
+        if (!error) /* zstd has bits that mean nothing */
+            assert_true(i % 3 != 0);
+    }
+    free(text);
+}
+
+/* Nobody has a billion zeros to say. */
+static void bomb(void **state) {
+    (void)state;
+    enum { ZEROS = 16 << 20 };
+    struct thing t;
+    VT_SCOPED_STRING message = {0};
+    VT_SCOPED uint8_t *zeros = vt_alloc(ZEROS, 1), *packed = vt_alloc(ZSTD_compressBound(ZEROS), 1);
+    size_t length = ZSTD_compress(packed, ZSTD_compressBound(ZEROS), zeros, ZEROS, 1);
+    assert_true(length < ZEROS / 1100);
+    assert_int_equal(load(packed, length, &t, &message), -22);
+    free_thing(&t);
+    assert_string_equal(message.text, "LOG.summary: byte 0: expected one frame of zstd, found a "
+                                      "part of it");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(large),
-        cmocka_unit_test(changed),
+        cmocka_unit_test(there_and_back), cmocka_unit_test(large), cmocka_unit_test(changed),
+        cmocka_unit_test(changed_file),   cmocka_unit_test(bomb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
