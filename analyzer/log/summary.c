@@ -188,7 +188,7 @@ int vt_summary_take(const struct vt_log *log, void (*more)(void *of, struct vt_s
 void vt_summary_free(struct vt_summary_rest *rest) {
     if (!rest)
         return;
-    free(rest->state.bad);
+    vt_state_drop(&rest->state);
     free(rest->bytes);
     free(rest->path);
     free(rest);
