@@ -14,6 +14,9 @@
 
 enum { PIECE = 1 << 20 }; /* so much is written at once */
 
+/* What is saved begins with it; in a file it stands before the compressed bytes, too. */
+static const char state_name[16] = "vramtrace state";
+
 struct head {
     char name[16];
     uint64_t size;
@@ -102,8 +105,10 @@ void vt_state_save(struct vt_state *s, FILE *file) {
     if (file) {
         s->zstd = ZSTD_createCCtx();
         ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, 1);
+        if (fwrite(state_name, 1, sizeof state_name, file) != sizeof state_name)
+            s->error = errno ? errno : EIO;
     }
-    vt_state_section(s, "vramtrace state", VT_STATE_VERSION);
+    vt_state_section(s, state_name, VT_STATE_VERSION);
 }
 
 /* Unpacks all of a file. No state becomes MOST times as short. */
@@ -134,9 +139,10 @@ static void unpack(struct vt_state *s, const uint8_t *bytes, size_t length) {
 void vt_state_load(struct vt_state *s, const void *bytes, size_t length) {
     uint32_t magic = 0, sum = 0;
     *s = (struct vt_state){.loading = true, .loaded = bytes, .length = length};
-    memcpy(&magic, bytes, length < sizeof magic ? length : sizeof magic);
-    if (magic == ZSTD_MAGICNUMBER)
-        unpack(s, bytes, length);
+    if (length >= sizeof state_name + sizeof magic)
+        memcpy(&magic, s->loaded + sizeof state_name, sizeof magic);
+    if (magic == ZSTD_MAGICNUMBER && !memcmp(bytes, state_name, sizeof state_name))
+        unpack(s, s->loaded + sizeof state_name, length - sizeof state_name);
     if (s->length < sizeof sum) {
         vt_state_refuse(s, "expected a checksum, found the end");
         s->length = 0;
@@ -147,7 +153,7 @@ void vt_state_load(struct vt_state *s, const void *bytes, size_t length) {
     memcpy(&sum, s->loaded + s->length, sizeof sum);
     if (sum != s->sum)
         vt_state_refuse(s, "expected bytes with the checksum %08x, found %08x", sum, s->sum);
-    vt_state_section(s, "vramtrace state", VT_STATE_VERSION);
+    vt_state_section(s, state_name, VT_STATE_VERSION);
 }
 
 void vt_state_drop(struct vt_state *s) {
