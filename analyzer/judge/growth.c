@@ -205,7 +205,7 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
                 return true;
         }
         t.floor = true;
-        if (c->held_count && !s->replay->corrected &&
+        if (c->held_count && !s->replay->corrected && !c->joined &&
             vt_growth_scale(s, c, kind, false, &t.scale) && t.scale.held) {
             t.all = vt_growth_floor(s, c, &t.scale);
             if (find_from(s, &t, found))

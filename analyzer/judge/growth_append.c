@@ -104,7 +104,7 @@ static bool held_to_end(const struct search *s, const struct curve *c, uint32_t 
 bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site, uint32_t steps,
                        struct found *found) {
     const struct vt_site_history *h = &s->history->sites[site];
-    if (s->index[site] == VT_NO_SITE || !c->held_count || s->replay->corrected)
+    if (s->index[site] == VT_NO_SITE || !c->held_count || s->replay->corrected || c->joined)
         return false;
     for (enum clock_kind kind = BY_ITERATION; kind <= BY_RHYTHM; kind++) {
         struct scale scale;

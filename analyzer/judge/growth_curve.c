@@ -204,11 +204,12 @@ static double find_min_age(const struct search *s, const struct curve *c) {
     double longest = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         const struct vt_sample *sample = &c->samples[i];
-        if (sample->oldest_freed == VT_NO_BUCKET)
+        if (sample->longest_from == VT_NO_BUCKET)
             continue;
-        uint64_t end = sample->bucket < s->last_bucket ? h->buckets[sample->bucket + 1].events
-                                                       : h->events_at_last_alloc;
-        double life = (double)(end - h->buckets[sample->oldest_freed].events);
+        uint64_t end = sample->longest_to < s->last_bucket
+                           ? h->buckets[sample->longest_to + 1].events
+                           : h->events_at_last_alloc;
+        double life = (double)(end - h->buckets[sample->longest_from].events);
         if (life > longest)
             longest = life;
     }
@@ -243,6 +244,7 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     const struct vt_history_thread *thread = &s->history->threads[h->thread];
     c.thread_end = thread->events - (thread->at == s->history->allocs ? thread->behind : 0);
     c.one_thread = !h->shared;
+    c.joined = h->joined;
     c.in_graphs = is_in_graphs(s, site);
     c.min_age = find_min_age(s, &c);
     return c;
@@ -259,8 +261,9 @@ static void add_sample(const struct vt_sample *from, uint64_t own, struct vt_sam
         to->first_round = from->first_round;
     if (from->last_round > to->last_round)
         to->last_round = from->last_round;
-    if (!to->allocs++ || from->oldest_freed < to->oldest_freed)
-        to->oldest_freed = from->oldest_freed;
+    if (!to->allocs++)
+        to->longest_from = VT_NO_BUCKET;
+    vt_history_life(to, from->longest_from, from->longest_to);
 }
 
 /* If several sites changed in one bucket, the sum of their lowest levels counts as the lowest. That
@@ -273,6 +276,7 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
         struct curve c = vt_growth_curve(s, sites[i]);
         sum.held += c.held;
         sum.in_graphs |= c.in_graphs;
+        sum.joined |= c.joined;
         sum.last_ticks = c.last_ticks > sum.last_ticks ? c.last_ticks : sum.last_ticks;
         for (uint32_t j = 0; j < c.count; j++)
             add_sample(&c.samples[j], j ? c.samples[j - 1].last_bytes : 0,

@@ -67,6 +67,7 @@ struct curve {
     uint32_t first;      /* bucket of its first sample */
     uint64_t last_ticks; /* of its last allocation */
     bool in_graphs;      /* autograd graphs hold some of it: these are no weights */
+    bool joined;         /* when it was low is not known: only its kept blocks can show a growth */
     bool one_thread;     /* one thread made all allocations, so its own events are the rhythm */
     uint64_t thread_end; /* that thread's events up to the process's last allocation */
     double min_age;      /* in events: younger blocks may still be freed */

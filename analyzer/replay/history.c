@@ -9,7 +9,8 @@
 #include <string.h>
 
 void vt_history_open(struct vt_history *h, uint64_t program_end) {
-    *h = (struct vt_history){.events_in_bucket = 1, .program_end = program_end};
+    *h = (struct vt_history){
+        .events_in_bucket = 1, .program_end = program_end, .sample_most = VT_HISTORY_SAMPLES};
 }
 
 static void free_sites(struct vt_history *h) {
@@ -17,7 +18,7 @@ static void free_sites(struct vt_history *h) {
         free(h->sites[i].samples);
     free(h->sites);
     h->sites = NULL;
-    h->site_room = 0;
+    h->site_room = h->sample_count = 0;
 }
 
 void vt_history_close(struct vt_history *h) {
@@ -155,18 +156,19 @@ void vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
     struct vt_sample fresh = {.bucket = h->bucket_count - 1,
                               .thread_events = thread_events(h, s->thread),
                               .first_round = h->round,
-                              .oldest_freed = VT_NO_BUCKET};
+                              .longest_from = VT_NO_BUCKET};
     if (last) {
         fresh.low_bytes = fresh.high_bytes = last->last_bytes;
         fresh.low_count = fresh.high_count = last->last_count;
     }
     if (s->count == s->room) { /* most of a million sites have one */
-        s->room = s->room ? 2 * s->room : 1;
+        s->room += s->room / 2 + 1;
         s->samples = vt_realloc(s->samples, s->room, sizeof *s->samples);
     }
     s->now = &s->samples[s->count++];
     *s->now = fresh;
     s->buckets = h->bucket_count;
+    h->crowded |= ++h->sample_count >= h->sample_most;
 }
 
 static void count_freed(struct vt_history *h) {
@@ -176,8 +178,7 @@ static void count_freed(struct vt_history *h) {
         struct vt_sample *last = &h->sites[f->site].samples[f->freed_in];
         first->kept_bytes -= f->bytes;
         first->kept_count--;
-        if (first->bucket < last->oldest_freed)
-            last->oldest_freed = first->bucket;
+        vt_history_life(last, first->bucket, last->bucket);
     }
     h->freed_count -= h->freed_sure;
     if (h->freed_count)

@@ -10,6 +10,10 @@
  * knows how long a run will be: when there are too many buckets, neighbours are merged, and from
  * then on a bucket has twice as many events.
  *
+ * Of a million sites there would be too many samples all the same. Then those of which nothing is kept are joined
+ * with the next one of their site, but for the sites that hold most. What is kept, since when, and how long blocks
+ * lived stays exact; the lowest levels are told later than they were.
+ *
  * The replay fills it, judge/growth.c reads it.
  */
 #ifndef VRAMTRACE_ANALYZER_HISTORY_H
@@ -24,6 +28,8 @@
 /* So many names of phases are counted, and so many of them have edges. */
 #define VT_HISTORY_NAMES   8u
 #define VT_HISTORY_EDGES   2u
+/* So many samples are there before the first are joined. */
+#define VT_HISTORY_SAMPLES (1u << 21)
 
 struct vt_bucket {
     uint64_t ticks;  /* of its first event */
@@ -55,8 +61,8 @@ struct vt_sample {
     uint32_t allocs;                  /* of the site up to the bucket's end, at most UINT32_MAX */
     uint64_t thread_events;           /* of vt_site_history.thread, before the first change */
     uint64_t first_round, last_round; /* of its allocations; see operations.h */
-    uint32_t oldest_freed; /* the bucket in which the oldest block was allocated that was freed in
-                              this one; VT_NO_BUCKET: none */
+    /* the longest life that ended: the buckets in which the block was allocated, VT_NO_BUCKET: none, and freed */
+    uint32_t longest_from, longest_to;
 };
 #define VT_NO_BUCKET UINT32_MAX
 #define VT_NO_SAMPLE UINT16_MAX /* there are never so many: see VT_HISTORY_BUCKETS */
@@ -72,6 +78,7 @@ struct vt_site_history {
     uint32_t doublings, doubled_in; /* how often that was; the bucket of the last */
     uint32_t thread;                /* the last that allocated here: index in vt_history.threads */
     bool shared;                    /* several threads allocated here */
+    bool joined;                    /* some of its samples were joined across buckets */
 };
 
 #define VT_NO_THREAD UINT32_MAX
@@ -93,7 +100,8 @@ struct vt_freed {
 struct vt_history {
     struct vt_bucket *buckets;
     uint32_t bucket_count, bucket_room;
-    struct vt_site_history *sites; /* parallel to vt_replay.sites */
+    size_t sample_count, sample_most; /* of all sites; when they are joined */
+    struct vt_site_history *sites;    /* parallel to vt_replay.sites */
     size_t site_room;
     uint64_t events, allocs;       /* so far; the other events are frees */
     uint64_t round;                /* of the current allocation, or the last; the caller's */
@@ -104,7 +112,7 @@ struct vt_history {
     uint64_t next_event;           /* where the next bucket by events begins */
     uint64_t next_turn;            /* where the next bucket begins */
     uint8_t edges, rests;          /* as in vt_bucket, of that one */
-    bool crowded;                  /* there are too many buckets: vt_history_merge */
+    bool crowded;                  /* there are too many buckets, or samples: vt_history_merge */
     struct vt_history_name names[VT_HISTORY_NAMES];
     struct vt_history_thread *threads;          /* never empty */
     uint32_t thread, thread_count, thread_room; /* thread: the current one */
@@ -157,7 +165,7 @@ struct vt_sample_moves {
     uint16_t *now;
 };
 
-/* Merges neighbours among the buckets. Free both arrays of the answer. Who keeps what
+/* Merges neighbours among the buckets, and joins samples where there are too many. Free both arrays of the answer. Who keeps what
  * vt_history_kept returned has to change it. */
 struct vt_sample_moves vt_history_merge(struct vt_history *history);
 
@@ -174,6 +182,15 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
         h->ticks = ticks;
     }
     h->events++;
+}
+
+/* Notes a life in the sample in which it ended. */
+static inline void vt_history_life(struct vt_sample *s, uint32_t from, uint32_t to) {
+    if (from == VT_NO_BUCKET ||
+        (s->longest_from != VT_NO_BUCKET && to - from <= s->longest_to - s->longest_from))
+        return;
+    s->longest_from = from;
+    s->longest_to = to;
 }
 
 /* Makes room for a site, and for a block that was freed; begins a site's sample of the current bucket. For the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merges buckets when there are too many (see history.h), with the samples that the sites have in
- * them. It happens each time that the events or the iterations have doubled.
+ * them, and joins samples when there are too many of these. It happens each time that the events or the iterations
+ * have doubled, or the samples have become half as many again.
  */
 #include "history.h"
 
@@ -35,33 +36,46 @@ static void merge_buckets(struct vt_history *h, uint32_t *now) {
     h->next_turn = next;
 }
 
-static void join(struct vt_sample *to, const struct vt_sample *from) {
-    to->kept_count += from->kept_count;
-    to->kept_bytes += from->kept_bytes;
+/* What holds of both samples, whichever stays. */
+static void join_levels(struct vt_sample *to, const struct vt_sample *from) {
     to->low_bytes = from->low_bytes < to->low_bytes ? from->low_bytes : to->low_bytes;
     to->low_count = from->low_count < to->low_count ? from->low_count : to->low_count;
     to->high_count = from->high_count > to->high_count ? from->high_count : to->high_count;
     to->high_bytes = from->high_bytes > to->high_bytes ? from->high_bytes : to->high_bytes;
+    vt_history_life(to, from->longest_from, from->longest_to);
+}
+
+/* `from` is the later one, of the same bucket. */
+static void join(struct vt_sample *to, const struct vt_sample *from) {
+    join_levels(to, from);
+    to->kept_count += from->kept_count;
+    to->kept_bytes += from->kept_bytes;
     to->last_bytes = from->last_bytes;
     to->last_count = from->last_count;
     to->allocs = from->allocs;
     to->last_round = from->last_round;
-    if (from->oldest_freed < to->oldest_freed)
-        to->oldest_freed = from->oldest_freed;
 }
 
-/* Merges the samples of a site. Fills where each is then. */
-static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now, uint16_t *now) {
+/* Merges the samples of a site. Fills where each is then. `all`: also those of which nothing is kept. */
+static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now, bool all,
+                          uint16_t *now) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        struct vt_sample sample = s->samples[i];
+        struct vt_sample sample = s->samples[i], *before = kept ? &s->samples[kept - 1] : NULL;
         sample.bucket = bucket_now[sample.bucket];
-        if (sample.oldest_freed != VT_NO_BUCKET)
-            sample.oldest_freed = bucket_now[sample.oldest_freed];
-        if (kept && s->samples[kept - 1].bucket == sample.bucket)
-            join(&s->samples[kept - 1], &sample);
-        else
+        if (sample.longest_from != VT_NO_BUCKET) {
+            sample.longest_from = bucket_now[sample.longest_from];
+            sample.longest_to = bucket_now[sample.longest_to];
+        }
+        if (before && before->bucket == sample.bucket) {
+            join(before, &sample);
+        } else if (before && all && !before->kept_count) {
+            join_levels(&sample, before);
+            *before = sample;
+            s->joined = true;
+        } else {
             s->samples[kept++] = sample;
+        }
         now[i] = (uint16_t)(kept - 1);
     }
     s->count = kept;
@@ -72,7 +86,19 @@ static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now,
     s->doubled_in = bucket_now[s->doubled_in];
 }
 
+/* So many bytes a site holds, or held of late, that is among those that hold most. */
+static uint64_t much(const struct vt_history *h) {
+    enum { SHARE = 1024 }; /* of all sites */
+    uint64_t all = 0;
+    for (size_t i = 0; i < h->site_room; i++)
+        all += h->sites[i].count ? h->sites[i].now->high_bytes : 0;
+    return all / SHARE;
+}
+
 struct vt_sample_moves vt_history_merge(struct vt_history *h) {
+    bool many = h->sample_count >= h->sample_most;
+    uint64_t most = many ? much(h) : 0;
+    vt_history_settle(h); /* what was freed is not kept */
     while (h->events / h->events_in_bucket >= 2 * VT_HISTORY_BUCKETS)
         h->events_in_bucket *= 2;
     for (uint32_t i = 0; i < VT_HISTORY_NAMES; i++)
@@ -89,8 +115,19 @@ struct vt_sample_moves vt_history_merge(struct vt_history *h) {
         count += h->sites[i].count;
     }
     moves.now = vt_alloc(count, sizeof *moves.now);
-    for (size_t i = 0; i < h->site_room; i++)
-        merge_samples(&h->sites[i], bucket_now, moves.now + moves.first[i]);
+    h->sample_count = 0;
+    for (size_t i = 0; i < h->site_room; i++) {
+        struct vt_site_history *s = &h->sites[i];
+        bool all = many && s->count && s->now->high_bytes <= most;
+        merge_samples(s, bucket_now, all, moves.now + moves.first[i]);
+        h->sample_count += s->count;
+        if (all && s->count < s->room) {
+            s->samples = vt_realloc(s->samples, s->room = s->count, sizeof *s->samples);
+            s->now = &s->samples[s->count - 1];
+        }
+    }
+    if (h->sample_most < h->sample_count + h->sample_count / 2)
+        h->sample_most = h->sample_count + h->sample_count / 2;
     for (size_t i = 0; i < h->freed_count; i++) {
         struct vt_freed *f = &h->freed[i];
         f->allocated_in = moves.now[moves.first[f->site] + f->allocated_in];
