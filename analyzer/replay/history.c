@@ -218,17 +218,21 @@ void vt_history_held(const struct vt_history *h, uint32_t site, uint64_t *bytes,
 static void state_site(struct vt_history *h, struct vt_site_history *site, struct vt_state *s) {
     VT_STATE_BUT_TO(s, *site, samples, now);
     VT_STATE_BOOLS(s, site, 1, shared);
+    VT_STATE_BOOLS(s, site, 1, joined);
     VT_STATE_ARRAY(s, site->samples, site->count, site->room);
     if (!s->loading)
         return;
+    h->sample_count += site->count;
     site->now = site->count ? &site->samples[site->count - 1] : NULL;
     site->buckets = site->count ? site->now->bucket + 1 : 0;
     for (uint32_t i = 0; i < site->count; i++) {
         const struct vt_sample *sample = &site->samples[i];
         vt_state_within(s, sample->bucket, h->bucket_count, "buckets");
         vt_state_expect(s, !i || sample->bucket > sample[-1].bucket, "samples by bucket");
-        if (sample->oldest_freed != VT_NO_BUCKET)
-            vt_state_within(s, sample->oldest_freed, h->bucket_count, "buckets");
+        if (sample->longest_from == VT_NO_BUCKET)
+            continue;
+        vt_state_within(s, sample->longest_from, h->bucket_count, "buckets");
+        vt_state_within(s, sample->longest_to, h->bucket_count, "buckets");
     }
     if (site->count) {
         vt_state_within(s, site->doubled_in, h->bucket_count, "buckets");
@@ -276,6 +280,7 @@ static void state_numbers(struct vt_history *h, struct vt_state *s) {
     VT_STATE(s, h->events_in_bucket);
     VT_STATE(s, h->next_event);
     VT_STATE(s, h->next_turn);
+    VT_STATE(s, h->sample_most);
     VT_STATE(s, h->edges);
     VT_STATE(s, h->rests);
     vt_state_bool(s, &h->crowded);
