@@ -78,9 +78,10 @@ static void draw_maps(const struct vt_sources *s, const struct vt_pictures *pict
 
 static void draw_changes(const struct vt_sources *s, const struct vt_pictures *pictures,
                          struct vt_timeline *t) {
-    uint64_t count = pictures->last_count, first = count > VT_CHANGES ? count - VT_CHANGES : 0;
-    t->changes_left_out = first;
-    t->change_count = (uint32_t)(count - first);
+    uint64_t kept = pictures->last_count - pictures->last_from;
+    uint64_t first = kept > VT_CHANGES ? kept - VT_CHANGES : 0;
+    t->changes_left_out = pictures->last_from + first;
+    t->change_count = (uint32_t)(kept - first);
     t->changes = vt_alloc(t->change_count, sizeof *t->changes);
     for (uint32_t i = 0; i < t->change_count; i++) {
         struct vt_change *c = &t->changes[i];

@@ -277,6 +277,9 @@ const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t numbe
 /* The frame words of a stack, the innermost first. Never NULL; valid until the next call. */
 const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack *stack);
 
+/* Leaves only the phases that have a bit set in `keep`: the others' ends are not looked for any more. */
+void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep);
+
 /* Frees the stacks, and what the exit scan found: the log cannot be replayed any more. */
 void vt_log_drop_stacks(struct vt_log *log);
 

@@ -258,6 +258,20 @@ void vt_log_pair_phases(struct vt_log *log) {
     }
 }
 
+void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep) {
+    size_t kept = 0;
+    vt_map_free(&log->phase_ranges);
+    for (size_t i = 0; i < log->phase_count; i++) {
+        if (!(keep[i / 8] >> i % 8 & 1))
+            continue;
+        log->phases[kept] = log->phases[i];
+        if (log->phases[kept].range)
+            vt_map_put(&log->phase_ranges, log->phases[kept].range, (uint32_t)kept);
+        kept++;
+    }
+    log->phase_count = kept;
+}
+
 /* records.def says which scans are conclusive. */
 static void take_scan(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_scan r;

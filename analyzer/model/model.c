@@ -233,6 +233,9 @@ void vt_process_free(struct vt_process *p) {
     free(p->modules);
     vt_free_texts(p->phase_names, p->phase_name_count);
     free(p->phases);
+    for (uint32_t i = 0; i < p->phase_sum_count; i++)
+        free((char *)p->phase_sums[i].name);
+    free(p->phase_sums);
     free(p->log);
     free(p->run_id);
     free(p->host);

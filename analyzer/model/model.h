@@ -384,6 +384,22 @@ struct vt_phase {
     bool mark; /* start equals end */
 };
 
+/* Phases or marks that a summary let go of: all of one group's names. The first and the last of them are in the list, and the
+ * longest, the one with the highest peak, and the one that rose most. */
+struct vt_phase_sum {
+    const char *name;   /* vt_phase_group_name; NULL: unknown */
+    bool mark, several; /* several: of more than one name */
+    uint64_t count;
+    uint64_t rose,
+        fell; /* by how much memory did in them: those that left more, and those that left less */
+};
+
+/* A name with '*' for each number: "epoch *", "layer*", but "conv2d", and without what emit_nvtx() adds. Free it. Phases whose
+ * names are the same then are one row of a report. */
+char *vt_phase_group_name(const char *name);
+/* The length of an operator's name, without what emit_nvtx() adds. */
+size_t vt_phase_operator_length(const char *name);
+
 /* Memory of no device: pinned host memory, or managed memory, which the driver migrates. */
 struct vt_apart {
     uint64_t live_bytes, live_count, peak_bytes, peak_at, alloc_count, free_count, failed_count;
@@ -450,6 +466,8 @@ struct vt_process {
     uint32_t module_count;
     struct vt_phase *phases; /* by start, then the outer first */
     uint32_t phase_count;
+    struct vt_phase_sum *phase_sums;
+    uint32_t phase_sum_count;
     struct vt_snapshot *snapshots; /* by time */
     uint32_t snapshot_count;
     struct vt_missed_snapshots *missed;

@@ -79,6 +79,21 @@ void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, st
     p->phase_name_count = (uint32_t)log->name_count;
     for (size_t i = 0; i < log->name_count; i++)
         p->phase_names[i] = vt_printable(vt_strdup(log->names[i]));
+    p->phase_sums = vt_alloc(replay->phase_sum_count, sizeof *p->phase_sums);
+    for (uint32_t i = 0; i < replay->phase_sum_count; i++) {
+        const struct vt_replay_phase_sum *sum = &replay->phase_sums[i];
+        const char *name = sum->name == VT_MAP_NONE ? NULL : log->names[sum->name];
+        if (!sum->count || (name && vt_pytest_is(name)))
+            continue;
+        p->phase_sums[p->phase_sum_count++] = (struct vt_phase_sum){
+            .name = name ? vt_printable(vt_phase_group_name(name)) : NULL,
+            .mark = sum->mark,
+            .several = sum->several,
+            .count = sum->count,
+            .rose = sum->rose,
+            .fell = sum->fell,
+        };
+    }
     p->phases = vt_alloc(log->phase_count, sizeof *p->phases);
     for (size_t i = 0; i < log->phase_count; i++) {
         const struct vt_log_phase *from = &log->phases[i];

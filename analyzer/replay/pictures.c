@@ -121,9 +121,18 @@ void vt_pictures_merge(struct vt_walk *w) {
 /* --- the last changes, and alarms --- */
 
 static void add_change(struct vt_pictures *p, struct vt_change change) {
-    if (p->last_count < VT_CHANGES)
-        VT_GROW(p->last, p->last_count, p->last_room);
-    p->last[p->last_count++ % VT_CHANGES] = change;
+    uint64_t kept = p->last_count++ - p->last_from;
+    if (kept < VT_CHANGES)
+        VT_GROW(p->last, kept, p->last_room);
+    p->last[kept % VT_CHANGES] = change;
+}
+
+void vt_pictures_let_go(struct vt_pictures *p) {
+    free(p->last);
+    p->last = NULL;
+    p->last_room = 0;
+    p->last_from = p->last_count;
+    vt_picture_maps_let_go(p);
 }
 
 /* Where the tracer says that a device holds much (preload/books/limit.c). */
@@ -246,11 +255,14 @@ static void state_steps(struct vt_pictures *p, const struct vt_replay *r, struct
 }
 
 static void state_last(struct vt_pictures *p, const struct vt_replay *r, struct vt_state *s) {
-    uint64_t count = p->last_count < VT_CHANGES ? p->last_count : VT_CHANGES;
+    uint64_t kept = p->last_count - p->last_from, count = kept < VT_CHANGES ? kept : VT_CHANGES;
     VT_STATE(s, p->last_count);
+    VT_STATE(s, p->last_from);
     VT_STATE_ARRAY(s, p->last, count, p->last_room);
-    vt_state_expect(s, count == (p->last_count < VT_CHANGES ? p->last_count : VT_CHANGES),
-                    "the last changes");
+    kept = p->last_count - p->last_from;
+    vt_state_expect(
+        s, p->last_from <= p->last_count && count == (kept < VT_CHANGES ? kept : VT_CHANGES),
+        "the last changes");
     VT_STATE_BOOLS(s, p->last, count, alloc);
     VT_STATE_BOOLS(s, p->last, count, segment);
     VT_STATE_BOOLS(s, p->last, count, unplaced);
@@ -261,7 +273,7 @@ static void state_last(struct vt_pictures *p, const struct vt_replay *r, struct 
             vt_state_within(s, p->last[i].site, r->site_count, "sites");
     }
     if (s->bad)
-        p->last_count = 0;
+        p->last_count = p->last_from = 0;
 }
 
 void vt_pictures_state(struct vt_pictures *p, const struct vt_replay *r, struct vt_state *s) {

@@ -52,10 +52,12 @@ struct vt_pictures {
     bool peak_due;                         /* of any device */
     struct vt_picture_map *maps;
     uint32_t map_count, map_room;
-    uint64_t between_at;    /* ticks of the last VT_MAP_BETWEEN */
-    uint64_t drawing_work;  /* entries that were walked for maps that could have waited */
-    struct vt_change *last; /* a ring: the oldest at `last_count % VT_CHANGES`, once it is full */
-    uint64_t last_count;
+    uint64_t between_at;   /* ticks of the last VT_MAP_BETWEEN */
+    uint64_t drawing_work; /* entries that were walked for maps that could have waited */
+    /* a ring: the oldest at (last_count - last_from) % VT_CHANGES, once it is full; those before
+     * `last_from` were let go */
+    struct vt_change *last;
+    uint64_t last_count, last_from;
     size_t last_room;
     uint64_t change_count; /* allocations and frees so far */
     struct vt_alarm *alarms;
@@ -70,6 +72,9 @@ void vt_pictures_close(struct vt_pictures *pictures);
 struct vt_replay;
 void vt_pictures_state(struct vt_pictures *pictures, const struct vt_replay *replay,
                        struct vt_state *s);
+
+/* Lets go of single changes, and of maps that show no special moment. */
+void vt_pictures_let_go(struct vt_pictures *pictures);
 
 /* The steps of a site that are not written down yet; where it is after the last slot, its live bytes
  * say. Returns how many there are. */

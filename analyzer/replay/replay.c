@@ -480,6 +480,7 @@ void vt_replay_free(struct vt_replay *replay) {
     vt_slots_free(&replay->slots);
     free(replay->objects);
     free(replay->phases);
+    free(replay->phase_sums);
     vt_segments_close(replay->segments);
     vt_pytest_free(&replay->told);
     free(replay->snapshots);

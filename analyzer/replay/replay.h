@@ -171,6 +171,15 @@ struct vt_replay_phase {
     uint32_t kind;  /* as vt_phase_kinds_begin said */
 };
 
+/* Phases or marks that were let go, whose names differ in numbers alone: see vt_walk_let_go. */
+struct vt_replay_phase_sum {
+    uint32_t name; /* of the first of them: index in vt_log.names; VT_MAP_NONE: unknown */
+    bool mark, several;
+    uint64_t count;
+    uint64_t rose,
+        fell; /* by how much memory did in them: those that left more, and those that left less */
+};
+
 struct vt_replay {
     struct vt_replay_site *sites;
     size_t site_count, site_room;
@@ -190,6 +199,8 @@ struct vt_replay {
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* parallel to vt_log.phases */
     size_t phase_count;
+    struct vt_replay_phase_sum *phase_sums;
+    uint32_t phase_sum_count, phase_sum_room;
     struct vt_iterations iterations; /* with a history */
     uint64_t age_unit;               /* ticks in a unit of vt_address.allocated_at */
     bool corrected;                  /* by the live list: earlier levels are too high */
@@ -208,6 +219,7 @@ struct vt_replay {
     uint64_t late_events; /* were read after later ones had been replayed */
 };
 #define VT_REPLAY_FAILS 1000
+#define VT_PHASE_SUMS   4096 /* further names count as the last of these */
 
 /* The part of the run to count, in ticks. What is live at `since` belongs to one site with `before`
  * set, for each device and layer. */

@@ -114,6 +114,13 @@ static void state_phases(struct vt_walk *w, struct vt_state *s) {
     for (size_t i = 0; s->loading && w->history && i < r->phase_count; i++)
         if (r->phases[i].seen && r->phases[i].kind != VT_MAP_NONE)
             vt_state_within(s, r->phases[i].kind, w->kinds.kind_count, "kinds of phases");
+    VT_STATE_ARRAY(s, r->phase_sums, r->phase_sum_count, r->phase_sum_room);
+    vt_state_expect(s, r->phase_sum_count <= VT_PHASE_SUMS, "at most 4096 sums of phases");
+    VT_STATE_BOOLS(s, r->phase_sums, r->phase_sum_count, mark);
+    VT_STATE_BOOLS(s, r->phase_sums, r->phase_sum_count, several);
+    for (uint32_t i = 0; s->loading && i < r->phase_sum_count; i++)
+        if (r->phase_sums[i].name != VT_MAP_NONE)
+            vt_state_within(s, r->phase_sums[i].name, w->log->name_count, "names");
     VT_STATE_ARRAY(s, w->highs, w->high_count, w->high_room);
     VT_STATE(s, w->epoch);
     VT_STATE(s, w->driver_bytes);

@@ -219,6 +219,7 @@ void vt_picture_maps_refused(struct vt_walk *w, uint32_t fail);
 void vt_picture_maps_pass(struct vt_walk *w); /* to another slot */
 void vt_picture_maps_merge(struct vt_walk *w);
 void vt_picture_maps_end(struct vt_walk *w);
+void vt_picture_maps_let_go(struct vt_pictures *pictures);
 void vt_picture_map_free(struct vt_picture_map *map);
 void vt_picture_map_state(struct vt_picture_map *map, const struct vt_replay *r,
                           struct vt_state *s);
@@ -243,6 +244,16 @@ void vt_walk_coarsen_age(struct vt_walk *w);
  * walk can only be closed. What the wishes are may differ in pictures that are not wished any more; rehearsals
  * are not saved. */
 void vt_walk_state(struct vt_walk *w, struct vt_state *s);
+
+/* --- let_go.c --- */
+
+/* Lets go of what a summary need not have, so that it is no longer than what there is to say: single changes, maps of
+ * no special moment, objects that are gone, and single phases but the last ones and the extreme ones; of the
+ * others their sums stay. `log` is the walk's. */
+void vt_walk_let_go(struct vt_walk *w, struct vt_log *log);
+
+/* Halves the history's buckets, of which a site has a sample each. False: there are too few to judge by. */
+bool vt_walk_coarsen(struct vt_walk *w);
 
 /* --- replay_samples.c --- */
 

@@ -398,6 +398,15 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
         vt_json_number(j, "live_at_end", f->live_at_end);
         vt_json_number(j, "peak_bytes", f->peak_bytes);
     }
+    for (uint32_t i = 0;
+         p->phase_sum_count && vt_json_objects(j, "phases_let_go", i, p->phase_sum_count); i++) {
+        const struct vt_phase_sum *sum = &p->phase_sums[i];
+        vt_json_string(j, "name", sum->name);
+        vt_json_boolean(j, "mark", sum->mark);
+        vt_json_number(j, "count", sum->count);
+        vt_json_number(j, "rose_bytes", sum->rose);
+        vt_json_number(j, "fell_bytes", sum->fell);
+    }
     vt_json_close(j, '}');
 }
 

@@ -7,7 +7,6 @@
 #include "fmt_text.h"
 #include "words.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,40 +20,6 @@ struct group {
     int64_t left;  /* by how much memory changed, the sum of all */
     uint64_t rise; /* the most above the begin of one */
 };
-
-/* What emit_nvtx() writes behind an operator's name. */
-static size_t operator_length(const char *name) {
-    static const char *const added[] = {
-        ", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
-        const char *at = strstr(name, added[i]);
-        if (at && (size_t)(at - name) < length)
-            length = (size_t)(at - name);
-    }
-    return length;
-}
-
-/* The name with '*' for each number: "epoch *", "layer*", but "conv2d". Free it. */
-static char *without_numbers(const char *name) {
-    struct vt_string s = {0};
-    size_t length = operator_length(name);
-    for (size_t i = 0; i < length;) {
-        size_t end = i;
-        while (end < length && isdigit((unsigned char)name[end]))
-            end++;
-        bool number =
-            end > i && (end == length || (!isalpha((unsigned char)name[end]) && name[end] != '_'));
-        if (number)
-            vt_string_add(&s, "*");
-        else
-            end = end > i ? end : i + 1;
-        if (!number)
-            vt_string_add_bytes(&s, name + i, end - i);
-        i = end;
-    }
-    return s.text ? s.text : vt_strdup("");
-}
 
 static void add_phase(struct group *g, const struct vt_phase *f) {
     uint64_t rise = f->peak_bytes > f->live_at_start ? f->peak_bytes - f->live_at_start : 0;
@@ -88,12 +53,28 @@ static int earlier_first(const void *a, const void *b) {
 static void name_all(struct group *groups, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         struct group *g = &groups[i];
-        size_t length = operator_length(g->first->name);
+        size_t length = vt_phase_operator_length(g->first->name);
         if (!g->several) {
             free(g->name);
             g->name = vt_strndup(g->first->name, length);
         }
         vt_printable(g->name);
+    }
+}
+
+/* Adds those that a summary let go of: of each name the first and the last are there, and the extreme ones. */
+static void add_sums(const struct vt_process *p, struct group *groups,
+                     const struct vt_map *by_name) {
+    for (uint32_t i = 0; i < p->phase_sum_count; i++) {
+        const struct vt_phase_sum *sum = &p->phase_sums[i];
+        uint32_t index = sum->mark || !sum->name
+                             ? VT_MAP_NONE
+                             : vt_map_get(by_name, vt_hash_bytes(1, sum->name, strlen(sum->name)));
+        if (index == VT_MAP_NONE)
+            continue;
+        groups[index].count += sum->count;
+        groups[index].left += (int64_t)(sum->rose - sum->fell);
+        groups[index].several |= sum->several;
     }
 }
 
@@ -111,7 +92,7 @@ static struct group *make_groups(const struct vt_process *p, uint32_t most, uint
         uint64_t pointer = (uint64_t)(uintptr_t)f->name;
         uint32_t index = vt_map_get(&by_pointer, pointer);
         if (index == VT_MAP_NONE) {
-            VT_SCOPED char *name = without_numbers(f->name);
+            VT_SCOPED char *name = vt_phase_group_name(f->name);
             uint64_t key = vt_hash_bytes(1, name, strlen(name));
             index = vt_map_get(&by_name, key);
             if (index == VT_MAP_NONE) {
@@ -124,12 +105,14 @@ static struct group *make_groups(const struct vt_process *p, uint32_t most, uint
             vt_map_put(&by_pointer, pointer, index);
         }
         struct group *g = &groups[index];
-        if (g->count && operator_length(g->first->name) == operator_length(f->name))
-            g->several |= strncmp(g->first->name, f->name, operator_length(f->name)) != 0;
+        if (g->count &&
+            vt_phase_operator_length(g->first->name) == vt_phase_operator_length(f->name))
+            g->several |= strncmp(g->first->name, f->name, vt_phase_operator_length(f->name)) != 0;
         else
             g->several |= g->count > 0;
         add_phase(g, f);
     }
+    add_sums(p, groups, &by_name);
     name_all(groups, count);
     vt_sort(groups, count, sizeof *groups, heavier_first);
     *shown = count < most ? count : most;

@@ -102,6 +102,9 @@ char *vt_watch_words_phases(const struct vt_watch_process *w) {
             continue;
         for (uint32_t j = 0; j <= i; j++)
             number += !p->phases[j].mark && vt_same_text(p->phases[j].name, phase->name);
+        for (uint32_t j = 0; j < p->phase_sum_count; j++)
+            if (!p->phase_sums[j].mark && vt_same_text(p->phase_sums[j].name, phase->name))
+                number += (uint32_t)p->phase_sums[j].count;
         vt_string_format(&s, "%s%s", s.length ? " > " : "",
                          phase->name ? phase->name : "(unknown)");
         if (number > 1)

@@ -134,7 +134,10 @@ static void write_phases(struct vt_html *h) {
         if (list[i]->mark)
             vt_json_boolean(j, "mark", true);
     }
-    vt_json_number(j, "phases_left_out", p->phase_count - shown);
+    uint64_t left_out = p->phase_count - shown;
+    for (uint32_t i = 0; i < p->phase_sum_count; i++)
+        left_out += p->phase_sums[i].count;
+    vt_json_number(j, "phases_left_out", left_out);
 }
 
 void vt_html_process(struct vt_html *h) {

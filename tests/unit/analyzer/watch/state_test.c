@@ -150,6 +150,110 @@ static void reloaded(void **state) {
             play(logs[i], steps, steps);
 }
 
+/* --- let go --- */
+
+/* A program with a step that leaks, in epochs whose names have numbers, and marks. */
+static void make_phases(const char *path, uint32_t steps) {
+    struct vt_maker m;
+    uint64_t frame = 0x2001;
+    uint32_t range = 0, epoch = 0, name = 10, seed = 7;
+    maker_start(&m);
+    maker_device(&m, 0, 0, (uint64_t)24 << 30, "a device");
+    maker_module(&m, 0, 1, 0x1000, 0x900000, 0, "ab", 2, "/opt/program");
+    maker_name(&m, 0, 1, "step");
+    maker_name(&m, 0, 2, "saved");
+    maker_stack(&m, 0, 1, &frame, 1);
+    for (uint32_t i = 0; i < steps; i++) {
+        uint64_t address = 0x100000 + (uint64_t)i * 0x10000;
+        if (i % 500 == 0) {
+            VT_SCOPED char *text = vt_formatted("epoch %u", i / 500 % 4);
+            maker_name(&m, 0, ++name, text);
+            put_phase(&m, 0, VT_PHASE_PUSH, epoch = ++range, name);
+        }
+        put_phase(&m, 0, VT_PHASE_PUSH, ++range, 1);
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 1, address,
+                    512 * (1 + player_chance(&seed, 900)), 1);
+        if (i % 10)
+            maker_free_at(&m, 0, 0, VT_KIND_DEVICE, address);
+        put_phase(&m, 0, VT_PHASE_POP, range, 1);
+        if (i % 100 == 0)
+            put_phase(&m, 0, VT_PHASE_MARK, 0, 2);
+        if (i % 500 == 499)
+            put_phase(&m, 0, VT_PHASE_POP, epoch, name);
+    }
+    assert_int_equal(maker_save(&m, path), 0);
+    maker_free(&m);
+}
+
+/* The report, and what its JSON has before the phases. */
+static char *sums_of(struct vt_follow *f) {
+    struct vt_model model;
+    struct vt_string message = {0};
+    struct vt_format_options how = {.top = 100};
+    char *text = NULL;
+    size_t length;
+    assert_int_equal(vt_builder.go_on(f, UINT64_MAX, &model, &message), 0);
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_fmt_json_write(&model, &how, out), 0);
+    fflush(out);
+    char *phases = strstr(text, "\"phases\": [");
+    assert_non_null(phases);
+    fseek(out, phases - text, SEEK_SET);
+    assert_int_equal(vt_fmt_text_write(&model, &how, out), 0);
+    fclose(out);
+    vt_build_free(&model);
+    return text;
+}
+
+static void let_go(void **state) {
+    (void)state;
+    enum { STEPS = 40000, TIMES = 8 };
+    struct player p;
+    struct vt_follow *whole = NULL, *broken = NULL;
+    struct vt_string message = {0};
+    uint32_t seed = 1;
+    char made[sizeof maker_path + 8];
+    const char *out = maker_path;
+    snprintf(made, sizeof made, "%s.made", maker_path);
+    make_phases(made, STEPS);
+    player_start(&p, made);
+    unlink(out);
+    for (uint32_t i = 1; i <= TIMES; i++) {
+        player_write_until(&p, p.last / TIMES * i, &seed);
+        if (i == TIMES)
+            player_end(&p);
+        player_save(out, p.now, p.length);
+        if (i == 1) {
+            assert_int_equal(vt_builder.follow(out, &options, &whole, &message), 0);
+            assert_int_equal(vt_builder.follow(out, &options, &broken, &message), 0);
+        }
+        go_on_blindly(whole);
+        go_on_blindly(broken);
+        vt_walk_let_go(broken->b.walk, &broken->b.log);
+        reload(&broken->b);
+        assert_in_range(broken->b.replay.phase_count, 1, 2 * 4096 + 100);
+        assert_int_equal(broken->b.replay.phase_count, broken->b.log.phase_count);
+    }
+    VT_SCOPED char *expected = sums_of(whole);
+    VT_SCOPED char *found = sums_of(broken);
+    assert_non_null(strstr(expected, "epoch *"));
+    assert_non_null(strstr(expected, "40,000"));
+    player_expect_same(expected, found, "phases");
+    /* half as many buckets, as long as there are enough */
+    uint32_t buckets = broken->b.history.bucket_count;
+    while (vt_walk_coarsen(broken->b.walk)) {
+        assert_true(broken->b.history.bucket_count < buckets);
+        buckets = broken->b.history.bucket_count;
+    }
+    assert_in_range(buckets, 48, 96);
+    VT_SCOPED char *coarse = sums_of(broken);
+    assert_non_null(strstr(coarse, "growing"));
+    vt_builder.unfollow(whole);
+    vt_builder.unfollow(broken);
+    player_free(&p);
+    unlink(made);
+}
+
 /* --- changed --- */
 
 static struct vt_follow *follow_half(const char *path) {
@@ -215,7 +319,8 @@ static void damaged(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reloaded), cmocka_unit_test(damaged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reloaded), cmocka_unit_test(let_go),
+                                       cmocka_unit_test(damaged)};
     log_count = argc - 1;
     logs = argv + 1;
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
