@@ -112,7 +112,7 @@ static int open_file(void) {
 }
 
 /* A chunk's memory: the file's space, or with buffers our own. */
-static void *map_chunk(uint64_t number) {
+void *vt_log_map(uint64_t number) {
     return vt_log_buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                            : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
@@ -134,7 +134,7 @@ struct vt_chunk_header *vt_log_place(uint64_t number, bool fills) {
         return NULL;
     if (!vt_log_buffered && fills)
         vt_log_space_fill(log_fd, number * VT_CHUNK_BYTES);
-    struct vt_chunk_header *c = map_chunk(number);
+    struct vt_chunk_header *c = vt_log_map(number);
     if (c && !vt_log_buffered)
         vt_log_count_placed(number);
     if (c)
@@ -153,7 +153,7 @@ bool vt_log_place_slots(uint64_t number) {
 static bool open_log(void) {
     int result = open_file();
     if (result == 0) {
-        struct vt_log_header *h = map_chunk(0);
+        struct vt_log_header *h = vt_log_map(0);
         if (h) {
             if (!vt_log_buffered)
                 vt_log_fault_watch();

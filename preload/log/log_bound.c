@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long the log may become: VRAMTRACE_MAX_LOG. From there on single events are not recorded. A part is kept back for
- * what comes after that: call stacks and names of what is allocated later, what the end finds out (snapshot, exit
+ * How long the log may become: three quarters of VRAMTRACE_MAX_LOG; the last one is its summary's. From there on single
+ * events are recorded only in chunks that are taken again (log_free.c). A part is kept back for what comes after that: call stacks and names of what is allocated later, what the end finds out (snapshot, exit
  * scan), and the list of what is live then.
  *
  * Called by log.c when the log opens, by log_chunks.c and at the end.
@@ -18,9 +18,10 @@
 #define AUTO_MOST  (16ull << 30)
 #define KEPT_SHARE 16u /* of the bound, for the end */
 #define KEPT_LEAST 8u  /* chunks */
+#define AGAIN_MOST 8u  /* chunks */
 
-struct vt_log_bound vt_log_bound = {UINT64_MAX, UINT64_MAX, UINT64_MAX,
-                                    UINT64_MAX, UINT64_MAX, UINT64_MAX};
+struct vt_log_bound vt_log_bound = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                                    UINT64_MAX, UINT64_MAX, 0};
 
 /* How many ranks the launcher has started on this machine. */
 static uint64_t ranks_here(void) {
@@ -50,7 +51,7 @@ static uint64_t automatic(int fd) {
 
 uint64_t vt_log_bound_start(int fd) {
     uint64_t bytes = vt_options.max_log ? vt_options.max_log : automatic(fd),
-             chunks = bytes / VT_CHUNK_BYTES, kept = chunks / KEPT_SHARE;
+             chunks = bytes / VT_CHUNK_BYTES / 4 * 3, kept = chunks / KEPT_SHARE;
     if (bytes == UINT64_MAX)
         bytes = chunks = kept = 0;
     else if (kept < KEPT_LEAST)
@@ -60,6 +61,7 @@ uint64_t vt_log_bound_start(int fd) {
     vt_log_bound.end = vt_log_bound.scan - kept / 8;
     vt_log_bound.events = vt_log_bound.most - kept;
     vt_log_bound.entries = vt_log_bound.events + kept / 8;
+    vt_log_bound.again = kept / 8 < AGAIN_MOST ? kept / 8 : AGAIN_MOST;
     vt_put(&vt_log_bound.now, vt_log_bound.entries);
     return bytes;
 }

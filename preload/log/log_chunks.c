@@ -49,7 +49,8 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
     vt_publish(&c->finished, vt_get(&c->generation) + 1);
     if (!flush_chunk(t))
         vt_log_record_lost(t);
-    vt_publish(&t->chunk_number, 0);
+    if (t->chunk_number == c->number) /* else one is reserved, and this chunk was taken again */
+        vt_publish(&t->chunk_number, 0);
     vt_publish(&t->chunk, NULL);
     vt_sys_munmap(c, VT_CHUNK_BYTES);
 }
@@ -67,8 +68,10 @@ void vt_log_keep_room(struct vt_thread *t) {
     vt_log_calibrate(vt_log_header); /* for the last time */
     vt_log_withdraw();               /* a snapshot's copy will not be heard of */
     for (size_t i = 0; !vt_log_buffered && i < KEPT_CHUNKS && !kept[i]; i++) {
-        uint64_t number = vt_log_bound_number(&vt_log_header->chunks);
-        struct vt_chunk_header *c = number ? vt_log_place(number, false) : NULL;
+        struct vt_chunk_header *c = vt_log_free_take();
+        uint64_t number = c ? 0 : vt_log_bound_number(&vt_log_header->chunks);
+        if (number)
+            c = vt_log_place(number, false);
         if (!c)
             break;
         vt_publish(&kept[i], c);
@@ -89,8 +92,12 @@ static bool reserve_number(struct vt_thread *t) {
     return t->chunk_number != 0;
 }
 
-bool vt_log_is_at_bound(void) {
+static bool is_long(void) {
     return vt_get(&vt_log_header->chunks) >= vt_log_bound.events;
+}
+
+bool vt_log_is_at_bound(void) {
+    return is_long() && !vt_log_free_is_there(vt_tls.entered);
 }
 
 /* Before a thread's first event is stamped: without a slot it takes no chunk. Signals wait, see renew_chunk. */
@@ -121,17 +128,17 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
     if (!t->last)
         return false;
     struct vt_chunk_header *c = take_kept();
-    if (c)
-        t->chunk_number = c->number;
+    if (!c)
+        c = vt_log_free_take();
     if (!c && (!reserve_number(t) || !(c = vt_log_place(t->chunk_number, t->fills)))) {
-        t->retry = RETRY_AFTER_DROPS;
+        t->retry = t->chunk_number ? RETRY_AFTER_DROPS : 0;
         if (!vt_log_buffered && vt_log_is_lost() && !vt_get(&vt_sys_sealed))
             vt_log_drop(VT_DROP_LOG_LOST);
         return false;
     }
     vt_put(&c->tid, t->tid);
     t->used = t->flushed = sizeof *c;
-    t->event_room = c->number < vt_log_bound.events ? VT_CHUNK_BYTES : 0;
+    t->event_room = c->generation || c->number < vt_log_bound.events ? VT_CHUNK_BYTES : 0;
     t->named = false;
     vt_log_short_forget(&t->shorts);
     vt_publish(&c->magic, VT_CHUNK_MAGIC);
@@ -147,7 +154,7 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
 /* Signals wait meanwhile. A handler might fork, and the child would go on here as its parent does: it would write
  * zeroes over the chunk that the parent is filling by then. */
 VT_COLD static bool renew_chunk(struct vt_thread *t) {
-    if (t->retry && !vt_log_is_at_bound()) {
+    if (t->retry) {
         t->retry--;
         return false;
     }
@@ -211,14 +218,18 @@ uint64_t *vt_log_reserve_entry(struct vt_thread *t, uint32_t bytes) {
 uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
     bool bound = (!t->chunk || t->used + bytes + 8 > t->event_room) && vt_log_is_at_bound();
     uint64_t *record = bound ? NULL : vt_log_reserve_entry(t, bytes);
-    if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child())
+    if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child()) {
+        bound |= !t->retry && is_long(); /* others took what was there */
         vt_log_drop(bound ? VT_DROP_BOUND : VT_DROP_LOG_FULL);
+    }
     return record;
 }
 
 VT_COLD static void look(uint64_t now) {
     if (now > vt_get(&vt_log_calibrate_at))
         vt_log_calibrate(vt_log_header);
+    if (vt_get(&vt_log_header->bound_at) && !vt_log_is_at_bound())
+        vt_put(&vt_log_header->bound_at, 0);
     vt_tls.due |= VT_DUE_LOOK;
 }
 
@@ -320,7 +331,8 @@ void vt_log_unend(void) {
  * That holds for each way to make a child. Of those that the C library tells of (fork.c calls this) the
  * child also replaces its mapping of the chunk by private memory at the same address, and of its slot's page:
  * pointers that the interrupted code holds stay valid, and nobody sees what it stores. The counters in the
- * log's header are still shared. */
+ * log's header are still shared. A child of a bare system call has the parent's chunk, and must not be so late that the
+ * chunk has been filled, given back and taken again. */
 void vt_log_child(void) {
     struct vt_thread *t = vt_tls.thread;
     if (!vt_log_is_open() || foreign || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid))
@@ -353,5 +365,6 @@ void vt_log_forked(void) {
     vt_log_clock_forked();
     memset(kept, 0, sizeof kept);
     vt_log_slots_forked();
+    vt_log_free_forked();
     vt_log_file_forked();
 }

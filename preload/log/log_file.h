@@ -3,7 +3,8 @@
  * Shared by the files of log/: log.c (the file and its space), log_chunks.c (the threads' chunks), log_clock.c (the
  * time), log_name.c (its name), log_header.c (what the header says about the process), log_launcher.c (its rank),
  * log_run.c (the list of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
- * log_drop.c (what is missing), log_bound.c (how long it may become), log_live.c (what is live at the end), log_record.c
+ * log_drop.c (what is missing), log_bound.c (how long it may become), log_free.c (chunks that are taken again), log_live.c (what
+ * is live at the end), log_record.c
  * and log_short.c (records), log_slots.c (what will be written), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
@@ -46,12 +47,19 @@ struct vt_log_bound {
     uint64_t entries; /* what is no event; before the end */
     uint64_t events;  /* single events */
     uint64_t now;     /* atomic: what may be taken at this moment */
+    uint64_t again;   /* at the bound: so many chunks that may be taken again are not for events */
 };
 extern struct vt_log_bound vt_log_bound;
 /* When the log is opened. Returns the bytes that it may have; 0: any. */
 uint64_t vt_log_bound_start(int fd);
 /* The next chunk's number, counted in *chunks. 0: no more may be taken now. */
 uint64_t vt_log_bound_number(uint64_t *chunks);
+
+/* log_free.c: takes a chunk that was given back, mapped. NULL: none. */
+struct vt_chunk_header *vt_log_free_take(void);
+/* At the bound: whether there are more of them than what is no event needs. */
+bool vt_log_free_is_there(uint64_t now);
+void vt_log_free_forked(void);
 
 /* log.c: the file and its space. */
 extern bool vt_log_buffered; /* written in blocks */
@@ -61,6 +69,7 @@ bool vt_log_is_lost(void);
 bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset);
 /* A chunk in the file, mapped; `fills`: it will be filled. NULL: there is no space. */
 struct vt_chunk_header *vt_log_place(uint64_t number, bool fills);
+void *vt_log_map(uint64_t number);         /* a chunk's memory; NULL: there is none */
 void vt_log_count_placed(uint64_t number); /* the file has space for this chunk now */
 bool vt_log_place_slots(uint64_t number);  /* for more threads */
 void vt_log_file_forked(void);             /* in a child: no log is open yet */

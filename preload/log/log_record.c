@@ -85,13 +85,20 @@ void vt_log_environment_write(struct vt_thread *t) {
     }
 }
 
+static void note_first(uint64_t *first, uint64_t at) {
+    uint64_t was;
+    while ((was = vt_get(first)) == 0 || at < was)
+        if (vt_claim(first, was, at))
+            break;
+}
+
 VT_COLD void vt_log_drop(enum vt_drop reason) {
     if (vt_drop_is_event(reason)) {
         /* Not older than what the thread has announced. */
-        uint64_t first, at = (vt_tls.busy && vt_tls.entered ? vt_tls.entered : vt_log_ticks()) | 1;
-        while ((first = vt_get(&vt_log_counters->first_drop)) == 0 || at < first)
-            if (vt_claim(&vt_log_counters->first_drop, first, at))
-                break;
+        uint64_t at = (vt_tls.busy && vt_tls.entered ? vt_tls.entered : vt_log_ticks()) | 1;
+        note_first(&vt_log_counters->first_drop, at);
+        if (reason == VT_DROP_BOUND)
+            note_first(&vt_log_counters->bound_at, at);
     }
     vt_add(&vt_log_counters->dropped[reason], 1);
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks that are taken again: the compactor has given them back (include/vramtrace/log_chunk.h). They are
+ * preferred to making the file longer, and where it may not become longer, a thread goes on recording in one.
+ *
+ * Called by log_chunks.c, only by threads of the process that the log is about.
+ */
+#define _GNU_SOURCE
+#include "log_file.h"
+#include "base/base.h"
+
+#define LOOKS_EACH_SECOND 64u /* at the bound */
+
+static bool enough;      /* atomic: there were so many, when somebody looked last */
+static uint64_t look_at; /* atomic: ticks from which it is looked again, if there were not */
+
+/* How many places of header.free_chunks are filled. */
+static unsigned count(const struct vt_log_header *h) {
+    unsigned filled = 0;
+    for (unsigned i = 0; i < VT_FREE_CHUNKS; i++)
+        filled += vt_get(&h->free_chunks[i]) != 0;
+    return filled;
+}
+
+/* The last few are for what is no event: names and stacks of what is allocated later. */
+static void note(unsigned left) {
+    bool are = left > vt_log_bound.again;
+    if (vt_get(&enough) != are)
+        vt_put(&enough, are);
+}
+
+/* Stale words stay behind where a compactor died, and where another thread was quicker. */
+static struct vt_chunk_header *take(struct vt_chunk_header *c, uint64_t word) {
+    uint64_t generation = vt_free_chunk_generation(word);
+    if (c->magic == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
+        vt_chunk_is_finished(c) && vt_claim(&c->generation, generation, generation + 1))
+        return c;
+    vt_sys_munmap(c, VT_CHUNK_BYTES);
+    return NULL;
+}
+
+struct vt_chunk_header *vt_log_free_take(void) {
+    struct vt_log_header *h = vt_log_header;
+    struct vt_chunk_header *taken = NULL;
+    if (!vt_get(&h->summary) || vt_log_buffered)
+        return NULL;
+    for (unsigned i = 0; !taken && i < VT_FREE_CHUNKS; i++) {
+        uint64_t word = vt_see(&h->free_chunks[i]), number = vt_free_chunk_number(word);
+        if (!word)
+            continue;
+        if (number && number < vt_get(&h->placed)) {
+            struct vt_chunk_header *c = vt_log_is_lost() ? NULL : vt_log_map(number);
+            if (!c)
+                return NULL; /* the word stays for another time */
+            taken = take(c, word);
+        }
+        vt_claim(&h->free_chunks[i], word, 0);
+    }
+    note(count(h));
+    return taken;
+}
+
+bool vt_log_free_is_there(uint64_t now) {
+    const struct vt_log_header *h = vt_log_header;
+    if (!vt_get(&h->summary))
+        return false;
+    if (!vt_get(&enough) && now >= vt_get(&look_at)) {
+        vt_put(&look_at, now + vt_get(&vt_log_second_ticks) / LOOKS_EACH_SECOND);
+        note(count(h));
+    }
+    return vt_get(&enough);
+}
+
+void vt_log_free_forked(void) {
+    vt_put(&enough, false);
+    vt_put(&look_at, 0);
+}
