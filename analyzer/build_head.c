@@ -95,18 +95,27 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
                       p->bare_end ? "ended" : "was killed");
 }
 
+/* The log was as long as it may be: to its end, or until space was made in it. */
 static void take_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
-    uint64_t count = log->header.dropped[VT_DROP_BOUND];
-    p->events_until = count ? vt_clock_ns(clock, log->header.first_drop) : VT_UNKNOWN;
+    uint64_t count = log->header.dropped[VT_DROP_BOUND], first = log->header.first_drop;
     p->dropped_events += count;
-    if (count)
-        vt_model_note(
-            p, "Single events until %s (VRAMTRACE_MAX_LOG): %s later one%s not recorded; %s.",
-            VT_DURATION(p->events_until), VT_NUMBER(count), count == 1 ? " was" : "s were",
-            log->live_listed ? "what was live at the end is exact"
-            : log->running   ? "the report goes up to there"
-                             : "the process left no list of what was live at its end, so the "
-                               "report goes up to there");
+    p->events_until = log->bound_at ? vt_clock_ns(clock, log->bound_at) : VT_UNKNOWN;
+    if (log->bound_at)
+        vt_model_note(p, "Single events until %s (VRAMTRACE_MAX_LOG): %s %s%s not recorded; %s.",
+                      VT_DURATION(p->events_until), VT_NUMBER(count),
+                      first < log->bound_at ? "event" : "later one", count == 1 ? " was" : "s were",
+                      log->live_listed ? "what was live at the end is exact"
+                      : log->running
+                          ? "the report goes up to there"
+                          : "the process left no list of what was live at its end, so the "
+                            "report goes up to there");
+    else if (count)
+        vt_model_note(p,
+                      "%s event%s not recorded while the log had no space (VRAMTRACE_MAX_LOG); all "
+                      "before %s are there; %s.",
+                      VT_NUMBER(count), vt_plural(count), VT_DURATION(vt_clock_ns(clock, first)),
+                      log->live_listed ? "what was live at the end is exact"
+                                       : "what was freed meanwhile may be shown as live");
 }
 
 /* What the tracer could not record, with a note for each reason. */

@@ -248,7 +248,8 @@ static void settle(struct vt_log *log, uint64_t sampled) {
     log->last_ticks = log->running && sampled > passed.newest ? sampled : passed.newest;
     if (log->running && passed.oldest_entered - 1 < log->frontier)
         log->frontier = passed.oldest_entered - 1;
-    log->bound_at = log->header.dropped[VT_DROP_BOUND] ? log->header.first_drop : 0;
+    if (log->header.dropped[VT_DROP_BOUND])
+        log->bound_at = log->header.version < 12 ? log->header.first_drop : log->header.bound_at;
     if (log->bound_at && !log->live_listed && log->bound_at <= log->frontier)
         log->frontier = log->bound_at - 1;
     if (log->last_ticks > log->frontier)

@@ -405,6 +405,31 @@ static void short_becomes_long(void **state) {
     vt_log_close(&log);
 }
 
+/* Up to where a log is read that was as long as it may become. From version 12 on it may have got space again. */
+static void bound(void **state) {
+    static const struct {
+        uint32_t version;
+        uint64_t bound_at, frontier;
+    } logs[] = {{11, 0, 29}, {12, 40, 39}, {12, 0, VT_TICKS_MASK}};
+    (void)state;
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        struct vt_maker m;
+        struct vt_log log;
+        struct vt_string message = {0};
+        make_small(&m);
+        struct vt_log_header *h = maker_header(&m);
+        h->version = logs[i].version;
+        h->dropped[VT_DROP_BOUND] = 3;
+        h->first_drop = 30;
+        h->bound_at = logs[i].bound_at;
+        assert_int_equal(maker_save(&m, path), 0);
+        assert_int_equal(vt_log_open(path, &log, &message), 0);
+        assert_int_equal(log.frontier, logs[i].frontier);
+        vt_log_close(&log);
+        maker_free(&m);
+    }
+}
+
 static void empty_and_missing(void **state) {
     struct vt_log log;
     struct vt_string message = {0};
@@ -562,6 +587,7 @@ int main(void) {
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(short_damage),
         cmocka_unit_test(short_becomes_long),
+        cmocka_unit_test(bound),
         cmocka_unit_test(empty_and_missing),
         cmocka_unit_test(running),
         cmocka_unit_test(read_errors),
