@@ -214,9 +214,38 @@ static const char *bare_name(const char *function) {
     return start;
 }
 
-/* A function of CUDA's headers: of Thrust and CUB, and cudaMalloc<float>, cudaMallocManaged<float>
- * and their like, which only pass on to the runtime's. */
+/* In libcudart_static.a NVIDIA names every function but the API's libcudart_static_ and 40 digits,
+ * which change with each release. */
+static bool is_static_runtime(const char *function) {
+    static const char beginning[] = "libcudart_static_";
+    size_t length = sizeof beginning - 1;
+    return function && !strncmp(function, beginning, length) &&
+           strspn(function + length, "0123456789abcdef") == 40;
+}
+
+/* cudaMalloc, __cudaRegisterFatBinary and their like, of a library without debug information. */
+static bool is_runtime_call(const struct vt_frame *frame) {
+    const char *name = frame->function;
+    if (!name || frame->python || frame->file)
+        return false;
+    name += strspn(name, "_");
+    return !strncmp(name, "cuda", 4) && isupper((unsigned char)name[4]);
+}
+
+uint32_t vt_user_code_static_runtime(const struct vt_frame *frames, uint32_t count) {
+    uint32_t n = 0;
+    while (n < count && !frames[n].python && is_static_runtime(frames[n].function))
+        n++;
+    if (n && n < count && is_runtime_call(&frames[n]) && frames[n].module == frames[n - 1].module)
+        n++;
+    return n;
+}
+
+/* A function of the static runtime or of CUDA's headers: of Thrust and CUB, and cudaMalloc<float>,
+ * cudaMallocManaged<float> and their like, which only pass on to the runtime's. */
 static bool is_foreign_function(const char *function) {
+    if (is_static_runtime(function))
+        return true;
     const char *name = bare_name(function);
     for (size_t i = 0; i < sizeof foreign_namespaces / sizeof *foreign_namespaces; i++)
         if (!strncmp(name, foreign_namespaces[i], strlen(foreign_namespaces[i])))

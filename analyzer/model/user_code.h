@@ -20,6 +20,10 @@ bool vt_user_code_frame(const struct vt_frame *frame, const char *const *pattern
  * its own file, and where a pattern names it. */
 void vt_user_code_drop_script(struct vt_frame *frames, uint32_t count, const char *const *patterns);
 
+/* How many of the innermost frames are the CUDA runtime's that is linked into the program
+ * (libcudart_static.a). They are hidden, as the shared runtime's are. */
+uint32_t vt_user_code_static_runtime(const struct vt_frame *frames, uint32_t count);
+
 /* How well a frame names a call site without user code: the first of the best rank does. */
 enum vt_user_code_rank {
     VT_USER_CODE_PYTHON,

@@ -190,6 +190,13 @@ static void add_words(struct vt_stacks *s, struct making *m, const struct vt_log
     }
 }
 
+/* As vt_sites_skip does with the runtime's own library. */
+static void hide_static_runtime(struct vt_stacks *s, struct making *m) {
+    uint32_t n = vt_user_code_static_runtime(s->frames, (uint32_t)m->count);
+    if (n)
+        memmove(s->frames, s->frames + n, (m->count -= n) * sizeof *s->frames);
+}
+
 /* A stack that has its frames in the pool, in one piece with their numbers. */
 static struct vt_stack *pooled(struct vt_stacks *s, struct vt_stack from) {
     for (uint32_t i = 0; i < from.count; i++) {
@@ -226,6 +233,7 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
         flags |= raw->flags;
         raw = vt_log_stack(s->log, raw->caller);
     }
+    hide_static_runtime(s, &m);
     struct vt_stack stack = {
         .frames = s->frames,
         .count = (uint32_t)m.count,

@@ -166,11 +166,44 @@ static void test_one_key(void **state) {
     vt_stack_key_free(&keys[1]);
 }
 
+#define STATIC(digit) "libcudart_static_5382377d5c772c9d197c0cda9fd9742ee6ad893" digit
+#define IN(program, name, path)                                                                    \
+    { .module = (char *)(program), .function = (char *)(name), .file = (char *)(path) }
+
+/* How many of the frames are the static runtime's, which lies in the program. */
+static void test_static_runtime(void **state) {
+    static const char program[] = "/home/me/app", plugin[] = "/home/me/libplugin.so";
+    struct vt_frame both[] = {IN(program, STATIC("a"), NULL), IN(program, STATIC("b"), NULL),
+                              IN(program, "cudaMalloc", NULL), IN(program, "main", "main.c")};
+    struct vt_frame start[] = {IN(program, STATIC("a"), NULL),
+                               IN(program, "__cudaRegisterFatBinary", NULL)};
+    struct vt_frame helper[] = {IN(program, STATIC("a"), NULL),
+                                IN(program, "cudaMallocAll", "main.c")};
+    struct vt_frame other[] = {IN(plugin, STATIC("a"), NULL), IN(program, "cudaTake", NULL)};
+    struct vt_frame stripped[] = {IN(program, STATIC("a"), NULL), IN(program, NULL, NULL)};
+    struct vt_frame own[] = {IN(program, "cudaTake", NULL), IN(program, STATIC("a"), NULL)};
+    struct vt_frame names[] = {IN(program, "libcudart_static_pool", NULL),
+                               IN(program, STATIC("ab"), NULL)};
+    (void)state;
+    assert_int_equal(vt_user_code_static_runtime(NULL, 0), 0);
+    assert_int_equal(vt_user_code_static_runtime(both, 2), 2);
+    assert_int_equal(vt_user_code_static_runtime(both, 4), 3);
+    assert_int_equal(vt_user_code_static_runtime(start, 2), 2);
+    assert_int_equal(vt_user_code_static_runtime(helper, 2), 1);
+    assert_int_equal(vt_user_code_static_runtime(other, 2), 1);
+    assert_int_equal(vt_user_code_static_runtime(stripped, 2), 1);
+    assert_int_equal(vt_user_code_static_runtime(own, 2), 0);
+    assert_int_equal(vt_user_code_static_runtime(names, 1), 0);
+    assert_int_equal(vt_user_code_static_runtime(names + 1, 1), 0);
+    assert_false(vt_user_code_frame(&both[0], NULL)); /* farther out too */
+    assert_true(vt_user_code_frame(&names[0], NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headers),   cmocka_unit_test(test_functions),
         cmocka_unit_test(test_generated), cmocka_unit_test(test_console_scripts),
-        cmocka_unit_test(test_one_key),
+        cmocka_unit_test(test_one_key),   cmocka_unit_test(test_static_runtime),
     };
     return cmocka_run_group_tests_name("user_code", tests, NULL, NULL);
 }
