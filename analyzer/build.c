@@ -12,6 +12,7 @@
 #include "judge/judge.h"
 #include "replay/replay.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,6 +326,7 @@ static void take_owner(struct build *b) {
 static void close_run(struct build *b) {
     if (b->walk)
         vt_replay_close(b->walk);
+    b->walk = NULL;
     vt_history_close(&b->history);
     vt_pictures_close(&b->pictures);
     vt_replay_free(&b->replay);
@@ -343,33 +345,53 @@ static int open_run(struct build *b, const char *path, struct vt_string *message
     return 0;
 }
 
+/* Of a log that was compacted, a part of the run can be told only if it began after what the summary has. */
+static int check_window(const struct build *b, struct vt_string *message) {
+    const struct vt_window *window = &b->from.window;
+    uint64_t until = b->log.until;
+    if ((!window->since || window->since >= until) && window->until >= until)
+        return 0;
+    vt_string_format(
+        message,
+        "%s: the log was compacted, and its summary has all until %s as one: expected "
+        "%s after that, found %s",
+        b->path, VT_DURATION(vt_clock_ns(b->from.clock, until)),
+        window->since ? "a begin" : "an end",
+        VT_DURATION(vt_clock_ns(b->from.clock, window->since ? window->since : window->until)));
+    return -EINVAL;
+}
+
 /* Fills the process's head, and finds the part of the run that is asked for. */
 static int take_head(struct build *b, struct vt_string *message) {
     b->from.clock = vt_clock_of(&b->log);
     vt_build_head(&b->log, b->from.clock, b->path, b->p);
-    return vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
+    int error = vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
+    return error ? error : check_window(b, message);
 }
 
-static void open_walk(struct build *b) {
+static int open_walk(struct build *b, struct vt_string *message) {
     vt_history_open(&b->history, b->log.header.program_end);
     vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
     struct vt_replay_wishes wishes = {.history = &b->history,
                                       .pictures = b->options->timeline ? &b->pictures : NULL};
     b->walk = vt_replay_open(&b->log, b->from.window, wishes, &b->replay);
+    return vt_replay_load(b->walk, message);
 }
 
 /* Keeps the books of what the log has now, up to a time. */
 static int replay_run(struct build *b, uint64_t until, struct vt_string *message) {
-    if (!b->walk)
-        open_walk(b);
-    int error = vt_replay_go_on(b->walk, until, message);
+    int error = b->walk ? 0 : open_walk(b, message);
+    if (!error)
+        error = vt_replay_go_on(b->walk, until, message);
+    if (error)
+        return error;
     vt_replay_settle(b->walk);
     b->from.end = b->replay.slots.end;
     if (!b->goes_on) {
         vt_replay_close(b->walk);
         b->walk = NULL;
     }
-    return error;
+    return 0;
 }
 
 /* What the books mean, and what is said of it. */
@@ -409,21 +431,46 @@ static void take_run(struct build *b, const struct vt_build_names *names, struct
         vt_draw_timeline(&b->from, &b->pictures, b->p);
 }
 
+/* While a log is read it may be compacted: then what was read may be of chunks that are others by now, and it is read again,
+ * from the newer summary on. */
+#define TRIES 20
+
+static int read_again(struct build *b, unsigned *tries, struct vt_string *message) {
+    if (!vt_summary_is_newer(&b->log))
+        return 0;
+    if (++*tries < TRIES)
+        return 1;
+    vt_string_format(message, "%s: expected a summary that stays, found a newer one each time",
+                     b->path);
+    return -EBUSY;
+}
+
 int vt_build_process(const char *path, const struct vt_model_options *options,
                      const struct vt_build_names *names, struct vt_built *built,
                      struct vt_string *message) {
-    struct build b = {.p = &built->process, .options = options};
-    *built = (struct vt_built){0};
-    int error = open_run(&b, path, message);
-    if (error)
-        return error;
-    error = take_head(&b, message);
-    if (!error)
-        error = replay_run(&b, VT_TICKS_MASK, message);
-    if (!error)
-        take_run(&b, names, built);
-    close_run(&b);
-    return error;
+    unsigned tries = 0;
+    for (;;) {
+        VT_SCOPED_STRING why = {0};
+        struct build b = {.p = &built->process, .options = options};
+        *built = (struct vt_built){0};
+        int error = open_run(&b, path, message);
+        if (error)
+            return error;
+        error = take_head(&b, &why);
+        if (!error)
+            error = replay_run(&b, VT_TICKS_MASK, &why);
+        int again = read_again(&b, &tries, &why);
+        error = again ? again : error;
+        if (!error)
+            take_run(&b, names, built);
+        close_run(&b);
+        if (error <= 0) {
+            if (why.length)
+                vt_string_add(message, why.text);
+            return error;
+        }
+        vt_process_free(&built->process);
+    }
 }
 
 /* --- a process that runs --- */
@@ -432,16 +479,23 @@ struct vt_follow {
     struct build b;
     struct vt_model_options options;
     char *path;
-    bool looked;
+    bool looked, closed;
 };
+
+static int open_followed(struct vt_follow *f, struct vt_string *message) {
+    f->b = (struct build){.options = &f->options, .goes_on = true};
+    int error = open_run(&f->b, f->path, message);
+    f->closed = error;
+    f->looked = false;
+    return error;
+}
 
 int vt_build_follow(const char *path, const struct vt_model_options *options,
                     struct vt_follow **follow, struct vt_string *message) {
     struct vt_follow *f = vt_alloc(1, sizeof *f);
     f->options = *options;
     f->path = vt_strdup(path);
-    f->b = (struct build){.options = &f->options, .goes_on = true};
-    int error = open_run(&f->b, f->path, message);
+    int error = open_followed(f, message);
     if (error) {
         free(f->path);
         free(f);
@@ -451,20 +505,76 @@ int vt_build_follow(const char *path, const struct vt_model_options *options,
     return error;
 }
 
+/* What was read is of no use any more: the next step opens the log again. */
+static void close_followed(struct vt_follow *f) {
+    if (!f->closed)
+        close_run(&f->b);
+    f->closed = true;
+}
+
+/* Reads what was written since, from a newer summary on, if there is one. */
+static int read_on(struct vt_follow *f, struct vt_string *message) {
+    if (!f->closed && vt_summary_is_newer(&f->b.log))
+        close_followed(f);
+    int error = 0;
+    if (f->closed)
+        error = open_followed(f, message);
+    else if (f->looked)
+        error = vt_log_go_on(&f->b.log, message);
+    f->looked = true;
+    return error;
+}
+
+static int step(struct vt_follow *f, uint64_t until, unsigned *tries, struct vt_string *message) {
+    struct build *b = &f->b;
+    int error = take_head(b, message);
+    if (error)
+        return error;
+    error = replay_run(b, vt_clock_ticks(b->from.clock, (double)until), message);
+    int again = read_again(b, tries, message);
+    if (error || again)
+        close_followed(f);
+    return again ? again : error;
+}
+
+static int go_on(struct vt_follow *f, uint64_t until, struct vt_process *p,
+                 struct vt_string *message) {
+    unsigned tries = 0;
+    for (;;) {
+        VT_SCOPED_STRING why = {0};
+        int error = read_on(f, &why);
+        f->b.p = p;
+        if (!error)
+            error = step(f, until, &tries, &why);
+        if (error <= 0) {
+            if (why.length)
+                vt_string_add(message, why.text);
+            return error;
+        }
+        vt_process_free(p);
+        *p = (struct vt_process){0};
+    }
+}
+
 int vt_build_go_on(struct vt_follow *f, uint64_t until, const struct vt_build_names *names,
                    struct vt_built *built, struct vt_string *message) {
-    struct build *b = &f->b;
     *built = (struct vt_built){0};
-    b->p = &built->process;
-    int error = f->looked ? vt_log_go_on(&b->log, message) : 0;
-    f->looked = true;
+    int error = go_on(f, until, &built->process, message);
     if (!error)
-        error = take_head(b, message);
-    if (!error)
-        error = replay_run(b, vt_clock_ticks(b->from.clock, (double)until), message);
-    if (!error)
-        take_run(b, names, built);
+        take_run(&f->b, names, built);
     return error;
+}
+
+int vt_build_save(struct vt_follow *f, uint64_t *generation, struct vt_string *message) {
+    struct vt_process p = {0};
+    int error = go_on(f, UINT64_MAX, &p, message);
+    vt_process_free(&p);
+    *generation = f->b.log.summary + 1;
+    return error ? error : vt_replay_save(f->b.walk, &f->b.log, *generation, message);
+}
+
+const struct vt_log *vt_build_log(const struct vt_follow *f) {
+    return &f->b.log;
 }
 
 const struct vt_model_options *vt_build_options(const struct vt_follow *f) {
@@ -474,7 +584,7 @@ const struct vt_model_options *vt_build_options(const struct vt_follow *f) {
 void vt_build_unfollow(struct vt_follow *f) {
     if (!f)
         return;
-    close_run(&f->b);
+    close_followed(f);
     free(f->path);
     free(f);
 }

@@ -118,6 +118,13 @@ static void take_bound(const struct vt_log *log, struct vt_clock clock, struct v
                                        : "what was freed meanwhile may be shown as live");
 }
 
+static void take_summary(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+    p->compacted_until = log->summary ? vt_clock_ns(clock, log->until) : 0;
+    if (log->summary)
+        vt_model_note(p, "Single events since %s: figures are exact for the whole run.",
+                      VT_DURATION(p->compacted_until));
+}
+
 /* What the tracer could not record, with a note for each reason. */
 static void take_drops(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     static const struct {
@@ -199,6 +206,7 @@ void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *
         p->python = vt_user_code_is_python(log->modules[i].path);
     take_end(log, clock, p);
     take_gaps(log, p);
+    take_summary(log, clock, p);
     take_drops(log, clock, p);
     note_conditions(log, clock, p);
 }

@@ -68,6 +68,14 @@ static int check_timeline(const struct options *o, uint32_t logs) {
     return nothing ? VT_STATUS_USAGE : VT_STATUS_OK;
 }
 
+/* What was before a summary is in sums. */
+static void say_compacted(const struct vt_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++)
+        if (model->processes[i].compacted_until)
+            fprintf(stderr, "%s: single events and phases since %s: earlier ones are left out\n",
+                    model->processes[i].log, VT_DURATION(model->processes[i].compacted_until));
+}
+
 static int export(void *to, char *const *arguments, int count) {
     struct options *o = to;
     struct vt_logs logs;
@@ -88,6 +96,8 @@ static int export(void *to, char *const *arguments, int count) {
         o->export.value = vt_export_default(&model);
     if (o->writer->valued)
         say_empty(&model, o->export.value);
+    if (o->writer->timeline)
+        say_compacted(&model);
     status = check_timeline(o, logs.count);
     FILE *out = status ? NULL : vt_output_open(o->input.output);
     status = out ? vt_output_close(o->input.output, out, o->writer->write(&model, &o->export, out))

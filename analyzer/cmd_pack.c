@@ -97,7 +97,8 @@ static void ask(struct packing *p, const struct vt_log *log) {
     vt_all_names_ask(&p->names, log, p->symbols, p->options->no_source ? NULL : &process);
 }
 
-static int add_log(struct packing *p, const char *path) {
+/* The log with what belongs to it, and asks about it. 1: it was compacted meanwhile, so they do not fit together. */
+static int try_log(struct packing *p, const char *path) {
     struct vt_log log;
     int error = vt_log_open(path, &log, &p->message);
     if (error)
@@ -112,12 +113,32 @@ static int add_log(struct packing *p, const char *path) {
                          log.fd, log.file_bytes);
     if (!error)
         error = add_beside(p, path, VT_PACK_NVML);
-    if (!error)
+    if (!error && log.summary)
         error = add_beside(p, path, VT_PACK_SUMMARY);
+    if (!error && vt_summary_is_newer(&log))
+        error = 1;
     if (!error)
         ask(p, &log);
     vt_log_close(&log);
     return error;
+}
+
+static int add_log(struct packing *p, const char *path) {
+    const struct vt_pack_writer begin = p->writer;
+    const size_t listed = p->listed.length;
+    int error, left = 20;
+    while ((error = try_log(p, path)) > 0 && --left) {
+        p->writer = begin;
+        if (ftruncate(begin.fd, (off_t)begin.at))
+            return -errno;
+        p->listed.length = listed;
+        if (p->listed.text)
+            p->listed.text[listed] = 0;
+    }
+    if (error > 0)
+        vt_string_format(&p->message,
+                         "%s: expected a summary that stays, found a newer one each time", path);
+    return error > 0 ? -EBUSY : error;
 }
 
 static int add_all(struct packing *p, const struct vt_logs *logs) {

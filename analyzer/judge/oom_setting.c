@@ -50,6 +50,8 @@ static void rehearse(const struct vt_sources *s, struct vt_oom *oom) {
 /* Only for the last failure of each device: a replay takes time. */
 void vt_oom_try_settings(const struct vt_sources *s, struct vt_oom *ooms, uint32_t count) {
     bool done[256] = {false};
+    if (s->log->summary) /* the events are not all there any more */
+        return;
     for (uint32_t i = count; i-- > 0;) {
         struct vt_oom *oom = &ooms[i];
         if (oom->outcome == VT_OOM_RECOVERED || oom->device > 255 || done[oom->device])

@@ -5,7 +5,8 @@
  * together, though each has an id of its own where no `vramtrace run` started them.
  *
  * In a folder, files that are no logs are ignored, or are merged files; a file that the user names must be a
- * log. LOG.nvml is none, but is ignored if LOG is named too, because a shell pattern such as *.vtl* names both.
+ * log. LOG.nvml and LOG.summary are none, but are ignored if LOG is named too, because a shell pattern such as *.vtl* names
+ * them all.
  * Folders in a folder are not read; if it has no log itself, the message says how many of them have some.
  */
 #include "find_logs.h"
@@ -199,15 +200,14 @@ static void folder_free(struct folder *folder) {
     free(folder->denied);
 }
 
-/* Whether `path` is the LOG.nvml of a log among the arguments. */
+/* Whether `path` is the LOG.nvml or the LOG.summary of a log among the arguments. */
 static bool belongs_to_other(char *const *arguments, int count, const char *path) {
-    size_t length = strlen(path), suffix = strlen(VT_NVML_SUFFIX);
-    if (length <= suffix || strcmp(path + length - suffix, VT_NVML_SUFFIX))
-        return false;
-    for (int i = 0; i < count; i++)
-        if (strlen(arguments[i]) == length - suffix &&
-            !strncmp(arguments[i], path, length - suffix))
+    for (int i = 0; i < count; i++) {
+        VT_SCOPED char *nvml = vt_log_file_path(arguments[i], VT_PACK_NVML);
+        VT_SCOPED char *summary = vt_log_file_path(arguments[i], VT_PACK_SUMMARY);
+        if (!strcmp(path, nvml) || !strcmp(path, summary))
             return true;
+    }
     return false;
 }
 

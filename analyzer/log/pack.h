@@ -87,7 +87,7 @@ int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_
 struct stat;
 int vt_log_file_stat(const char *path, struct stat *st);
 
-/* The path of what belongs to a log: LOG.nvml. Free it. */
+/* The path of what belongs to a log: LOG.nvml, LOG.summary. Free it. */
 char *vt_log_file_path(const char *log, enum vt_pack_kind kind);
 
 /* --- writing (pack_write.c) --- */

@@ -433,6 +433,7 @@ struct vt_process {
     char **notes; /* sentences; first those that say why it is incomplete */
     uint32_t note_count, note_room;
     uint64_t events, dropped_events;
+    uint64_t compacted_until; /* single events are there from then on; 0: from the start */
     uint64_t
         events_until; /* the log's bound left no space for later ones; VT_UNKNOWN: all are there */
     uint64_t unsure_events;    /* dropped ones that leave open what was live at the end */

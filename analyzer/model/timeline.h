@@ -16,7 +16,8 @@ enum vt_timeline_part {
     VT_TIMELINE_COURSES = 1,
     VT_TIMELINE_MAPS = 2,
     VT_TIMELINE_CHANGES = 4,
-    VT_TIMELINE_END = 8 /* the map of the end whole, not merged: VT_MAP_PIECES_END */
+    VT_TIMELINE_END = 8, /* the map of the end whole, not merged: VT_MAP_PIECES_END */
+    VT_TIMELINE_ALL = 15 /* for a summary: whoever reads it may want any */
 };
 
 #define VT_COURSE_SLOTS 4096 /* the most that divide a run, and at least half of them do */

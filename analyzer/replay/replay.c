@@ -459,7 +459,13 @@ void vt_replay_close(struct vt_walk *w) {
 int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
                   struct vt_replay *replay, struct vt_string *message) {
     struct vt_walk *w = vt_replay_open(log, window, wishes, replay);
-    int error = vt_replay_go_on(w, VT_TICKS_MASK, message);
+    int error = vt_replay_load(w, message);
+    if (error) {
+        vt_replay_close(w);
+        vt_replay_free(replay);
+        return error;
+    }
+    error = vt_replay_go_on(w, VT_TICKS_MASK, message);
     vt_replay_settle(w);
     vt_replay_close(w);
     return error;

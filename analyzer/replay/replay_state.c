@@ -172,19 +172,31 @@ static void state_samples(struct vt_walk *w, struct vt_state *s) {
     VT_STATE(s, w->changed);
     VT_STATE(s, w->unsettled);
     VT_STATE(s, next);
-    w->sample = next <= w->log->sample_count ? next : 0;
-    vt_state_within(s, next, (uint64_t)w->log->sample_count + 1, "the log's samples");
+    /* LOG.nvml may be gone */
+    w->sample = next < w->log->sample_count ? (size_t)next : w->log->sample_count;
+}
+
+/* A walk that was saved without a window may be loaded into one whose window has not begun then. */
+static void state_window(struct vt_walk *w, struct vt_state *s) {
+    struct vt_window window = w->window;
+    bool waits = w->window_waits;
+    VT_STATE(s, window);
+    vt_state_bool(s, &waits);
+    bool same = window.since == w->window.since;
+    vt_state_expect(
+        s, same || (!window.since && !waits && w->window_waits && w->window.since >= w->now),
+        "a part of the run that had not begun");
+    vt_state_expect(s, window.until == w->window.until || window.until == VT_TICKS_MASK,
+                    "a part of the run that had not ended");
+    if (same)
+        w->window_waits = waits;
 }
 
 static void state_walk(struct vt_walk *w, struct vt_state *s) {
     enum { MOST_SHIFT = 36 }; /* of 2^24 units: 2^60 ticks */
-    struct vt_window window = w->window;
     VT_STATE_SECTION(s, "walk", struct vt_walk);
-    VT_STATE(s, window);
-    vt_state_expect(s, window.since == w->window.since && window.until == w->window.until,
-                    "the part of the run that is asked for");
-    vt_state_bool(s, &w->window_waits);
     VT_STATE(s, w->now);
+    state_window(w, s);
     VT_STATE(s, w->tid);
     VT_STATE(s, w->stream);
     VT_STATE(s, w->block_hook);
@@ -197,39 +209,50 @@ static void state_walk(struct vt_walk *w, struct vt_state *s) {
     VT_STATE(s, w->snapshots_until);
 }
 
-/* Pictures that nobody wants any more are loaded, too: what follows stands behind them. */
+/* Those of a window that has not begun are of no use. */
+static void state_slots(struct vt_walk *w, struct vt_state *s) {
+    struct vt_slots *slots = &w->r->slots;
+    vt_slots_state(slots, s);
+    if (!s->loading || s->bad)
+        return;
+    if (w->window_waits)
+        slots->slot = slots->shift = 0;
+    w->slot_end = w->window_waits ? UINT64_MAX : vt_slots_begin_of(slots, slots->slot + 1) - 1;
+}
+
+/* Pictures that nobody wants (any more) are loaded, too: something else may stand behind them. */
 static void state_pictures(struct vt_walk *w, struct vt_state *s) {
-    bool there = w->wished;
+    bool there = w->pictures, wanted = w->wished && !w->window_waits;
     vt_state_bool(s, &there);
-    vt_state_expect(s, there || !w->wished, "pictures, which are asked for");
+    vt_state_expect(s, there || !wanted, "pictures, which are asked for");
     if (s->loading)
-        w->pictures = w->window_waits ? NULL : w->wished;
-    if (!there || w->window_waits || s->bad)
+        w->pictures = wanted ? w->wished : NULL;
+    if (!there || s->bad)
         return;
     struct vt_pictures unwanted = {.device = -1};
-    vt_pictures_state(w->wished ? w->wished : &unwanted, w->r, s);
+    vt_pictures_state(wanted ? w->wished : &unwanted, w->r, s);
     vt_pictures_close(&unwanted);
 }
 
+/* Likewise. */
 static void state_history(struct vt_walk *w, struct vt_state *s) {
     bool there = w->history;
     vt_state_bool(s, &there);
-    vt_state_expect(s, there == (w->history != NULL), "a history as it is asked for");
+    vt_state_expect(s, there || !w->history, "a history, which is asked for");
     if (!there || s->bad)
         return;
-    vt_history_state(w->history, w->r->site_count, s);
+    struct vt_history unwanted = {0};
+    vt_history_state(w->history ? w->history : &unwanted, w->r->site_count, s);
     vt_phase_kinds_state(&w->kinds, w->log->name_count, s);
     vt_operations_state(&w->operations, s);
+    vt_history_close(&unwanted);
 }
 
 void vt_walk_state(struct vt_walk *w, struct vt_state *s) {
     struct vt_replay *r = w->r;
     state_walk(w, s);
     state_replay_numbers(r, s);
-    vt_slots_state(&r->slots, s);
-    if (s->loading && !s->bad)
-        w->slot_end =
-            w->window_waits ? UINT64_MAX : vt_slots_begin_of(&r->slots, r->slots.slot + 1) - 1;
+    state_slots(w, s);
     state_devices(r, s);
     state_sites(w, s);
     state_origins(w, s);
@@ -245,4 +268,20 @@ void vt_walk_state(struct vt_walk *w, struct vt_state *s) {
     vt_pytest_state(&r->told, s);
     vt_owned_state(r, w->log, s);
     state_pictures(w, s);
+    vt_merge_state(w->merge, s);
+}
+
+static void walk_state(void *walk, struct vt_state *s) {
+    vt_walk_state(walk, s);
+}
+
+int vt_replay_load(struct vt_walk *walk, struct vt_string *message) {
+    return vt_summary_take(walk->log, walk_state, walk, message);
+}
+
+int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation,
+                   struct vt_string *message) {
+    vt_walk_let_go(walk, log);
+    return vt_summary_write(log, generation, vt_merge_until(walk->merge), walk_state, walk,
+                            message);
 }

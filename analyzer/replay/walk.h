@@ -239,10 +239,9 @@ void vt_walk_coarsen_age(struct vt_walk *w);
 
 /* --- replay_state.c: see base/state.h --- */
 
-/* Saves all that the walk knows, its replay, history and pictures among it, but not the log, nor what of it is being
- * merged; or loads it into a walk that was just opened of the same log, which has what it had. After an error the
- * walk can only be closed. What the wishes are may differ in pictures that are not wished any more; rehearsals
- * are not saved. */
+/* Saves all that the walk knows, its replay, history and pictures among it, but not the log; or loads it into a walk
+ * that was just opened of the same log, which has what it had. After an error the walk can only be closed. What is not
+ * wished any more is left out, and a window may begin later; rehearsals are not saved. */
 void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 
 /* --- let_go.c --- */

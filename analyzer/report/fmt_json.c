@@ -64,6 +64,7 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_number(j, "events", p->events);
     vt_json_number(j, "dropped_events", p->dropped_events);
     vt_json_number(j, "events_until_ns", p->events_until);
+    vt_json_number(j, "compacted_until_ns", p->compacted_until);
     vt_json_strings(j, "notes", p->notes, p->note_count);
     if (vt_json_object(j, "window",
                        p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN)) {

@@ -57,6 +57,11 @@ static int visit_calls(struct sweep *sweep, const char *path, visit *each) {
     uint64_t ordinal = 0;
     if (vt_error_status(vt_log_open(path, &log, &message), &message))
         return VT_STATUS_CANNOT_TRACE;
+    if (log.summary) {
+        vt_error("%s: the log was compacted: its single calls are not there any more", path);
+        vt_log_close(&log);
+        return VT_STATUS_CANNOT_TRACE;
+    }
     struct vt_sites *sites = vt_sites_open(&log);
     struct vt_merge *merge = vt_merge_open(&log);
     vt_merge_go_on(merge, VT_TICKS_MASK);

@@ -45,8 +45,8 @@ void player_start(struct player *p, const char *path) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0 && !fstat(fd, &st));
-    *p = (struct player){.length = (size_t)st.st_size,
-                         .count = (uint32_t)((size_t)st.st_size / VT_CHUNK_BYTES)};
+    *p = (struct player){.count = (uint32_t)((size_t)st.st_size / VT_CHUNK_BYTES)};
+    p->length = (size_t)p->count * VT_CHUNK_BYTES; /* a part of a chunk is left out */
     p->bytes = vt_alloc(p->length, 1);
     p->now = vt_alloc(p->length, 1);
     assert_int_equal(vt_file_read_at(fd, p->bytes, p->length, 0), p->length);
@@ -54,17 +54,19 @@ void player_start(struct player *p, const char *path) {
     p->chunks = vt_alloc(p->count, sizeof *p->chunks);
     p->places = vt_alloc(p->count, sizeof *p->places);
     p->compacted = vt_alloc(p->length, 1);
+    struct vt_log_header *head = (struct vt_log_header *)p->bytes;
+    head->chunks = head->placed = p->count;
     VT_SCOPED_MAP tids = {0};
     for (uint32_t i = p->count - 1; i > 0; i--) {
-        struct vt_chunk_header *head =
+        struct vt_chunk_header *chunk =
             (struct vt_chunk_header *)(p->bytes + (size_t)i * VT_CHUNK_BYTES);
-        p->chunks[i].bytes = (uint8_t *)head;
-        p->chunks[i].tid = head->tid;
-        if (head->magic != VT_CHUNK_MAGIC)
+        p->chunks[i].bytes = (uint8_t *)chunk;
+        p->chunks[i].tid = chunk->tid;
+        if (chunk->magic != VT_CHUNK_MAGIC)
             continue;
         find_rows(p, &p->chunks[i]);
-        if (!vt_map_add_key(&tids, head->tid)) /* not the thread's last one */
-            head->finished = 1;
+        if (!vt_map_add_key(&tids, chunk->tid)) /* not the thread's last one */
+            chunk->finished = 1;
     }
 }
 
@@ -191,6 +193,7 @@ void player_compact(struct player *p) {
         if (p->compacted_length < (size_t)(c->place + 1) * VT_CHUNK_BYTES)
             p->compacted_length = (size_t)(c->place + 1) * VT_CHUNK_BYTES;
     }
+    head->chunks = head->placed = p->compacted_length / VT_CHUNK_BYTES;
 }
 
 uint32_t player_give_back(struct player *p, const struct vt_log *log) {

@@ -43,7 +43,7 @@ static int load_walk(struct build *b, const uint8_t *bytes, size_t length, bool 
     vt_history_close(&b->history);
     vt_pictures_close(&b->pictures);
     vt_replay_free(&b->replay);
-    open_walk(b);
+    assert_int_equal(open_walk(b, message), 0);
     if (merge) {
         struct vt_merge *fresh = b->walk->merge;
         b->walk->merge = old->merge;
@@ -78,7 +78,7 @@ static void go_on_blindly(struct vt_follow *f) {
     f->looked = true;
     assert_int_equal(take_head(b, &message), 0);
     if (!b->walk)
-        open_walk(b);
+        assert_int_equal(open_walk(b, &message), 0);
     assert_int_equal(vt_replay_go_on(b->walk, VT_TICKS_MASK, &message), 0);
     vt_process_free(&process);
 }

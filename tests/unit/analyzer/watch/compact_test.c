@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A log that is compacted again and again while it is written gives in the end what it would give whole.
+ *
+ *     compact_test [LOG...]
+ *
+ * Each log is written anew step by step, twice: as it was, and with its chunks at other places, as they were given back
+ * and taken again. At each step the second one is opened with its summary, goes on, writes the next one and is closed. Where
+ * there is LOG.nvml it is written, too. The JSON is the same, but for what says that it was compacted.
+ */
+#include "build.h"
+#include "build_process.h"
+#include "report/formats.h"
+
+#include "tests/unit/analyzer/log_maker.c"
+#include "tests/unit/analyzer/log_player.c"
+
+static int log_count;
+static char **logs;
+static char whole_path[sizeof maker_path + 8], summary_path[sizeof maker_path + 16];
+
+static struct vt_model_options options = {
+    .device = -1, .timeline = VT_TIMELINE_COURSES | VT_TIMELINE_MAPS | VT_TIMELINE_CHANGES};
+
+/* Leaves out what is between `from` and the first `to` behind it, with both and a comma, wherever it is. */
+static void leave_out(char *text, const char *from, const char *to) {
+    for (char *at = text; (at = strstr(at, from));) {
+        char *end = strstr(at + strlen(from), to);
+        assert_non_null(end);
+        end += strlen(to);
+        end += *end == ',';
+        memmove(at, end, strlen(end) + 1);
+    }
+}
+
+static void leave_out_spaces(char *text) {
+    char *to = text;
+    for (const char *at = text; *at; at++)
+        if (*at != ' ' && *at != '\n')
+            *to++ = *at;
+    *to = 0;
+}
+
+static char *text_of(struct vt_follow *f) {
+    struct vt_model model;
+    struct vt_string message = {0};
+    struct vt_format_options how = {0};
+    char *text = NULL, *at;
+    size_t length;
+    if (vt_builder.go_on(f, UINT64_MAX, &model, &message))
+        fail_msg("%s", message.text);
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_fmt_json_write(&model, &how, out), 0);
+    fclose(out);
+    vt_build_free(&model);
+    leave_out_spaces(text);
+    leave_out(text, "\"compacted_until_ns\"", ",");
+    leave_out(text, "\"Singleeventssince", "exactforthewholerun.\"");
+    for (at = text; (at = strstr(at, ",]"));) /* it was the last note */
+        memmove(at, at + 1, strlen(at));
+    leave_out(text, "\"setting\":", ","); /* another setting is not tried */
+    for (at = text; (at = strstr(at, whole_path));)
+        memcpy(at, maker_path, strlen(maker_path));
+    return text;
+}
+
+/* LOG.nvml up to a time, for a log whose header is `head`. */
+static void save_samples(const char *from, const char *to, const struct vt_log_header *head,
+                         uint64_t until) {
+    VT_SCOPED char *source = vt_nvml_file_path(from);
+    VT_SCOPED char *path = vt_nvml_file_path(to);
+    VT_SCOPED_FD fd = open(source, O_RDONLY | O_CLOEXEC);
+    VT_SCOPED uint8_t *bytes = vt_alloc(VT_NVML_MOST_BYTES + 8, 1);
+    ssize_t length = fd < 0 ? 0 : vt_file_read_at(fd, bytes, VT_NVML_MOST_BYTES, 0);
+    struct vt_nvml_header header = vt_nvml_file_header(head);
+    const char *what;
+    uint32_t at = sizeof header, next;
+    unlink(path);
+    if (length < (ssize_t)sizeof header)
+        return;
+    memcpy(bytes, &header, sizeof header);
+    for (; (next = vt_log_next(bytes, at, ((uint32_t)length & ~7u) + 4, &what)); at += next) {
+        uint64_t word[2];
+        memcpy(word, bytes + at, sizeof word);
+        if (vt_word_type(word[0]) == VT_REC_SAMPLE && vt_when_ticks(word[1]) > until)
+            break;
+    }
+    player_save(path, bytes, at);
+}
+
+static void play(const char *path, uint32_t steps, uint32_t seed, bool hides) {
+    struct player p;
+    struct vt_follow *whole = NULL, *broken = NULL;
+    struct vt_string message = {0};
+    const struct vt_log_header *head;
+    player_start(&p, path);
+    head = (const struct vt_log_header *)p.now;
+    p.hides = hides;
+    unlink(summary_path);
+    for (uint32_t i = 1; i <= steps + 1; i++) {
+        uint64_t until = (uint64_t)((double)p.last * i / (steps + 1));
+        if (i <= steps)
+            player_write_until(&p, until, &seed);
+        else
+            player_end(&p);
+        player_compact(&p);
+        player_save(whole_path, p.now, p.length);
+        player_save(maker_path, p.compacted, p.compacted_length);
+        save_samples(path, whole_path, head, i <= steps ? until : UINT64_MAX);
+        save_samples(path, maker_path, head, i <= steps ? until : UINT64_MAX);
+        if (i == 1)
+            assert_int_equal(vt_builder.follow(whole_path, &options, &whole, &message), 0);
+        if (!broken) /* sometimes it stays open, and finds the summary that it has just written */
+            assert_int_equal(vt_builder.follow(maker_path, &options, &broken, &message), 0);
+        if (i > steps || i % 3 == 0) {
+            VT_SCOPED char *expected = text_of(whole);
+            VT_SCOPED char *found = text_of(broken);
+            player_expect_same(expected, found, path);
+        } else {
+            free(text_of(whole)); /* two steps in one would be another reading */
+        }
+        if (i > steps)
+            break;
+        if (vt_build_save(broken, &p.summary, &message))
+            fail_msg("%s", message.text);
+        assert_int_equal(p.summary, i);
+        player_compact(&p);
+        player_save(maker_path, p.compacted, p.compacted_length);
+        struct vt_log log;
+        assert_int_equal(vt_log_open(maker_path, &log, &message), 0);
+        player_give_back(&p, &log);
+        vt_log_close(&log);
+        player_save(maker_path, p.compacted, p.compacted_length);
+        if (player_chance(&seed, 2)) {
+            vt_builder.unfollow(broken);
+            broken = NULL;
+        }
+    }
+    vt_builder.unfollow(whole);
+    vt_builder.unfollow(broken);
+    player_free(&p);
+}
+
+static void compacted(void **state) {
+    (void)state;
+    char made[sizeof maker_path + 8];
+    snprintf(made, sizeof made, "%s.made", maker_path);
+    player_make(made);
+    for (uint32_t steps = 1; steps <= 40; steps += 13)
+        play(made, steps, steps, steps % 2);
+    unlink(made);
+    for (int i = 0; i < log_count; i++)
+        for (uint32_t steps = 1; steps <= 10; steps += 9)
+            play(logs[i], steps, steps, false);
+}
+
+static int remove_folder(void **state) {
+    save_samples("/nowhere", whole_path, &(struct vt_log_header){0}, 0);
+    save_samples("/nowhere", maker_path, &(struct vt_log_header){0}, 0);
+    unlink(whole_path);
+    unlink(summary_path);
+    return maker_remove_folder(state);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(compacted)};
+    log_count = argc - 1;
+    logs = argv + 1;
+    int error = maker_make_folder(NULL);
+    snprintf(whole_path, sizeof whole_path, "%s", maker_path);
+    memcpy(strrchr(whole_path, '/') + 1, "all", 3); /* as long a name */
+    snprintf(summary_path, sizeof summary_path, "%s.summary", maker_path);
+    return error ? error : cmocka_run_group_tests(tests, NULL, remove_folder);
+}
