@@ -570,7 +570,7 @@ int vt_build_save(struct vt_follow *f, uint64_t *generation, struct vt_string *m
     int error = go_on(f, UINT64_MAX, &p, message);
     vt_process_free(&p);
     *generation = f->b.log.summary + 1;
-    return error ? error : vt_replay_save(f->b.walk, &f->b.log, *generation, message);
+    return error ? error : vt_replay_save(f->b.walk, &f->b.log, *generation, UINT64_MAX, message);
 }
 
 const struct vt_log *vt_build_log(const struct vt_follow *f) {

@@ -186,11 +186,14 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
                     struct vt_string *message) {
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
-    struct vt_run_beside nvml = {0};
-    if (paths->own_list) /* else the enclosing run samples */
+    struct vt_run_beside nvml = {0}, compactor = {0};
+    if (paths->own_list) { /* else the enclosing run does */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
+        vt_run_compact_start(&compactor, paths->list);
+    }
     int status = vt_run_child_run(plan, &child, message);
     vt_run_beside_stop(&nvml);
+    vt_run_beside_stop(&compactor);
     if (status)
         return status;
     vt_run_logs_read(paths->list, &logs);

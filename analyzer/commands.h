@@ -21,6 +21,7 @@ int vt_cmd_diff(int argc, char **argv);
 int vt_cmd_export(int argc, char **argv);
 int vt_cmd_snapshot(int argc, char **argv);
 int vt_cmd_merge(int argc, char **argv);
+int vt_cmd_compact(int argc, char **argv);
 int vt_cmd_pack(int argc, char **argv);
 int vt_cmd_watch(int argc, char **argv);
 int vt_cmd_dump(int argc, char **argv);

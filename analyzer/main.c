@@ -21,6 +21,7 @@ static const struct vt_command commands[] = {
     {"diff", "show what changed between two runs", vt_cmd_diff},
     {"export", "write a run as a file for another tool", vt_cmd_export},
     {"merge", "make one small file of many logs, which other tools read", vt_cmd_merge},
+    {"compact", "let a long log use its space again", vt_cmd_compact},
     {"pack", "make one file of a log that any machine can read", vt_cmd_pack},
     {"snapshot", "ask a running process what holds its GPU memory", vt_cmd_snapshot},
     {"watch", "follow running processes: what they hold, and what grows", vt_cmd_watch},

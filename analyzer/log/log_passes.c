@@ -452,8 +452,16 @@ static void leave_chunks(const struct vt_log *log, uint64_t until, struct chunk_
         if (piece.first_ticks <= until)
             piece.first_ticks = until + 1;
         *VT_ADD(*later, *later_count, *later_room) = piece;
-        chunks[piece.number].state = passes->chunks[piece.number].state;
+        if (chunks[piece.number].state == CHUNK_COVERED)
+            chunks[piece.number].state = CHUNK_FINISHED;
     }
+}
+
+void vt_log_leave_covered(struct vt_log *log, uint64_t until) {
+    struct vt_log_chunk *later = NULL;
+    size_t count = 0, room = 0;
+    leave_chunks(log, until, log->passes->chunks, &later, &count, &room);
+    free(later);
 }
 
 static void check_chunks(const struct vt_log *log, struct vt_state *s) {

@@ -145,6 +145,7 @@ struct vt_log {
     struct vt_log_header header; /* its text fields are NUL-terminated */
     uint64_t
         summary; /* generation of the summary that it was opened with (summary.h); 0: it has none */
+    uint64_t summary_bytes; /* of that which was written last; 0: none was */
     uint64_t
         until; /* ticks: single events are there from then on, what was before is in the summary */
     struct vt_summary_rest *rest; /* of it, for vt_summary_take */
@@ -254,7 +255,7 @@ int vt_log_open_to_follow(const char *path, struct vt_log *log, struct vt_string
 int vt_log_go_on(struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
-/* Whether the summary that it was opened with has all of a chunk, which then had this generation: the chunk may be given
+/* Whether the summary that it was opened with, or that was written since, has all of a chunk, which then had this generation: the chunk may be given
  * back. `number`: below vt_log_chunks. */
 bool vt_log_is_covered(const struct vt_log *log, uint32_t number, uint32_t *generation);
 uint32_t vt_log_chunks(const struct vt_log *log);

@@ -54,7 +54,7 @@ static int sync_folder(const char *path) {
     return fd < 0 || fsync(fd) ? -errno : 0;
 }
 
-static int write_file(struct vt_log *log, struct head head, const char *path,
+static int write_file(struct vt_log *log, struct head head, const char *path, uint64_t most,
                       void (*more)(void *of, struct vt_state *s), void *of,
                       struct vt_string *message) {
     struct stat st;
@@ -74,6 +74,12 @@ static int write_file(struct vt_log *log, struct head head, const char *path,
     vt_log_state(log, head.until, &s);
     more(of, &s);
     int error = vt_state_end(&s, path, message);
+    log->summary_bytes = s.at;
+    if (!error && s.at > most) {
+        vt_string_format(message, "%s: expected at most %s, found %s", path, VT_BYTES(most),
+                         VT_BYTES(s.at));
+        error = -EFBIG;
+    }
     /* whoever may read the log may read it */
     bool done = error || (!fstat(log->fd, &st) && !fchmod(fd, st.st_mode & 0777) && !fdatasync(fd));
     int reason = errno;
@@ -88,7 +94,7 @@ static int write_file(struct vt_log *log, struct head head, const char *path,
     return error;
 }
 
-int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until,
+int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, uint64_t most,
                      void (*more)(void *of, struct vt_state *s), void *of,
                      struct vt_string *message) {
     VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
@@ -102,15 +108,20 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until,
     }
     uint64_t newest = vt_log_passed(log).newest;
     struct head head = head_of(log, generation, until < newest ? until : newest);
-    int error = write_file(log, head, anew, more, of, message);
+    int error = write_file(log, head, anew, most, more, of, message);
     if (error) {
         unlink(anew);
         return error;
     }
     error = rename(anew, path) ? -errno : sync_folder(path);
-    if (error)
+    if (error) {
         vt_string_format(message, "%s: cannot be written: %s", path, strerror(-error));
-    return error;
+        return error;
+    }
+    vt_log_leave_covered(log, head.until);
+    log->summary = generation;
+    log->until = head.until;
+    return 0;
 }
 
 /* --- reading --- */

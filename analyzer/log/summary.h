@@ -12,9 +12,9 @@
 #include "log_reader.h"
 
 /* Writes it, in place of the one before: what was read of the log, and what `more` saves. It is on the disk when it
- * returns. `until`: the events up to that time, in ticks, are known to `more`, and no later ones. Returns 0, or
+ * returns. `most`: more than so many bytes are none (-EFBIG). `until`: the events up to that time, in ticks, are known to `more`, and no later ones. Returns 0, or
  * -errno with `message`. */
-int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until,
+int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, uint64_t most,
                      void (*more)(void *of, struct vt_state *s), void *of,
                      struct vt_string *message);
 

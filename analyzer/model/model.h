@@ -595,7 +595,6 @@ const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 #include "stack_text.h"
 #include "suppress.h"
 #include "user_code.h"
-
 #include "builder.h"
 
 #endif

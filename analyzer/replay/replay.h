@@ -258,8 +258,9 @@ struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window
 /* Loads what the log's summary has of an earlier replay, if it has one, before the first step. After an error the walk can
  * only be closed. */
 int vt_replay_load(struct vt_walk *walk, struct vt_string *message);
-/* Writes the log's summary: what is known of the log and of its replay by now, but for rehearsals. */
-int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation,
+/* Writes the log's summary: what is known of the log and of its replay by now, but for rehearsals. `most`: see
+ * vt_summary_write. */
+int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation, uint64_t most,
                    struct vt_string *message);
 /* Replays the events up to `until`, in ticks, that were read by now (vt_log_go_on). */
 int vt_replay_go_on(struct vt_walk *walk, uint64_t until, struct vt_string *message);

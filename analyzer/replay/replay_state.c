@@ -279,9 +279,9 @@ int vt_replay_load(struct vt_walk *walk, struct vt_string *message) {
     return vt_summary_take(walk->log, walk_state, walk, message);
 }
 
-int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation,
+int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation, uint64_t most,
                    struct vt_string *message) {
     vt_walk_let_go(walk, log);
-    return vt_summary_write(log, generation, vt_merge_until(walk->merge), walk_state, walk,
+    return vt_summary_write(log, generation, vt_merge_until(walk->merge), most, walk_state, walk,
                             message);
 }

@@ -14,6 +14,7 @@
  *     run_child.h      the command as a process
  *     run_beside.h     processes that look after the logs while it runs
  *     run_nvml.h       samples from NVML while it runs
+ *     run_compact.h    compacts the logs while it runs
  *     run_logs.h       the logs that it wrote, and the lines at the end
  *     run_check.h      --check: the gate at the end
  *     run_pytest.h     --check: pytest loads the plugin that judges each test
@@ -25,6 +26,7 @@
 #include "run_beside.h"
 #include "run_check.h"
 #include "run_child.h"
+#include "run_compact.h"
 #include "run_elf.h"
 #include "run_inject.h"
 #include "run_logs.h"

@@ -160,9 +160,9 @@ static uint32_t play(const char *name, uint32_t steps, uint32_t seed, bool hides
         expect_given(name, &all, &parts);
         if (i <= steps) {
             p.summary++;
-            assert_int_equal(
-                vt_summary_write(&b, p.summary, vt_merge_until(of_b), merge_state, of_b, &message),
-                0);
+            assert_int_equal(vt_summary_write(&b, p.summary, vt_merge_until(of_b), UINT64_MAX,
+                                              merge_state, of_b, &message),
+                             0);
         } else {
             expect_same_tables(name, &a, &b);
         }
@@ -217,8 +217,9 @@ static void make_summary(void) {
     struct given given = {0};
     vt_merge_go_on(merge, p.last / 3);
     take(merge, &given);
-    assert_int_equal(vt_summary_write(&log, 5, vt_merge_until(merge), merge_state, merge, &message),
-                     0);
+    assert_int_equal(
+        vt_summary_write(&log, 5, vt_merge_until(merge), UINT64_MAX, merge_state, merge, &message),
+        0);
     vt_merge_close(merge);
     vt_log_close(&log);
     ((struct vt_log_header *)p.now)->summary = 5;

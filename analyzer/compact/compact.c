@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When a log is compacted, and in which order (see compact.h).
+ *
+ * Each time the log is opened anew: then what is known is what the last summary says and what was written since, and
+ * a compactor that goes on after another one was killed is no other case.
+ */
+#define _GNU_SOURCE
+#include "compact.h"
+
+#include "give_back.h"
+#include "log/log.h"
+#include "model/timeline.h"
+#include "replay/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of the bytes that log and summary may have together, so much is the summary's. There are two of it for a moment. */
+#define SUMMARY_SHARE 8u
+/* A log is compacted when so much of its own bytes was written since the last time: more often would write the summary more
+ * often than it need be, more rarely would leave too little room meanwhile. */
+#define WRITTEN_SHARE 8u
+#define WRITTEN_LEAST 16u            /* chunks */
+#define NO_BOUND      (256ull << 20) /* of a log without a bound: as if it was this one */
+#define LOOK_MS       1000u          /* whether the process lives */
+#define SHORT_MS      200u           /* from one summary to the next where it has no space left */
+
+struct vt_compactor {
+    char *path;
+    int fd;
+    struct vt_log_header *header; /* mapped */
+    struct vt_free_offer *offer;  /* NULL: nobody is there to take them */
+    uint64_t chunks, taken; /* header.chunks, and vt_free_offer_taken, when it was compacted last */
+    uint64_t looked_ns, compacted_ns;
+    bool ended;
+    struct vt_compacted done;
+};
+
+static uint64_t bound_of(const struct vt_log_header *header) {
+    return header->bound ? header->bound : NO_BOUND;
+}
+
+bool vt_compact_wanted(const struct vt_log_header *header) {
+    return header->bound && header->version >= VT_LOG_VERSION_AGAIN &&
+           !(header->flags & VT_FLAG_BUFFERED);
+}
+
+/* --- one log --- */
+
+static int refuse(const struct vt_compactor *c, struct vt_string *message) {
+    const struct vt_log_header *h = c->header;
+    if (h->version < VT_LOG_VERSION_AGAIN)
+        vt_string_format(message,
+                         "%s: offset %zu: cannot be compacted: expected format version %u "
+                         "or later, found %u",
+                         c->path, offsetof(struct vt_log_header, version), VT_LOG_VERSION_AGAIN,
+                         h->version);
+    else if (h->flags & VT_FLAG_BUFFERED)
+        vt_string_format(message,
+                         "%s: cannot be compacted: it is written in blocks, as its file "
+                         "system guarantees no space",
+                         c->path);
+    else
+        return 0;
+    return -EOPNOTSUPP;
+}
+
+static int open_log(struct vt_compactor *c, struct vt_string *message) {
+    struct vt_log_header header;
+    uint64_t bytes;
+    c->fd = open(c->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (c->fd < 0) {
+        int error = errno;
+        vt_string_format(message, "%s: cannot be compacted: %s", c->path, strerror(error));
+        return -error;
+    }
+    int error = vt_log_read_header(c->fd, c->path, &header, &bytes, message);
+    if (error)
+        return error;
+    if (flock(c->fd, LOCK_EX | LOCK_NB)) {
+        vt_string_format(message, "%s: another process compacts it", c->path);
+        return -EBUSY;
+    }
+    c->header = mmap(NULL, sizeof *c->header, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+    if (c->header == MAP_FAILED) {
+        error = errno;
+        c->header = NULL;
+        vt_string_format(message, "%s: cannot be mapped: %s", c->path, strerror(error));
+        return -error;
+    }
+    error = refuse(c, message);
+    if (!error && vt_log_is_running(c->header))
+        c->offer = vt_free_offer_start(c->header->free_chunks);
+    return error;
+}
+
+int vt_compactor_open(const char *log, struct vt_compactor **compactor, struct vt_string *message) {
+    struct vt_compactor *c = vt_alloc(1, sizeof *c);
+    c->fd = -1;
+    c->path = vt_strdup(log);
+    int error = open_log(c, message);
+    if (error) {
+        vt_compactor_close(c);
+        c = NULL;
+    }
+    *compactor = c;
+    return error;
+}
+
+void vt_compactor_close(struct vt_compactor *c) {
+    if (!c)
+        return;
+    vt_free_offer_stop(c->offer);
+    if (c->header)
+        munmap(c->header, sizeof *c->header);
+    vt_file_close_scoped(&c->fd);
+    free(c->path);
+    free(c);
+}
+
+struct vt_compacted vt_compactor_done(const struct vt_compactor *c) {
+    struct vt_compacted done = c->done;
+    struct stat st;
+    done.log_bytes = fstat(c->fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+    return done;
+}
+
+/* --- a summary --- */
+
+/* What was known and what is new, up to the time from which more may come. */
+static int write_summary(struct vt_compactor *c, struct vt_log *log, struct vt_string *message) {
+    struct vt_replay replay = {0};
+    struct vt_history history;
+    struct vt_pictures pictures;
+    struct vt_window all = {0, VT_TICKS_MASK};
+    vt_history_open(&history, log->header.program_end);
+    vt_pictures_open(&pictures, VT_TIMELINE_COURSES | VT_TIMELINE_MAPS | VT_TIMELINE_CHANGES, -1);
+    struct vt_walk *walk = vt_replay_open(
+        log, all, (struct vt_replay_wishes){.history = &history, .pictures = &pictures}, &replay);
+    int error = vt_replay_load(walk, message);
+    if (!error)
+        error = vt_replay_go_on(walk, VT_TICKS_MASK, message);
+    if (!error)
+        error = vt_replay_save(walk, log, log->summary + 1, bound_of(c->header) / SUMMARY_SHARE,
+                               message);
+    vt_replay_close(walk);
+    vt_pictures_close(&pictures);
+    vt_history_close(&history);
+    vt_replay_free(&replay);
+    return error;
+}
+
+/* From now on the log needs it. */
+static int name_summary(struct vt_compactor *c, uint64_t generation, struct vt_string *message) {
+    if (c->header->version_min < VT_LOG_VERSION_AGAIN)
+        __atomic_store_n(&c->header->version_min, VT_LOG_VERSION_AGAIN, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->header->summary, generation, __ATOMIC_SEQ_CST);
+    if (!msync(c->header, sizeof *c->header, MS_SYNC))
+        return 0;
+    int error = errno;
+    vt_string_format(message, "%s: cannot be written: %s", c->path, strerror(error));
+    return -error;
+}
+
+static int give_back(struct vt_compactor *c, const struct vt_log *log, struct vt_string *message) {
+    struct vt_free_chunks found = {0};
+    int error = vt_free_chunks_empty(log, c->fd, !log->running, &found, message);
+    c->done.chunks += found.emptied;
+    if (c->offer && !error)
+        vt_free_offer_put(c->offer, &found);
+    else
+        free(found.words);
+    return error;
+}
+
+/* How many chunks were taken again. */
+static uint64_t taken(const struct vt_compactor *c) {
+    return c->offer ? vt_free_offer_taken(c->offer) : 0;
+}
+
+int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
+    struct vt_log log;
+    c->chunks = __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED);
+    c->taken = taken(c);
+    int error = vt_log_open_to_follow(c->path, &log, message);
+    if (error)
+        return error;
+    error = write_summary(c, &log, message);
+    if (!error)
+        error = name_summary(c, log.summary, message);
+    if (!error)
+        error = give_back(c, &log, message);
+    c->compacted_ns = vt_now_ns();
+    c->done.until_ns = vt_clock_ns(vt_clock_of(&log), log.until);
+    c->done.summary_bytes = log.summary_bytes;
+    vt_log_close(&log);
+    return error;
+}
+
+/* --- while the process runs --- */
+
+/* So many chunks were written to since the last time. */
+static uint64_t written(const struct vt_compactor *c) {
+    return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) - c->chunks + taken(c) - c->taken;
+}
+
+/* The process may have no chunk left: the last summary covered little, since a snapshot or a slow thread held it up. */
+static bool is_short(const struct vt_compactor *c, uint64_t now) {
+    uint64_t most = bound_of(c->header) / VT_CHUNK_BYTES;
+    return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) >= most - most * 3 / 8 &&
+           now - c->compacted_ns >= SHORT_MS * 1000000ull && !vt_free_offer_left(c->offer);
+}
+
+static bool is_due(const struct vt_compactor *c, uint64_t now) {
+    uint64_t share = bound_of(c->header) / VT_CHUNK_BYTES / WRITTEN_SHARE;
+    return written(c) >= (share < WRITTEN_LEAST ? WRITTEN_LEAST : share) || is_short(c, now);
+}
+
+int vt_compactor_go_on(struct vt_compactor *c, bool *ended, struct vt_string *message) {
+    uint64_t now = vt_now_ns();
+    if (now - c->looked_ns >= LOOK_MS * 1000000ull || c->header->exit_kind != VT_EXIT_NONE) {
+        c->looked_ns = now;
+        c->ended = !vt_log_is_running(c->header);
+    }
+    *ended = c->ended;
+    if (c->ended)
+        return 0;
+    return is_due(c, now) ? vt_compactor_compact(c, message) : 0;
+}

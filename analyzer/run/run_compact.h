@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compacts the logs of a run while their processes run (compact/compact.h). For cmd_run.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_RUN_COMPACT_H
+#define VRAMTRACE_ANALYZER_RUN_COMPACT_H
+
+#include "run_beside.h"
+
+/* Starts it for the logs that the list file names, now or later. What goes wrong with one is said on stderr, and that log
+ * is left as it is. */
+void vt_run_compact_start(struct vt_run_beside *beside, const char *list);
+
+#endif
