@@ -141,7 +141,7 @@ static int write_summary(struct vt_compactor *c, struct vt_log *log, struct vt_s
     struct vt_pictures pictures;
     struct vt_window all = {0, VT_TICKS_MASK};
     vt_history_open(&history, log->header.program_end);
-    vt_pictures_open(&pictures, VT_TIMELINE_COURSES | VT_TIMELINE_MAPS | VT_TIMELINE_CHANGES, -1);
+    vt_pictures_open(&pictures, VT_TIMELINE_ALL, -1);
     struct vt_walk *walk = vt_replay_open(
         log, all, (struct vt_replay_wishes){.history = &history, .pictures = &pictures}, &replay);
     int error = vt_replay_load(walk, message);
