@@ -247,7 +247,7 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
             base, head.number, head.tid, head.entered_at,
             vt_chunk_is_finished(&head) ? " finished" : "");
     if (head.generation)
-        fprintf(out, " generation=%" PRIu64, head.generation);
+        fprintf(out, " generation=%" PRIu64 " taken=%" PRIu64, head.generation, head.taken);
     fputs(head.magic == VT_CHUNK_MAGIC ? "\n" : " (wrong magic: skipped)\n", out);
     if (head.magic != VT_CHUNK_MAGIC)
         return;

@@ -31,7 +31,8 @@ enum {
     CHUNK_OPEN,     /* more may be written to it */
     CHUNK_FINISHED, /* nothing more */
     CHUNK_COVERED,  /* likewise, and what it had is in a summary: its bytes are gone, or will be */
-    CHUNK_OTHER     /* damaged, or no chunk of records */
+    CHUNK_OTHER,    /* damaged, or no chunk of records */
+    CHUNK_UNSEEN    /* nobody has taken it yet, or written to it */
 };
 
 /* What goes on from pass to pass. */
@@ -278,61 +279,61 @@ static void open_chunk(struct vt_log_passes *passes, uint32_t number) {
 
 /* --- chunks that were taken again: log_chunk.h --- */
 
-/* A chunk that was taken since the last pass, by the time of its first event: none yet is UINT64_MAX. */
+/* A chunk that was taken since the last pass. */
 struct taken {
-    uint64_t first_ticks;
+    uint64_t ticks;
     uint32_t number;
 };
 
 static int compare_taken(const void *a, const void *b) {
     const struct taken *x = a, *y = b;
-    return VT_ORDER({x->first_ticks, y->first_ticks}, {x->number, y->number});
+    return VT_ORDER({x->ticks, y->ticks}, {x->number, y->number});
 }
 
-static uint64_t first_ticks_of(const uint8_t *chunk, uint32_t have, uint8_t *record) {
-    struct vt_short_records records;
-    struct vt_short_span span = {0};
-    uint64_t word[2], first = UINT64_MAX;
-    uint32_t length;
-    vt_short_records_start(&records, chunk, have);
-    do {
-        first = vt_short_records_pass(&records, &span);
-        length = first == UINT64_MAX ? vt_short_records_next(&records, record) : 0;
-        memcpy(word, record, sizeof word);
-        if (length && vt_word_type(word[0]) < 0x80)
-            return vt_when_ticks(word[1]);
-    } while (length);
-    return first;
+/* Whether a chunk has records that no pass has seen, and its header. Before its first record is there, a thread may be about to
+ * take it: then its header may be of the time before. */
+static int look_at_chunk(const struct vt_log *log, uint32_t number, struct vt_chunk_header *head,
+                         bool *anew, struct vt_string *message) {
+    const struct chunk_read *chunk = &log->passes->chunks[number];
+    const uint64_t at = (uint64_t)number * VT_CHUNK_BYTES;
+    uint64_t word = 0;
+    uint32_t got;
+    *anew = false;
+    int error = vt_log_read_at(log->fd, log->path, head, sizeof *head, at, &got, message);
+    if (error || got < sizeof *head || !head->magic)
+        return error;
+    if (chunk->state == CHUNK_COVERED && head->generation <= chunk->generation)
+        return 0;
+    error =
+        vt_log_read_at(log->fd, log->path, &word, sizeof word, at + sizeof *head, &got, message);
+    *anew = word || head->magic != VT_CHUNK_MAGIC;
+    if (*anew && !error)
+        error = vt_log_read_at(log->fd, log->path, head, sizeof *head, at, &got, message);
+    return error;
 }
 
-/* Opens the chunks that were not there before, and the covered ones that have a new generation. They lie in the file in
- * any order; each thread took its own one after the other, and in that order they are passed. */
-static int open_taken(struct vt_log *log, uint8_t *bytes, uint8_t *record,
-                      struct vt_string *message) {
+/* Opens the chunks that were not there before, and the covered ones that have a new generation. They lie in the file in any
+ * order; they are passed as they were taken, because what a thread records refers to what it did before. */
+static int open_taken(struct vt_log *log, struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
     struct vt_chunk_header head;
     VT_SCOPED struct taken *taken = NULL;
     size_t count = 0, room = 0;
     uint64_t chunks = log->file_bytes / VT_CHUNK_BYTES;
     for (uint32_t i = 1; i < chunks; i++) {
-        uint64_t at = (uint64_t)i * VT_CHUNK_BYTES;
-        uint32_t got;
-        if (i < passes->chunk_count && passes->chunks[i].state != CHUNK_COVERED)
-            continue;
-        int error = vt_log_read_at(log->fd, log->path, &head, sizeof head, at, &got, message);
-        if (error)
-            return error;
+        bool anew;
         if (i == passes->chunk_count)
             *VT_ADD(passes->chunks, passes->chunk_count, passes->chunk_room) =
-                (struct chunk_read){0};
-        else if (got < sizeof head || head.magic != VT_CHUNK_MAGIC ||
-                 head.generation <= passes->chunks[i].generation)
+                (struct chunk_read){.state = CHUNK_UNSEEN};
+        if (passes->chunks[i].state != CHUNK_COVERED && passes->chunks[i].state != CHUNK_UNSEEN)
             continue;
-        error = vt_log_read_at(log->fd, log->path, bytes, VT_CHUNK_BYTES, at, &got, message);
+        int error = look_at_chunk(log, i, &head, &anew, message);
         if (error)
             return error;
+        if (!anew)
+            continue;
         passes->chunks[i] = (struct chunk_read){.generation = (uint32_t)head.generation};
-        *VT_ADD(taken, count, room) = (struct taken){first_ticks_of(bytes, got, record), i};
+        *VT_ADD(taken, count, room) = (struct taken){head.taken, i};
     }
     vt_sort(taken, count, sizeof *taken, compare_taken);
     for (size_t i = 0; i < count; i++)
@@ -413,7 +414,7 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     VT_SCOPED uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
     VT_SCOPED uint8_t *record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
     if (log->summary)
-        error = open_taken(log, bytes, record, message);
+        error = open_taken(log, message);
     if (!error)
         error = take_open(log, bytes, record, message);
     if (!error)
@@ -472,7 +473,7 @@ static void check_chunks(const struct vt_log *log, struct vt_state *s) {
         vt_state_refuse(s, "expected chunks, found none");
     for (size_t i = 0; i < passes->chunk_count; i++) {
         const struct chunk_read *chunk = &passes->chunks[i];
-        if (chunk->state > CHUNK_OTHER || chunk->end > VT_CHUNK_BYTES ||
+        if (chunk->state > CHUNK_UNSEEN || chunk->end > VT_CHUNK_BYTES ||
             (chunk->end && chunk->end < first))
             vt_state_refuse(s, "expected a chunk's end, found %u", chunk->end);
     }

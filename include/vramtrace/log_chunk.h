@@ -16,7 +16,9 @@
  *     24    8 its generation + 1: the thread has filled it, and nothing in it changes any more until it is taken again
  *             (atomic; since version 11; see vt_chunk_is_finished)
  *     32    8 generation: how often it was taken again (atomic; since version 12)
- *     40   24 zero
+ *     40    8 taken: ticks when the thread took it (atomic; since version 12). The chunks of a thread have an order by it,
+ *             wherever they lie
+ *     48   16 zero
  *     64      records
  */
 struct vt_chunk_header {
@@ -26,7 +28,8 @@ struct vt_chunk_header {
     uint64_t entered_at;
     uint64_t finished;
     uint64_t generation;
-    uint64_t zero[3];
+    uint64_t taken;
+    uint64_t zero[2];
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 /* Of a header that may change while it is copied: word by word, in whichever order. */
@@ -53,7 +56,7 @@ static inline bool vt_chunk_is_finished(const struct vt_chunk_header *c) {
  *   2. sets its generation from g to g + 1 by compare-and-swap, which one thread alone can do: the chunk is its own. If the
  *      generation is another one, the word is out of date;
  *   3. clears the word, by compare-and-swap, too: somebody may have done so;
- *   4. sets tid, and writes records.
+ *   4. sets tid and taken, and writes records.
  * `finished` is not touched: it names the generation, so it is never true of the next one.
  *
  * A reader that finds the same generation before and after it read the records has those of that generation and no

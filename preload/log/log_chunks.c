@@ -137,6 +137,7 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
         return false;
     }
     vt_put(&c->tid, t->tid);
+    vt_put(&c->taken, vt_log_now());
     t->used = t->flushed = sizeof *c;
     t->event_room = c->generation || c->number < vt_log_bound.events ? VT_CHUNK_BYTES : 0;
     t->named = false;

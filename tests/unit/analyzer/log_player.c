@@ -78,9 +78,13 @@ static void write_chunk(struct player *p, uint32_t number, uint64_t until) {
         if (c->rows[i].ticks && c->rows[i].ticks <= until)
             c->have = i + 1;
     /* and what stands before the next event, which others may need: once the thread has come so far */
-    bool reached = c->have;
-    for (uint32_t i = 1; i < number && !reached; i++)
-        reached |= p->chunks[i].tid == c->tid && p->chunks[i].have == p->chunks[i].count;
+    bool before = false, done = true;
+    for (uint32_t i = 1; i < number; i++)
+        if (p->chunks[i].rows && p->chunks[i].tid == c->tid) {
+            before = true;
+            done &= p->chunks[i].have == p->chunks[i].count;
+        }
+    bool reached = c->have || (before && done);
     while (reached && c->have < c->count && !c->rows[c->have].ticks)
         c->have++;
     c->next = UINT64_MAX;
@@ -187,6 +191,7 @@ void player_compact(struct player *p) {
                 struct vt_chunk_header *at = (struct vt_chunk_header *)to;
                 at->number = c->place;
                 at->generation = p->places[c->place].generation;
+                at->taken = i;
                 at->finished = at->finished ? at->generation + 1 : 0;
             }
         }
