@@ -565,18 +565,6 @@ int vt_build_go_on(struct vt_follow *f, uint64_t until, const struct vt_build_na
     return error;
 }
 
-int vt_build_save(struct vt_follow *f, uint64_t *generation, struct vt_string *message) {
-    struct vt_process p = {0};
-    int error = go_on(f, UINT64_MAX, &p, message);
-    vt_process_free(&p);
-    *generation = f->b.log.summary + 1;
-    return error ? error : vt_replay_save(f->b.walk, &f->b.log, *generation, UINT64_MAX, message);
-}
-
-const struct vt_log *vt_build_log(const struct vt_follow *f) {
-    return &f->b.log;
-}
-
 const struct vt_model_options *vt_build_options(const struct vt_follow *f) {
     return &f->options;
 }

@@ -35,10 +35,6 @@ int vt_build_follow(const char *path, const struct vt_model_options *options,
                     struct vt_follow **follow, struct vt_string *message);
 int vt_build_go_on(struct vt_follow *follow, uint64_t until, const struct vt_build_names *names,
                    struct vt_built *built, struct vt_string *message);
-/* Goes on, and writes the log's summary (the options are those of all of the run, with VT_TIMELINE_ALL), of the generation after the one that it was read from. The header does not name it
- * yet: log_chunk.h says what follows. The next step reads from the newest summary that the header names. */
-int vt_build_save(struct vt_follow *follow, uint64_t *generation, struct vt_string *message);
-const struct vt_log *vt_build_log(const struct vt_follow *follow);
 const struct vt_model_options *vt_build_options(const struct vt_follow *follow);
 void vt_build_unfollow(struct vt_follow *follow);
 

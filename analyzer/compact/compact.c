@@ -134,8 +134,7 @@ struct vt_compacted vt_compactor_done(const struct vt_compactor *c) {
 
 /* --- a summary --- */
 
-/* What was known and what is new, up to the time from which more may come. */
-static int write_summary(struct vt_compactor *c, struct vt_log *log, struct vt_string *message) {
+int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *message) {
     struct vt_replay replay = {0};
     struct vt_history history;
     struct vt_pictures pictures;
@@ -148,8 +147,7 @@ static int write_summary(struct vt_compactor *c, struct vt_log *log, struct vt_s
     if (!error)
         error = vt_replay_go_on(walk, VT_TICKS_MASK, message);
     if (!error)
-        error = vt_replay_save(walk, log, log->summary + 1, bound_of(c->header) / SUMMARY_SHARE,
-                               message);
+        error = vt_replay_save(walk, log, log->summary + 1, most, message);
     vt_replay_close(walk);
     vt_pictures_close(&pictures);
     vt_history_close(&history);
@@ -192,7 +190,7 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
     int error = vt_log_open_to_follow(c->path, &log, message);
     if (error)
         return error;
-    error = write_summary(c, &log, message);
+    error = vt_compact_summarize(&log, bound_of(c->header) / SUMMARY_SHARE, message);
     if (!error)
         error = name_summary(c, log.summary, message);
     if (!error)

@@ -39,6 +39,11 @@ struct vt_compacted vt_compactor_done(const struct vt_compactor *compactor);
 
 void vt_compactor_close(struct vt_compactor *compactor); /* NULL: nothing */
 
+/* Writes the summary of a log that was opened: what its last one says and what was read since, up to the time from which more
+ * may come. The header does not name it yet. Returns 0, or -errno with `message`; -EFBIG: it has more than `most` bytes. */
+struct vt_log;
+int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *message);
+
 /* Whether a log is to be compacted while its process runs: it has a bound, and is mapped. */
 struct vt_log_header;
 bool vt_compact_wanted(const struct vt_log_header *header);

@@ -5,11 +5,11 @@
  *     compact_test [LOG...]
  *
  * Each log is written anew step by step, twice: as it was, and with its chunks at other places, as they were given back
- * and taken again. At each step the second one is opened with its summary, goes on, writes the next one and is closed. Where
+ * and taken again. At each step the second one is opened with its summary, goes on, and the next one is written. Where
  * there is LOG.nvml it is written, too. The JSON is the same, but for what says that it was compacted.
  */
 #include "build.h"
-#include "build_process.h"
+#include "compact/compact.h"
 #include "report/formats.h"
 
 #include "tests/unit/analyzer/log_maker.c"
@@ -19,8 +19,7 @@ static int log_count;
 static char **logs;
 static char whole_path[sizeof maker_path + 8], summary_path[sizeof maker_path + 16];
 
-static struct vt_model_options options = {
-    .device = -1, .timeline = VT_TIMELINE_COURSES | VT_TIMELINE_MAPS | VT_TIMELINE_CHANGES};
+static struct vt_model_options options = {.device = -1, .timeline = VT_TIMELINE_ALL};
 
 /* Leaves out what is between `from` and the first `to` behind it, with both and a comma, wherever it is. */
 static void leave_out(char *text, const char *from, const char *to) {
@@ -41,18 +40,15 @@ static void leave_out_spaces(char *text) {
     *to = 0;
 }
 
-static char *text_of(struct vt_follow *f) {
-    struct vt_model model;
-    struct vt_string message = {0};
+/* Frees the model. */
+static char *text_of_model(struct vt_model *model) {
     struct vt_format_options how = {0};
     char *text = NULL, *at;
     size_t length;
-    if (vt_builder.go_on(f, UINT64_MAX, &model, &message))
-        fail_msg("%s", message.text);
     FILE *out = open_memstream(&text, &length);
-    assert_int_equal(vt_fmt_json_write(&model, &how, out), 0);
+    assert_int_equal(vt_fmt_json_write(model, &how, out), 0);
     fclose(out);
-    vt_build_free(&model);
+    vt_build_free(model);
     leave_out_spaces(text);
     leave_out(text, "\"compacted_until_ns\"", ",");
     leave_out(text, "\"Singleeventssince", "exactforthewholerun.\"");
@@ -64,18 +60,28 @@ static char *text_of(struct vt_follow *f) {
     return text;
 }
 
+static char *text_of(struct vt_follow *f) {
+    struct vt_model model;
+    struct vt_string message = {0};
+    if (vt_builder.go_on(f, UINT64_MAX, &model, &message))
+        fail_msg("%s", message.text);
+    return text_of_model(&model);
+}
+
 /* LOG.nvml up to a time, for a log whose header is `head`. */
 static void save_samples(const char *from, const char *to, const struct vt_log_header *head,
                          uint64_t until) {
     VT_SCOPED char *source = vt_nvml_file_path(from);
     VT_SCOPED char *path = vt_nvml_file_path(to);
     VT_SCOPED_FD fd = open(source, O_RDONLY | O_CLOEXEC);
+    unlink(path);
+    if (fd < 0)
+        return;
     VT_SCOPED uint8_t *bytes = vt_alloc(VT_NVML_MOST_BYTES + 8, 1);
-    ssize_t length = fd < 0 ? 0 : vt_file_read_at(fd, bytes, VT_NVML_MOST_BYTES, 0);
+    ssize_t length = vt_file_read_at(fd, bytes, VT_NVML_MOST_BYTES, 0);
     struct vt_nvml_header header = vt_nvml_file_header(head);
     const char *what;
     uint32_t at = sizeof header, next;
-    unlink(path);
     if (length < (ssize_t)sizeof header)
         return;
     memcpy(bytes, &header, sizeof header);
@@ -86,6 +92,18 @@ static void save_samples(const char *from, const char *to, const struct vt_log_h
             break;
     }
     player_save(path, bytes, at);
+}
+
+/* Writes a summary, as a compactor does. Returns its generation. */
+static uint64_t summarize(void) {
+    struct vt_log log;
+    struct vt_string message = {0};
+    if (vt_log_open_to_follow(maker_path, &log, &message) ||
+        vt_compact_summarize(&log, UINT64_MAX, &message))
+        fail_msg("%s", message.text);
+    uint64_t generation = log.summary;
+    vt_log_close(&log);
+    return generation;
 }
 
 static void play(const char *path, uint32_t steps, uint32_t seed, bool hides) {
@@ -121,8 +139,7 @@ static void play(const char *path, uint32_t steps, uint32_t seed, bool hides) {
         }
         if (i > steps)
             break;
-        if (vt_build_save(broken, &p.summary, &message))
-            fail_msg("%s", message.text);
+        p.summary = summarize();
         assert_int_equal(p.summary, i);
         player_compact(&p);
         player_save(maker_path, p.compacted, p.compacted_length);
@@ -154,16 +171,88 @@ static void compacted(void **state) {
             play(logs[i], steps, steps, false);
 }
 
+/* A part of the run. */
+static char *part(const char *path, const char *since, const char *until, const char *phase,
+                  struct vt_string *message) {
+    struct vt_model_options of = options;
+    struct vt_model model;
+    of.since = since;
+    of.until = until;
+    of.phase = phase;
+    int error = vt_builder.build(&path, 1, &of, &model, message);
+    if (error)
+        assert_int_equal(error, -EINVAL);
+    return error ? NULL : text_of_model(&model);
+}
+
+/* What began after the summary is told as without it; earlier parts are refused. */
+static void play_parts(const char *path, bool has_phases) {
+    static const struct {
+        const char *since, *until, *phase;
+        bool refused;
+    } rows[] = {
+        {NULL, NULL, NULL, false},   {"60%", NULL, NULL, false},      {"60%", "80%", NULL, false},
+        {NULL, "80%", NULL, false},  {NULL, NULL, "epoch#30", false}, {"20%", NULL, NULL, true},
+        {NULL, "20%", NULL, true},   {"20%", "80%", NULL, true},      {NULL, NULL, "epoch#3", true},
+        {NULL, NULL, "epoch", true},
+    };
+    struct player p;
+    uint32_t seed = 1;
+    player_start(&p, path);
+    player_write_until(&p, p.last / 2, &seed);
+    player_compact(&p);
+    player_save(maker_path, p.compacted, p.compacted_length);
+    save_samples("/nowhere", whole_path, NULL, 0);
+    save_samples("/nowhere", maker_path, NULL, 0);
+    p.summary = summarize();
+    player_end(&p);
+    player_compact(&p);
+    player_save(whole_path, p.now, p.length);
+    player_save(maker_path, p.compacted, p.compacted_length);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        VT_SCOPED_STRING message = {0};
+        if (rows[i].phase && !has_phases)
+            continue;
+        VT_SCOPED char *expected =
+            part(whole_path, rows[i].since, rows[i].until, rows[i].phase, &message);
+        VT_SCOPED char *found =
+            part(maker_path, rows[i].since, rows[i].until, rows[i].phase, &message);
+        assert_non_null(expected);
+        if (rows[i].refused && !has_phases) { /* nobody knows how far a half of that log goes */
+            continue;
+        } else if (rows[i].refused) {
+            assert_null(found);
+            assert_non_null(strstr(message.text, "the log was compacted, and its summary has all"));
+        } else if (!found) {
+            fail_msg("row %zu: %s", i, message.text);
+        } else {
+            player_expect_same(expected, found, path);
+        }
+    }
+    player_free(&p);
+}
+
+static void parts(void **state) {
+    (void)state;
+    char made[sizeof maker_path + 8];
+    snprintf(made, sizeof made, "%s.made", maker_path);
+    player_make(made);
+    play_parts(made, true);
+    unlink(made);
+    for (int i = 0; i < log_count; i++)
+        play_parts(logs[i], false);
+}
+
 static int remove_folder(void **state) {
-    save_samples("/nowhere", whole_path, &(struct vt_log_header){0}, 0);
-    save_samples("/nowhere", maker_path, &(struct vt_log_header){0}, 0);
+    save_samples("/nowhere", whole_path, NULL, 0);
+    save_samples("/nowhere", maker_path, NULL, 0);
     unlink(whole_path);
     unlink(summary_path);
     return maker_remove_folder(state);
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(compacted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(compacted), cmocka_unit_test(parts)};
     log_count = argc - 1;
     logs = argv + 1;
     int error = maker_make_folder(NULL);
