@@ -129,8 +129,11 @@ static int add_log(struct packing *p, const char *path) {
     int error, left = 20;
     while ((error = try_log(p, path)) > 0 && --left) {
         p->writer = begin;
-        if (ftruncate(begin.fd, (off_t)begin.at))
-            return -errno;
+        if (ftruncate(begin.fd, (off_t)begin.at)) {
+            error = -errno;
+            vt_string_format(&p->message, "%s: %s", p->path, strerror(-error));
+            return error;
+        }
         p->listed.length = listed;
         if (p->listed.text)
             p->listed.text[listed] = 0;

@@ -202,12 +202,13 @@ static void folder_free(struct folder *folder) {
 
 /* Whether `path` is the LOG.nvml or the LOG.summary of a log among the arguments. */
 static bool belongs_to_other(char *const *arguments, int count, const char *path) {
-    for (int i = 0; i < count; i++) {
-        VT_SCOPED char *nvml = vt_log_file_path(arguments[i], VT_PACK_NVML);
-        VT_SCOPED char *summary = vt_log_file_path(arguments[i], VT_PACK_SUMMARY);
-        if (!strcmp(path, nvml) || !strcmp(path, summary))
+    const char *suffix = strrchr(path, '.');
+    if (!suffix || (strcmp(suffix, VT_NVML_SUFFIX) && strcmp(suffix, VT_SUMMARY_SUFFIX)))
+        return false;
+    size_t length = (size_t)(suffix - path);
+    for (int i = 0; i < count; i++)
+        if (strlen(arguments[i]) == length && !strncmp(arguments[i], path, length))
             return true;
-    }
     return false;
 }
 

@@ -60,7 +60,7 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
     if (got >= 8 && !memcmp(h->magic, "vramtrac", 8))
         return refuse_log(message, path, 0,
                           "found the summary that belongs to a log: name the log, which is the "
-                          "file without .summary");
+                          "file without " VT_SUMMARY_SUFFIX);
     size_t shown = got < 8 ? got : 8;
     bool zeros = true;
     for (size_t i = 0; i < shown; i++) {

@@ -321,7 +321,7 @@ static int open_packed(const struct packed *packed, enum vt_pack_kind kind, uint
 
 char *vt_log_file_path(const char *log, enum vt_pack_kind kind) {
     static const char *const suffixes[VT_PACK_KINDS] = {
-        [VT_PACK_LOG] = "", [VT_PACK_NVML] = VT_NVML_SUFFIX, [VT_PACK_SUMMARY] = ".summary"};
+        [VT_PACK_LOG] = "", [VT_PACK_NVML] = VT_NVML_SUFFIX, [VT_PACK_SUMMARY] = VT_SUMMARY_SUFFIX};
     return vt_formatted("%s%s", log, suffixes[kind]);
 }
 

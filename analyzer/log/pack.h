@@ -42,6 +42,8 @@ struct vt_pack_section {
 };
 #define VT_PACK_NAME_MOST 255u
 
+#define VT_SUMMARY_SUFFIX ".summary"
+
 /* Of a section's header with check 0, and its name. (The contents have zstd's checksum.) */
 uint32_t vt_pack_check(struct vt_pack_section section, const char *name);
 
