@@ -184,6 +184,7 @@ void vt_walk_let_go(struct vt_walk *w, struct vt_log *log) {
         vt_pictures_let_go(w->pictures);
     let_go_of_objects(w);
     let_go_of_phases(w, log);
+    vt_owned_let_go(w, log);
 }
 
 bool vt_walk_coarsen(struct vt_walk *w) {

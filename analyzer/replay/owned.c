@@ -163,8 +163,17 @@ static uint32_t *find_lost(const struct vt_addresses *live, uint64_t allocation)
                                                  : NULL;
 }
 
+/* As many stay as the log keeps. */
+static void drop_first(struct vt_replay *r) {
+    free(r->snapshots[0].sums);
+    r->snapshot_count--;
+    memmove(r->snapshots, r->snapshots + 1, r->snapshot_count * sizeof *r->snapshots);
+}
+
 static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     struct vt_replay *r = w->r;
+    if (r->snapshot_count == VT_LOG_SNAPSHOTS)
+        drop_first(r);
     struct vt_replay_snapshot *s = VT_ADD(r->snapshots, r->snapshot_count, r->snapshot_room);
     *s = (struct vt_replay_snapshot){.record = *record};
     struct vt_map segments = list_segments(r);
@@ -228,25 +237,48 @@ void vt_owned_find_next(struct vt_walk *w) {
         w->snapshot < log->snapshot_count ? log->snapshots[w->snapshot].ticks : UINT64_MAX;
 }
 
-/* A bit for each live allocation that has an owner in the last snapshot at the end. */
+/* The last snapshot at the end; NULL: there is none. */
+static const struct vt_rec_snapshot *last_at_end(const struct vt_log *log) {
+    for (size_t i = log->snapshot_count; i-- > 0;)
+        if (log->snapshots[i].why == VT_SNAPSHOT_END || log->snapshots[i].why == VT_SNAPSHOT_EXITED)
+            return &log->snapshots[i];
+    return NULL;
+}
+
+/* A bit for each live allocation that has an owner in it. */
 static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses *live) {
     uint8_t *bits = vt_addresses_bits(live);
-    for (size_t i = log->snapshot_count; i-- > 0;) {
-        size_t count;
-        if (log->snapshots[i].why != VT_SNAPSHOT_END && log->snapshots[i].why != VT_SNAPSHOT_EXITED)
-            continue;
-        const struct vt_log_owned *owned = find_entries(log, log->snapshots[i].number, &count);
-        for (size_t k = 0; k < count; k++) {
-            uint32_t step = owned[k].entry.step;
-            const uint32_t *slot = step != VT_MAP_NONE && hop_of(log, step) == VT_MAP_NONE
-                                       ? find_lost(live, owned[k].entry.allocation)
-                                       : NULL;
-            if (slot)
-                vt_addresses_set(bits, vt_addresses_number(live, slot));
-        }
-        break;
+    const struct vt_rec_snapshot *end = last_at_end(log);
+    size_t count = 0;
+    const struct vt_log_owned *owned = end ? find_entries(log, end->number, &count) : NULL;
+    for (size_t k = 0; k < count; k++) {
+        uint32_t step = owned[k].entry.step;
+        const uint32_t *slot = step != VT_MAP_NONE && hop_of(log, step) == VT_MAP_NONE
+                                   ? find_lost(live, owned[k].entry.allocation)
+                                   : NULL;
+        if (slot)
+            vt_addresses_set(bits, vt_addresses_number(live, slot));
     }
     return bits;
+}
+
+void vt_owned_let_go(const struct vt_walk *w, struct vt_log *log) {
+    const struct vt_rec_snapshot *end = last_at_end(log);
+    VT_SCOPED_MAP waiting = {0};
+    uint32_t newest = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < log->snapshot_count; i++) {
+        const struct vt_rec_snapshot *s = &log->snapshots[i];
+        if (s == end || s->ticks >= w->snapshots_until)
+            vt_map_add_key(&waiting, s->number);
+        if (s->ticks < w->snapshots_until && s->number > newest)
+            newest = s->number;
+    }
+    for (size_t i = 0; i < log->owned_count; i++)
+        if (log->owned[i].snapshot > newest ||
+            vt_map_get(&waiting, log->owned[i].snapshot) != VT_MAP_NONE)
+            log->owned[kept++] = log->owned[i];
+    log->owned_count = kept;
 }
 
 void vt_owned_take_lost(struct vt_replay *r, const struct vt_log *log) {

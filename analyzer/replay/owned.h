@@ -46,6 +46,9 @@ void vt_owned_take(struct vt_walk *w, uint64_t ticks);
 /* The log was read: finds the next one to take. */
 void vt_owned_find_next(struct vt_walk *w);
 
+/* Lets the log's entries go of the snapshots that were taken, but of the last one at the end. */
+void vt_owned_let_go(const struct vt_walk *w, struct vt_log *log);
+
 struct vt_replay;
 
 /* Counts the allocations to which the exit scan found no pointer. One that was made after the scan at

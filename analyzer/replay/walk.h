@@ -246,9 +246,9 @@ void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 
 /* --- let_go.c --- */
 
-/* Lets go of what a summary need not have, so that it is no longer than what there is to say: single changes, maps of
- * no special moment, objects that are gone, and single phases but the last ones and the extreme ones; of the
- * others their sums stay. `log` is the walk's. */
+/* Lets go of what a summary need not have, so that it is no longer than what there is to say: single changes,
+ * maps of no special moment, objects that are gone, what the log has of snapshots that were taken, and single
+ * phases but the last ones and the extreme ones; of the others their sums stay. `log` is the walk's. */
 void vt_walk_let_go(struct vt_walk *w, struct vt_log *log);
 
 /* Halves the history's buckets, of which a site has a sample each. False: there are too few to judge by. */
