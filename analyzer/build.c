@@ -403,6 +403,9 @@ static void judge(struct build *b) {
     vt_judge_blocks(&b->from, b->p);
     if (!b->goes_on)
         vt_replay_drop_live(&b->replay);
+    vt_judge_snapshots(&b->from, b->p);
+    if (!b->goes_on)
+        vt_owned_drop(&b->replay);
     vt_judge_process(&b->from, b->p);
     note_missed(b->p);
     vt_stacks_take_modules(b->from.stacks, b->p);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The order in which conclusions are drawn. A step is told what it is about, and reads of the process what the
- * steps above it have filled: parts.h says what that is. Only these two functions call steps.
+ * steps above it have filled: parts.h says what that is. Only these three functions call steps.
  */
 #include "parts.h"
 
 void vt_judge_blocks(const struct vt_sources *from, struct vt_process *p) {
-    vt_oom_find(from, p);
-    vt_owners_take(from, p);
     vt_lifetime_measure(from, p);
     vt_tests_take_blocks(from, p);
+}
+
+void vt_judge_snapshots(const struct vt_sources *from, struct vt_process *p) {
+    vt_oom_find(from, p);
+    vt_owners_take(from, p);
 }
 
 void vt_judge_process(const struct vt_sources *from, struct vt_process *p) {

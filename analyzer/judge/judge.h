@@ -42,8 +42,10 @@ struct vt_sources {
 };
 
 /* Draw all conclusions, when a process has its sites, devices, objects and phases: fill its leaks, ooms and
- * snapshots, and the rest of its sites. The first reads single blocks, which may be dropped then. */
+ * snapshots, and the rest of its sites. The first reads single blocks, the second what the snapshots say: both may
+ * be dropped then. */
 void vt_judge_blocks(const struct vt_sources *sources, struct vt_process *process);
+void vt_judge_snapshots(const struct vt_sources *sources, struct vt_process *process);
 void vt_judge_process(const struct vt_sources *sources, struct vt_process *process);
 
 /* --- of a device, before its process is judged --- */

@@ -11,7 +11,6 @@
 
 /* What things of one kind hold of one site. */
 struct hop {
-    uint32_t site;
     const struct vt_log_step *of;
     char *kind;     /* what is alike of those that are told as one */
     char *behind;   /* "" nothing */
@@ -24,16 +23,14 @@ struct hop {
 struct telling {
     const struct vt_sources *from;
     const struct vt_process *p;
-    struct hop *hops;
-    size_t count;
+    struct hop *hops; /* of one site */
+    size_t count, room;
 };
 
 static int compare_hops(const void *a, const void *b) {
     const struct hop *x = a, *y = b;
     int kind = strcmp(x->kind, y->kind);
-    return x->site != y->site ? VT_ORDER({x->site, y->site})
-           : kind             ? kind
-                              : VT_ORDER({x->of->number, y->of->number});
+    return kind ? kind : VT_ORDER({x->of->number, y->of->number});
 }
 
 static bool is(const struct vt_log_step *step, const char *name) {
@@ -151,10 +148,10 @@ static char *behind(const struct telling *t, struct hop *hop) {
     return vt_owner_text(t->p, &owner, 0);
 }
 
-static void add(struct telling *t, uint32_t site, const struct vt_log_step *of, uint64_t bytes) {
-    struct hop *hop = &t->hops[t->count++];
-    *hop = (struct hop){
-        .site = site, .of = of, .bytes = bytes, .objects = 1, .least = of->line, .most = of->line};
+static void add(struct telling *t, const struct vt_log_step *of, uint64_t bytes) {
+    struct hop *hop = VT_ADD(t->hops, t->count, t->room);
+    *hop =
+        (struct hop){.of = of, .bytes = bytes, .objects = 1, .least = of->line, .most = of->line};
     hop->behind = behind(t, hop);
     VT_SCOPED char *name = is_object(of) ? class_of(of) : vt_strdup(of->name);
     hop->kind = vt_formatted("%u %s %s", is_object(of), name, hop->behind);
@@ -165,13 +162,13 @@ static void drop(struct hop *hop) {
     free(hop->behind);
 }
 
-/* Adds up what is alike. Returns how many are left, by site. */
+/* Adds up what is alike. Returns how many are left. */
 static size_t merge(struct hop *hops, size_t count) {
     size_t kept = 0;
     vt_sort(hops, count, sizeof *hops, compare_hops);
     for (size_t i = 0; i < count; i++) {
         struct hop *last = kept ? &hops[kept - 1] : NULL;
-        if (!last || last->site != hops[i].site || strcmp(last->kind, hops[i].kind) != 0) {
+        if (!last || strcmp(last->kind, hops[i].kind) != 0) {
             hops[kept++] = hops[i];
             continue;
         }
@@ -198,29 +195,37 @@ static uint32_t left_over_in(const struct vt_sources *from, const struct vt_owne
                : VT_MAP_NONE;
 }
 
-void vt_last_hops_tell(const struct vt_sources *from, const struct vt_replay_snapshot *s,
-                       const bool *speaks, struct vt_process *p) {
-    struct telling t = {.from = from, .p = p, .hops = vt_alloc(s->sum_count, sizeof *t.hops)};
-    for (size_t i = 0; i < s->sum_count; i++) {
-        const struct vt_owned_sum *sum = &s->sums[i];
-        uint32_t site = from->index[sum->site];
-        uint32_t hop = sum->hop == VT_MAP_NONE ? left_over_in(from, sum) : sum->hop;
-        if (hop != VT_MAP_NONE && site != VT_NO_SITE && speaks[site])
-            add(&t, site, &from->log->steps[hop], sum->bytes);
-    }
-    t.count = merge(t.hops, t.count);
-    for (size_t i = 0; i < t.count; i++) {
-        const struct hop *hop = &t.hops[i];
-        struct vt_site *site = &p->sites[hop->site];
+/* Tells a site which of the hops has most of it, and forgets them. */
+static void tell(struct telling *t, struct vt_site *site) {
+    t->count = merge(t->hops, t->count);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct hop *hop = &t->hops[i];
         if (!site->last_hop && hop->bytes >= (site->unowned_bytes + 1) / 2) {
-            VT_SCOPED char *text = many_text(&t, hop);
+            VT_SCOPED char *text = many_text(t, hop);
             site->last_hop = vt_printable(
                 hop->is_behind
                     ? vt_strdup(hop->behind)
                     : vt_formatted("%s%s%s", text, hop->behind[0] ? " behind " : "", hop->behind));
             site->hop = hop->certainty;
         }
-        drop(&t.hops[i]);
+        drop(&t->hops[i]);
+    }
+    t->count = 0;
+}
+
+void vt_last_hops_tell(const struct vt_sources *from, const struct vt_replay_snapshot *s,
+                       const bool *speaks, struct vt_process *p) {
+    struct telling t = {.from = from, .p = p};
+    for (size_t i = 0; i < s->sum_count; i++) { /* by site */
+        const struct vt_owned_sum *sum = &s->sums[i];
+        uint32_t site = from->index[sum->site];
+        if (site == VT_NO_SITE || !speaks[site])
+            continue;
+        uint32_t hop = sum->hop == VT_MAP_NONE ? left_over_in(from, sum) : sum->hop;
+        if (hop != VT_MAP_NONE)
+            add(&t, &from->log->steps[hop], sum->bytes);
+        if (i + 1 == s->sum_count || s->sums[i + 1].site != sum->site)
+            tell(&t, &p->sites[site]);
     }
     free(t.hops);
 }

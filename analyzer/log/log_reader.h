@@ -281,7 +281,7 @@ const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack
 /* Leaves only the phases that have a bit set in `keep`: the others' ends are not looked for any more. */
 void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep);
 
-/* Frees the stacks, and what the exit scan found: the log cannot be replayed any more. */
+/* Frees the stacks, what the exit scan found, and whom memory belongs to: the log cannot be replayed any more. */
 void vt_log_drop_stacks(struct vt_log *log);
 
 /* The module at `address` at time `ticks`; NULL: none. */

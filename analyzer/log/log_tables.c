@@ -365,12 +365,14 @@ void vt_log_drop_stacks(struct vt_log *log) {
     free(log->words);
     free(log->frames);
     free(log->lost);
+    free(log->owned);
     vt_map_free(&log->word_numbers);
     vt_map_free(&log->stack_numbers);
     log->stacks = NULL;
     log->words = log->lost = NULL;
     log->frames = NULL;
-    log->stack_count = log->word_count = log->lost_count = 0;
+    log->owned = NULL;
+    log->stack_count = log->word_count = log->lost_count = log->owned_count = 0;
 }
 
 void vt_log_free_tables(struct vt_log *log) {

@@ -228,7 +228,6 @@ void vt_log_free_owners(struct vt_log *log) {
     free(log->steps);
     free(log->unlinked);
     vt_map_free(&log->step_numbers);
-    free(log->owned);
     free(log->owned_rows);
     free(log->snapshots);
     free(log->missed);

@@ -2,7 +2,7 @@
 /*
  * Merges buckets when there are too many (see history.h), with the samples that the sites have in
  * them, and joins samples when there are too many of these. It happens each time that the events or the iterations
- * have doubled, or the samples have become half as many again.
+ * have doubled, or the samples have become a quarter more.
  */
 #include "history.h"
 
@@ -126,8 +126,8 @@ struct vt_sample_moves vt_history_merge(struct vt_history *h) {
             s->now = &s->samples[s->count - 1];
         }
     }
-    if (h->sample_most < h->sample_count + h->sample_count / 2)
-        h->sample_most = h->sample_count + h->sample_count / 2;
+    if (h->sample_most < h->sample_count + h->sample_count / 4)
+        h->sample_most = h->sample_count + h->sample_count / 4;
     for (size_t i = 0; i < h->freed_count; i++) {
         struct vt_freed *f = &h->freed[i];
         f->allocated_in = moves.now[moves.first[f->site] + f->allocated_in];

@@ -472,7 +472,6 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
 }
 
 void vt_replay_drop_live(struct vt_replay *replay) {
-    vt_owned_drop(replay);
     vt_addresses_free(&replay->live);
     free(replay->origins);
     replay->origins = NULL;
@@ -480,6 +479,7 @@ void vt_replay_drop_live(struct vt_replay *replay) {
 
 void vt_replay_free(struct vt_replay *replay) {
     vt_replay_drop_live(replay);
+    vt_owned_drop(replay);
     free(replay->sites);
     vt_fails_drop(replay);
     free(replay->samples);

@@ -268,7 +268,7 @@ int vt_replay_go_on(struct vt_walk *walk, uint64_t until, struct vt_string *mess
 void vt_replay_settle(struct vt_walk *walk);
 void vt_replay_close(struct vt_walk *walk);
 
-/* Frees what is known of single blocks: `live`, and what the snapshots say of them. */
+/* Frees what is known of single blocks. */
 void vt_replay_drop_live(struct vt_replay *replay);
 
 /* The settings of PyTorch's allocator by the recorded variables, the first that is set; "" none.
