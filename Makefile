@@ -41,7 +41,7 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-gpu test-cpython check check-setup check-format \
+.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-gpu scan-dump test-cpython check check-setup check-format \
     check-warnings check-rooms rooms-picture check-man compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
@@ -67,9 +67,10 @@ PRELOAD_OBJECTS := $(PRELOAD_SOURCES:preload/%.c=$(PRELOAD_OBJ)/%.o) \
 lib: $(BUILD)/libvramtrace.so
 
 $(BUILD)/libvramtrace.so: $(PRELOAD_OBJECTS) $(EXPORTS_MAP)
+$(BUILD)/libvramtrace.so $(BUILD)/scan/libvramtrace.so:
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libvramtrace.so -Wl,--build-id \
 	    -Wl,--version-script=$(EXPORTS_MAP) -Wl,-Bsymbolic -Wl,-z,now,-z,relro,-z,nodelete -Wl,--no-undefined \
-	    -Wl,--as-needed -o $@ $(PRELOAD_OBJECTS) $(PRELOAD_LIBS)
+	    -Wl,--as-needed $(VT_WRAPPED) -o $@ $(filter %.o,$^) $(PRELOAD_LIBS)
 
 $(PRELOAD_OBJ)/%.o: preload/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
@@ -160,7 +161,8 @@ include packaging/packaging.mk
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
-test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs $(BUILD)/bench/ranks
+test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs $(BUILD)/bench/ranks \
+    $(if $(SANITIZE),,$(BUILD)/scan/libvramtrace.so $(BUILD)/scan/replay)
 
 $(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS)) $(PROTO_OBJECTS)
 $(BUILD)/obj/preload.a: $(PRELOAD_OBJECTS)
@@ -195,6 +197,20 @@ $(BUILD)/bench/libcuda.so.1: tests/bench/stub_cuda.c $(FLAGS_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
 
+# --- what the exit scan reads, written down and scanned again (tests/gpu/scan) ---------------------------------
+
+$(BUILD)/scan/libvramtrace.so: VT_WRAPPED := -Wl,--wrap=vt_scan_flood
+$(BUILD)/scan/libvramtrace.so: $(PRELOAD_OBJECTS) $(BUILD)/scan/dump.o $(EXPORTS_MAP)
+
+$(BUILD)/scan/dump.o: tests/gpu/scan/dump.c $(FLAGS_FILE)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(PRELOAD_CFLAGS) -c -o $@ $<
+
+$(BUILD)/scan/replay: tests/gpu/scan/replay.c $(BUILD)/obj/preload.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) -Ipreload $(LDFLAGS) -MF $@.d -o $@ $< $(BUILD)/obj/preload.a \
+	    -Wl,--no-as-needed $(PRELOAD_LIBS)
+
 # --- what people call -----------------------------------------------------------------------------------------
 
 # Asked once a build folder: is what we compile against here?
@@ -218,6 +234,8 @@ test-frameworks: all ## hold the tracer against real frameworks, put into build/
 
 test-gpu: all ## what only a real GPU shows (PYTHON=one that has PyTorch; OUT=DIR keeps logs and reports)
 	@tests/gpu/run --build $(BUILD) $(if $(PYTHON),--python $(PYTHON)) $(if $(OUT),--out $(OUT)) $(T) || [ $$? = 77 ]
+
+scan-dump: $(BUILD)/scan/libvramtrace.so $(BUILD)/scan/replay ## a library that dumps what the exit scan reads (tests/gpu/scan)
 
 test-cpython: all ## an hour: CPython's own tests, and ends of threaded programs, traced and not (PYTHON=one that has its tests)
 	@tests/cpython/run --build $(BUILD) $(if $(PYTHON),--python $(PYTHON)) $(T)
@@ -277,4 +295,4 @@ clean: ## remove everything built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-21s %s\n", $$1, $$2 }' Makefile packaging/packaging.mk
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d $(BUILD)/tests/unit/*/*.d $(BUILD)/tests/unit/*/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d $(BUILD)/tests/unit/*/*.d $(BUILD)/tests/unit/*/*/*.d $(BUILD)/scan/*.d)
