@@ -49,7 +49,7 @@ static int follow(struct vt_compactor *compactor, struct vt_string *message) {
     int error = 0;
     while (!error && !ended && !interrupted) {
         error = vt_compactor_go_on(compactor, &ended, message);
-        nanosleep(&(struct timespec){0, VT_COMPACT_MS * 1000000l}, NULL);
+        nanosleep(&(struct timespec){0, vt_compactor_wait_ms(compactor) * 1000000l}, NULL);
     }
     return error;
 }

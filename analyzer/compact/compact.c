@@ -31,6 +31,8 @@
 #define NO_BOUND      (256ull << 20) /* of a log without a bound: as if it was this one */
 #define LOOK_MS       1000u          /* whether the process lives */
 #define SHORT_MS      200u           /* from one summary to the next where it has no space left */
+#define WAIT_LEAST_MS 50u
+#define WAIT_MOST_MS  500u
 
 struct vt_compactor {
     char *path;
@@ -216,9 +218,20 @@ static bool is_short(const struct vt_compactor *c, uint64_t now) {
            now - c->compacted_ns >= SHORT_MS * 1000000ull && !vt_free_offer_left(c->offer);
 }
 
-static bool is_due(const struct vt_compactor *c, uint64_t now) {
+/* So many chunks are compacted at once. */
+static uint64_t share_of(const struct vt_compactor *c) {
     uint64_t share = bound_of(c->header) / VT_CHUNK_BYTES / WRITTEN_SHARE;
-    return written(c) >= (share < WRITTEN_LEAST ? WRITTEN_LEAST : share) || is_short(c, now);
+    return share < WRITTEN_LEAST ? WRITTEN_LEAST : share;
+}
+
+static bool is_due(const struct vt_compactor *c, uint64_t now) {
+    return written(c) >= share_of(c) || is_short(c, now);
+}
+
+/* A program writes 100 MB in a second at most: 1,600 chunks. */
+unsigned vt_compactor_wait_ms(const struct vt_compactor *c) {
+    uint64_t ms = share_of(c) * 1000 / 1600 / 4;
+    return ms < WAIT_LEAST_MS ? WAIT_LEAST_MS : ms > WAIT_MOST_MS ? WAIT_MOST_MS : (unsigned)ms;
 }
 
 int vt_compactor_go_on(struct vt_compactor *c, bool *ended, struct vt_string *message) {

@@ -23,9 +23,9 @@ int vt_compactor_open(const char *log, struct vt_compactor **compactor, struct v
  * the summary would be larger than it may be. The log can be read after an error as before. */
 int vt_compactor_compact(struct vt_compactor *compactor, struct vt_string *message);
 
-/* To be called every VT_COMPACT_MS while its process runs: compacts when enough was written. Returns as
- * vt_compactor_compact; *ended: the process has ended, and there is nothing more to do. */
-#define VT_COMPACT_MS 50
+/* To be called again and again while its process runs, after a wait of vt_compactor_wait_ms: compacts when enough was written.
+ * Returns as vt_compactor_compact; *ended: the process has ended, and there is nothing more to do. */
+unsigned vt_compactor_wait_ms(const struct vt_compactor *compactor);
 int vt_compactor_go_on(struct vt_compactor *compactor, bool *ended, struct vt_string *message);
 
 /* What was done so far. */

@@ -88,6 +88,7 @@ int vt_free_chunks_empty(const struct vt_log *log, int fd, bool ended, struct vt
 struct vt_free_offer {
     pthread_t thread;
     pthread_mutex_t lock; /* for all below */
+    pthread_cond_t more;  /* there is something to offer, or to stop for */
     uint64_t *places;
     struct vt_free_chunks chunks;
     uint64_t there[VT_FREE_CHUNKS]; /* what was in the places */
@@ -119,16 +120,21 @@ static void fill_places(struct vt_free_offer *offer) {
     }
 }
 
+/* Sleeps where there is nothing to offer. */
 static void *go_on(void *of) {
     struct vt_free_offer *offer = of;
-    bool stop = false;
-    while (!stop) {
-        pthread_mutex_lock(&offer->lock);
+    pthread_mutex_lock(&offer->lock);
+    while (!offer->stop) {
         fill_places(offer);
-        stop = offer->stop;
+        if (!offer->chunks.count) {
+            pthread_cond_wait(&offer->more, &offer->lock);
+            continue;
+        }
         pthread_mutex_unlock(&offer->lock);
         nanosleep(&(struct timespec){0, OFFER_MS * 1000000l}, NULL);
+        pthread_mutex_lock(&offer->lock);
     }
+    pthread_mutex_unlock(&offer->lock);
     return NULL;
 }
 
@@ -136,6 +142,7 @@ struct vt_free_offer *vt_free_offer_start(uint64_t *places) {
     struct vt_free_offer *offer = vt_alloc(1, sizeof *offer);
     offer->places = places;
     pthread_mutex_init(&offer->lock, NULL);
+    pthread_cond_init(&offer->more, NULL);
     if (!pthread_create(&offer->thread, NULL, go_on, offer))
         return offer;
     free(offer);
@@ -146,12 +153,13 @@ void vt_free_offer_put(struct vt_free_offer *offer, struct vt_free_chunks *chunk
     pthread_mutex_lock(&offer->lock);
     free(offer->chunks.words);
     offer->chunks = *chunks;
-    fill_places(offer);
+    pthread_cond_signal(&offer->more);
     pthread_mutex_unlock(&offer->lock);
 }
 
 uint64_t vt_free_offer_taken(struct vt_free_offer *offer) {
     pthread_mutex_lock(&offer->lock);
+    fill_places(offer);
     uint64_t taken = offer->taken;
     pthread_mutex_unlock(&offer->lock);
     return taken;
@@ -173,9 +181,12 @@ void vt_free_offer_stop(struct vt_free_offer *offer) {
     if (!offer)
         return;
     pthread_mutex_lock(&offer->lock);
+    fill_places(offer);
     offer->stop = true;
+    pthread_cond_signal(&offer->more);
     pthread_mutex_unlock(&offer->lock);
     pthread_join(offer->thread, NULL);
+    pthread_cond_destroy(&offer->more);
     pthread_mutex_destroy(&offer->lock);
     free(offer->chunks.words);
     free(offer);

@@ -80,8 +80,11 @@ static int write_file(struct vt_log *log, struct head head, const char *path, ui
                          VT_BYTES(s.at));
         error = -EFBIG;
     }
-    /* whoever may read the log may read it */
-    bool done = error || (!fstat(log->fd, &st) && !fchmod(fd, st.st_mode & 0777) && !fdatasync(fd));
+    /* whoever may read the log may read it, where another user compacts it, too */
+    bool done = error || !fstat(log->fd, &st);
+    if (!error && done && fchown(fd, st.st_uid, st.st_gid))
+        errno = 0; /* only root may give it away */
+    done = error || (done && !fchmod(fd, st.st_mode & 0777) && !fdatasync(fd));
     int reason = errno;
     if (fclose(file) && done && !error) {
         reason = errno;

@@ -38,6 +38,7 @@ static void add(void *of, const char *path) {
 
 static uint64_t work(void *of, uint64_t now) {
     struct compactors *c = of;
+    uint64_t next = UINT64_MAX;
     for (size_t i = 0; i < c->count;) {
         VT_SCOPED_STRING message = {0};
         bool ended;
@@ -45,13 +46,14 @@ static uint64_t work(void *of, uint64_t now) {
         if (error)
             vt_error("%s; it is not compacted any more", message.text);
         if (!error && !ended) {
-            i++;
+            uint64_t again = now + vt_compactor_wait_ms(c->all[i++]) * 1000000ull;
+            next = again < next ? again : next;
             continue;
         }
         vt_compactor_close(c->all[i]);
         c->all[i] = c->all[--c->count];
     }
-    return c->count ? now + VT_COMPACT_MS * 1000000ull : UINT64_MAX;
+    return next;
 }
 
 void vt_run_compact_start(struct vt_run_beside *beside, const char *list) {

@@ -162,8 +162,8 @@ static void make_phases(const char *path, uint32_t steps) {
     maker_module(&m, 0, 1, 0x1000, 0x900000, 0, "ab", 2, "/opt/program");
     maker_name(&m, 0, 1, "step");
     maker_name(&m, 0, 2, "saved");
-    uint32_t step = maker_step(
-        &m, 0, (struct maker_step){0, VT_STEP_MODULE, "__main__", "/p.py", 0, 0, 0});
+    uint32_t step =
+        maker_step(&m, 0, (struct maker_step){0, VT_STEP_MODULE, "__main__", "/p.py", 0, 0, 0});
     step = maker_step(&m, 0, (struct maker_step){step, VT_STEP_NAME, "kept", "list", 0, 0, 0});
     maker_stack(&m, 0, 1, &frame, 1);
     for (uint32_t i = 0; i < steps; i++) {
