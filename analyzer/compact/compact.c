@@ -23,16 +23,19 @@
 #include <unistd.h>
 
 /* Of the bytes that log and summary may have together, so much is the summary's. There are two of it for a moment. */
-#define SUMMARY_SHARE 8u
+#define SUMMARY_SHARE  8u
 /* A log is compacted when so much of its own bytes was written since the last time: more often would write the summary more
  * often than it need be, more rarely would leave too little room meanwhile. */
-#define WRITTEN_SHARE 8u
-#define WRITTEN_LEAST 16u            /* chunks */
-#define NO_BOUND      (256ull << 20) /* of a log without a bound: as if it was this one */
-#define LOOK_MS       1000u          /* whether the process lives */
-#define SHORT_MS      200u           /* from one summary to the next where it has no space left */
-#define WAIT_LEAST_MS 50u
-#define WAIT_MOST_MS  500u
+#define WRITTEN_SHARE  8u
+#define WRITTEN_LEAST  16u            /* chunks */
+#define NO_BOUND       (256ull << 20) /* of a log without a bound: as if it was this one */
+#define LOOK_MS        1000u          /* whether the process lives */
+/* From one summary to the next where the process has no space left; twice as long each time that nothing was given back: it
+ * may be idle. */
+#define SHORT_LEAST_MS 200u
+#define SHORT_MOST_MS  60000u
+#define WAIT_LEAST_MS  50u
+#define WAIT_MOST_MS   500u
 
 struct vt_compactor {
     char *path;
@@ -41,6 +44,7 @@ struct vt_compactor {
     struct vt_free_offer *offer;  /* NULL: nobody is there to take them */
     uint64_t chunks, taken; /* header.chunks, and vt_free_offer_taken, when it was compacted last */
     uint64_t looked_ns, compacted_ns;
+    unsigned short_ms;
     bool ended;
     struct vt_compacted done;
 };
@@ -106,6 +110,7 @@ static int open_log(struct vt_compactor *c, struct vt_string *message) {
 int vt_compactor_open(const char *log, struct vt_compactor **compactor, struct vt_string *message) {
     struct vt_compactor *c = vt_alloc(1, sizeof *c);
     c->fd = -1;
+    c->short_ms = SHORT_LEAST_MS;
     c->path = vt_strdup(log);
     int error = open_log(c, message);
     if (error) {
@@ -173,6 +178,9 @@ static int give_back(struct vt_compactor *c, const struct vt_log *log, struct vt
     struct vt_free_chunks found = {0};
     int error = vt_free_chunks_empty(log, c->fd, !log->running, &found, message);
     c->done.chunks += found.emptied;
+    c->short_ms = found.emptied                     ? SHORT_LEAST_MS
+                  : c->short_ms > SHORT_MOST_MS / 2 ? SHORT_MOST_MS
+                                                    : 2 * c->short_ms;
     if (c->offer && !error)
         vt_free_offer_put(c->offer, &found);
     else
@@ -215,7 +223,7 @@ static uint64_t written(const struct vt_compactor *c) {
 static bool is_short(const struct vt_compactor *c, uint64_t now) {
     uint64_t most = bound_of(c->header) / VT_CHUNK_BYTES;
     return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) >= most - most * 3 / 8 &&
-           now - c->compacted_ns >= SHORT_MS * 1000000ull && !vt_free_offer_left(c->offer);
+           now - c->compacted_ns >= c->short_ms * 1000000ull && !vt_free_offer_left(c->offer);
 }
 
 /* So many chunks are compacted at once. */

@@ -162,7 +162,7 @@ void vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
         fresh.low_count = fresh.high_count = last->last_count;
     }
     if (s->count == s->room) { /* most of a million sites have one */
-        s->room += s->room < 4 ? 1 : s->room / 2;
+        s->room += s->room < 4 ? 1 : s->room;
         s->samples = vt_realloc(s->samples, s->room, sizeof *s->samples);
     }
     s->now = &s->samples[s->count++];
