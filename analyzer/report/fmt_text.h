@@ -23,6 +23,10 @@ void vt_text_share(uint64_t bytes, uint64_t whole, char out[64]);
  * innermost frames differ, or there is no frame outside. */
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);
 
+/* The outermost frame of `site` inside the common frames of two sites with the same main frame: what the line called there.
+ * NULL: the main frames differ, or nothing inside does. */
+const struct vt_frame *vt_rows_way_in(const struct vt_site *site, const struct vt_site *other);
+
 /* The same for sites that share a row of --by line. */
 uint64_t vt_rows_line_key(const struct vt_site *site);
 

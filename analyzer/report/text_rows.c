@@ -197,6 +197,8 @@ static uint32_t parting(const struct vt_site *site, const struct vt_site *other)
         i += a->interpreter || !b->interpreter; /* frames of the interpreter do not count */
         j += b->interpreter || !a->interpreter;
     }
+    if (j == o->count && o->cut)
+        return s->count; /* what the other one has further out is not known */
     while (i < s->count && vt_stack_frame(s, i)->interpreter)
         i++;
     return i;
@@ -208,6 +210,23 @@ static const struct vt_frame *frame_at(const struct vt_stack *stack, uint32_t at
 
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other) {
     return frame_at(site->stack, parting(site, other));
+}
+
+const struct vt_frame *vt_rows_way_in(const struct vt_site *site, const struct vt_site *other) {
+    const struct vt_stack *s = site->stack, *o = other->stack;
+    if (!s->count || !o->count || !same_frame(vt_stack_main_frame(s), vt_stack_main_frame(o)))
+        return NULL;
+    uint32_t i = vt_stack_main(s), j = vt_stack_main(o);
+    while (i && j && same_frame(vt_stack_frame(s, i), vt_stack_frame(o, j))) {
+        do
+            i--;
+        while (i && vt_stack_frame(s, i)->interpreter);
+        do
+            j--;
+        while (j && vt_stack_frame(o, j)->interpreter);
+    }
+    const struct vt_frame *frame = vt_stack_frame(s, i);
+    return frame->interpreter || same_frame(frame, vt_stack_frame(o, j)) ? NULL : frame;
 }
 
 static bool elsewhere(const struct vt_frame *frame, const struct vt_frame *other) {

@@ -200,14 +200,18 @@ static void say_path(const struct vt_text *t, const struct vt_leak *leak, uint32
     const struct vt_process *p = t->process;
     const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
     const struct vt_frame *caller = vt_rows_parting(site, other);
-    const struct vt_frame *user_callers[VT_CALLERS];
-    if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, user_callers))
+    const struct vt_frame *user_callers[VT_CALLERS],
+        *way = caller ? NULL : vt_rows_way_in(site, other);
+    if (!caller && !way && vt_rows_same_line(site, other) &&
+        vt_rows_callers(site->stack, user_callers))
         caller = user_callers[0]; /* instances of the same template */
-    unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2 - (caller ? CALLED_BY : 0);
+    const char *how = caller ? "called by " : way ? "through " : "";
+    const struct vt_frame *shown = caller ? caller : way;
+    unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2 - (unsigned)strlen(how);
     VT_SCOPED char *at =
-        caller ? vt_frame_text(p, caller, width) : vt_stack_text(p, site->stack, width, false);
+        shown ? vt_frame_text(p, shown, width) : vt_stack_text(p, site->stack, width, false);
     vt_doc_holder(doc, i ? "" : "sites", vt_amount_of_site(site, leak).bytes, site,
-                  vt_doc_text(doc, "%s%s", caller ? "called by " : "", at));
+                  vt_doc_text(doc, "%s%s", how, at));
     /* name a caller outside the helper's file, unless the frame above is it or further out */
     const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
     if (outer && (!caller || caller < outer)) {
