@@ -161,7 +161,7 @@ include packaging/packaging.mk
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
-test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs $(BUILD)/bench/ranks \
+test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs $(BUILD)/bench/ranks $(BUILD)/bench/steps \
     $(if $(SANITIZE),,$(BUILD)/scan/libvramtrace.so $(BUILD)/scan/replay)
 
 $(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS)) $(PROTO_OBJECTS)
@@ -185,6 +185,9 @@ $(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
 
 $(BUILD)/bench/pairs: tests/bench/pairs.c $(FLAGS_FILE) $(BUILD)/bench/libcuda.so.1
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -ldl -lpthread
+
+$(BUILD)/bench/steps: tests/bench/steps.c $(FLAGS_FILE) $(BUILD)/bench/libcuda.so.1
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -L$(BUILD)/bench -l:libcuda.so.1
 
 $(BUILD)/bench/ranks: tests/bench/ranks.c $(FLAGS_FILE) $(BUILD)/bench/libcuda.so.1
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -ldl -lpthread
@@ -281,7 +284,7 @@ compile_commands.json: ## what editors and clangd read: how each source is compi
 
 bench: ## measure what everything costs, beside heaptrack and PyTorch; targets met and not (T=TOPIC: one alone; JSON=FILE)
 	@tests/setup.sh bench
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs $(BUILD)/bench/ranks $(BUILD)/bench/size
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs $(BUILD)/bench/ranks $(BUILD)/bench/steps $(BUILD)/bench/size
 	@tests/bench/run $(if $(T),--only $(T)) $(if $(JSON),--json $(JSON)) $(BUILD)
 
 budget: ## count anew what an event costs, and write it as the budget that `make test` holds it against
