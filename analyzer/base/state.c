@@ -36,8 +36,11 @@ static void write_saved(struct vt_state *s, bool last) {
     while (!s->error && (last ? left > 0 : from.pos < from.size)) {
         ZSTD_outBuffer to = {out, sizeof out, 0};
         left = ZSTD_compressStream2(s->zstd, &to, &from, last ? ZSTD_e_end : ZSTD_e_continue);
+        s->written += to.pos;
         if (ZSTD_isError(left))
             s->error = ENOMEM;
+        else if (s->written > s->most)
+            s->error = EFBIG;
         else if (fwrite(out, 1, to.pos, s->file) != to.pos)
             s->error = errno ? errno : EIO;
     }
@@ -101,7 +104,7 @@ void vt_state_but(struct vt_state *s, void *thing, size_t size, size_t at, size_
 /* --- begin and end --- */
 
 void vt_state_save(struct vt_state *s, FILE *file) {
-    *s = (struct vt_state){.file = file};
+    *s = (struct vt_state){.file = file, .most = UINT64_MAX, .written = sizeof state_name};
     if (file) {
         s->zstd = ZSTD_createCCtx();
         ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, 1);
@@ -185,7 +188,9 @@ static int end_saving(struct vt_state *s, const char *path, struct vt_string *me
     write_saved(s, true);
     if (!s->error && fflush(s->file))
         s->error = errno;
-    if (s->error)
+    if (s->error == EFBIG && s->written > s->most)
+        vt_string_format(message, "%s: expected at most %s, found more", path, VT_BYTES(s->most));
+    else if (s->error)
         vt_string_format(message, "%s: cannot be written: %s", path, strerror(s->error));
     return -s->error;
 }

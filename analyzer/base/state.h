@@ -28,8 +28,9 @@
 
 struct vt_state {
     bool loading;
-    char *bad;  /* what is wrong with what is loaded, and where; NULL: nothing so far */
-    FILE *file; /* saving: where it goes; NULL: it stays in `saved` */
+    char *bad;              /* what is wrong with what is loaded, and where; NULL: nothing so far */
+    FILE *file;             /* saving: where it goes; NULL: it stays in `saved` */
+    uint64_t most, written; /* bytes that it may have, or the error is EFBIG; that it has */
     struct ZSTD_CCtx_s *zstd; /* of the file */
     uint8_t *saved;           /* what is not in the file yet */
     size_t length;            /* of it; loading: of all but the checksum */
@@ -41,7 +42,8 @@ struct vt_state {
     int error; /* of the file: errno */
 };
 
-/* Starts saving. `file`: NULL to have the bytes in `saved`, of which there are `length` after vt_state_end; free it. */
+/* Starts saving. `file`: NULL to have the bytes in `saved`, of which there are `length` after vt_state_end; free it.
+ * A file has no bound unless `most` is set then. */
 void vt_state_save(struct vt_state *s, FILE *file);
 /* Starts loading from memory, which must outlive it: all of a file, or what was saved to memory. */
 void vt_state_load(struct vt_state *s, const void *bytes, size_t length);

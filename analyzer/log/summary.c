@@ -69,17 +69,13 @@ static int write_file(struct vt_log *log, struct head head, const char *path, ui
         return -error;
     }
     vt_state_save(&s, file);
+    s.most = most;
     VT_STATE_SECTION(&s, "summary", head);
     VT_STATE(&s, head);
     vt_log_state(log, head.until, &s);
     more(of, &s);
     int error = vt_state_end(&s, path, message);
-    log->summary_bytes = s.at;
-    if (!error && s.at > most) {
-        vt_string_format(message, "%s: expected at most %s, found %s", path, VT_BYTES(most),
-                         VT_BYTES(s.at));
-        error = -EFBIG;
-    }
+    log->summary_bytes = s.written;
     /* whoever may read the log may read it, where another user compacts it, too */
     bool done = error || !fstat(log->fd, &st);
     if (!error && done && fchown(fd, st.st_uid, st.st_gid))

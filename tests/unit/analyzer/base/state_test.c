@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -178,6 +179,18 @@ static void large(void **state) {
     assert_int_equal(vt_state_end(&s, "file", &message), 0);
     for (unsigned i = 0; i < WORDS; i++)
         assert_int_equal(words[i], vt_mix(i));
+    free(text);
+
+    size_t most = size / 2;
+    file = open_memstream(&text, &size);
+    vt_state_save(&s, file);
+    s.most = most;
+    for (unsigned i = 0; i < 4; i++)
+        vt_state_bytes(&s, words, WORDS * sizeof *words);
+    assert_int_equal(vt_state_end(&s, "file", &message), -EFBIG);
+    assert_string_equal(message.text, "file: expected at most 16.0 MiB, found more");
+    fclose(file);
+    assert_in_range(size, most / 2, most);
     free(text);
 }
 
