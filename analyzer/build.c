@@ -118,6 +118,7 @@ static uint32_t *take_sites(struct build *b) {
         vt_map_put(&by_id, p->sites[i].id, i);
     for (size_t i = 0; i < b->replay.site_count; i++)
         index[i] = vt_map_get(&by_id, b->replay.sites[i].id);
+    p->sites_let_go = b->replay.sites_let_go;
     p->task = vt_process_task(p);
     return index;
 }
@@ -306,6 +307,12 @@ static void note_replay(const struct build *b) {
                           vt_plural(r->devices[d].said_apart),
                           (unsigned long long)r->devices[d].said_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);
+    if (r->sites_let_go)
+        vt_model_note(b->p,
+                      "%s rare call site%s, of which nothing was live, %s counted as \"other call "
+                      "sites\": the log's summary had no room for more.",
+                      VT_NUMBER(r->sites_let_go), vt_plural(r->sites_let_go),
+                      r->sites_let_go == 1 ? "is" : "are");
     if (r->late_events)
         vt_model_note(b->p, "%s event%s read after later ones: counted at the time of these.",
                       VT_NUMBER(r->late_events), r->late_events == 1 ? " was" : "s were");

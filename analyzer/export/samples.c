@@ -136,7 +136,10 @@ void vt_samples_stack(const struct vt_samples *samples, const struct vt_sample *
     if (sample->site->before)
         push_frame(stack, vt_strdup("[live before]"), NULL);
     else if (!calls || !calls->count)
-        push_frame(stack, vt_strdup("[no call stack]"), NULL);
+        push_frame(
+            stack,
+            vt_strdup(sample->process->sites_let_go ? "[other call sites]" : "[no call stack]"),
+            NULL);
     else if (calls->cut)
         push_frame(stack, vt_strdup("[outer frames cut]"), NULL);
     bool only_interpreter = true;

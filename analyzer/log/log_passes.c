@@ -151,6 +151,16 @@ static void leave_waiting(struct passage *p) {
     }
 }
 
+void vt_log_move_waiting(struct vt_log *log, const uint32_t *now) {
+    for (size_t i = 0; i < log->passes->writer_count; i++)
+        for (uint64_t *at = &log->passes->writers[i].waiting; *at;) {
+            uint32_t stack = now[*at - 1];
+            *at = stack == VT_NO_STACK ? 0 : stack + 1;
+            if (*at)
+                at = &log->stacks[stack].ticks;
+        }
+}
+
 /* A thread that ends leaves its chunk to another. */
 static void note_thread(struct passage *p, const uint8_t *record, uint32_t length) {
     struct vt_rec_thread r;

@@ -278,6 +278,10 @@ const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t numbe
 /* The frame words of a stack, the innermost first. Never NULL; valid until the next call. */
 const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack *stack);
 
+/* Leaves only these stacks: the others' numbers are unknown from now on. Returns where each is, VT_NO_STACK: nowhere;
+ * free it. */
+uint32_t *vt_log_keep_stacks(struct vt_log *log, const bool *stays);
+
 /* Leaves only the phases that have a bit set in `keep`: the others' ends are not looked for any more. */
 void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep);
 

@@ -339,6 +339,42 @@ const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack
     return log->unpacked;
 }
 
+/* The map with those of its values that stay, as they are now. */
+static struct vt_map moved(struct vt_map *map, const uint32_t *now, size_t kept) {
+    struct vt_map result = {0};
+    vt_map_reserve(&result, kept);
+    for (size_t i = 0; i < map->slots; i++)
+        if (map->values[i] != VT_MAP_NONE && now[map->values[i]] != VT_NO_STACK)
+            vt_map_put(&result, map->keys[i], now[map->values[i]]);
+    vt_map_free(map);
+    return result;
+}
+
+uint32_t *vt_log_keep_stacks(struct vt_log *log, const bool *stays) {
+    struct vt_log old = *log;
+    uint32_t *now = vt_alloc(old.stack_count, sizeof *now);
+    log->words = NULL;
+    log->frames = NULL;
+    log->word_numbers = (struct vt_map){0};
+    log->word_count = log->word_room = log->frame_bytes = log->frame_room = log->stack_count = 0;
+    for (size_t i = 0; i < old.stack_count; i++) {
+        struct vt_log_stack stack = old.stacks[i];
+        now[i] = stays[i] ? (uint32_t)log->stack_count : VT_NO_STACK;
+        if (!stays[i])
+            continue;
+        const uint64_t *words = vt_log_words(&old, &stack);
+        stack.frames = log->frame_bytes;
+        pack_words(log, (const uint8_t *)words, stack.count);
+        log->stacks[log->stack_count++] = stack;
+    }
+    log->stack_numbers = moved(&log->stack_numbers, now, log->stack_count);
+    vt_log_move_waiting(log, now);
+    free(old.words);
+    free(old.frames);
+    vt_map_free(&old.word_numbers);
+    return now;
+}
+
 static int compare_modules(const void *a, const void *b) {
     const struct vt_log_module *x = a, *y = b;
     return VT_ORDER({x->start, y->start}, {x->ticks, y->ticks});

@@ -43,6 +43,8 @@ struct vt_log_passed vt_log_passed(const struct vt_log *log);
 void vt_log_end_passes(struct vt_log *log);
 /* Notes which chunks a summary up to that time covers: vt_log_is_covered. */
 void vt_log_leave_covered(struct vt_log *log, uint64_t until);
+/* Stacks that wait for their events have moved; vt_log_keep_stacks. */
+void vt_log_move_waiting(struct vt_log *log, const uint32_t *now);
 void vt_log_passes_state(struct vt_log *log, uint64_t until, struct vt_state *s);
 
 /* --- log_state.c --- */

@@ -193,7 +193,7 @@ static char *cut_scopes(char *function, unsigned width, bool python) {
 
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     if (!frame)
-        return vt_strdup("unknown (no stack)");
+        return vt_strdup(p->sites_let_go ? "other call sites" : "unknown (no stack)");
     VT_SCOPED char *file = file_of(p, frame), *function = vt_frame_text_function(frame);
     struct vt_string text = {0};
     if (file) {

@@ -433,10 +433,10 @@ struct vt_process {
     char **notes; /* sentences; first those that say why it is incomplete */
     uint32_t note_count, note_room;
     uint64_t events, dropped_events;
+    uint64_t sites_let_go;    /* are in those without a stack: "other call sites" */
     uint64_t compacted_until; /* single events are there from then on; 0: from the start */
-    uint64_t
-        events_until; /* the log's bound left no space for later ones; VT_UNKNOWN: all are there */
-    uint64_t unsure_events;    /* dropped ones that leave open what was live at the end */
+    uint64_t events_until;  /* the bound left no space for later ones; VT_UNKNOWN: all are there */
+    uint64_t unsure_events; /* dropped ones that leave open what was live at the end */
     uint64_t unwritten_events; /* dropped ones of which the log had no room: growth may be missed */
     bool bare_end;             /* it exited unseen by the tracer; its parent knew the status */
     bool gaps; /* the log is cut off or damaged, so it is not known how many events are missing */

@@ -11,7 +11,7 @@ enum {
     PHASES =
         4096, /* of all that have ended, the last ones stay; and so many names have sums of their own */
     OBJECTS = 1024, /* of those that are gone, the last ones stay */
-    BUCKETS = 48,   /* of the history, at least */
+    SAMPLES = 8,    /* of a site on average are many */
 };
 
 /* --- phases --- */
@@ -187,13 +187,17 @@ void vt_walk_let_go(struct vt_walk *w, struct vt_log *log) {
     vt_owned_let_go(w, log);
 }
 
-bool vt_walk_coarsen(struct vt_walk *w) {
+/* As many samples as there are of a million sites (history.h), earlier. */
+static bool join_samples(struct vt_walk *w) {
     struct vt_history *h = w->history;
-    if (!h || h->bucket_count < 2 * BUCKETS)
+    if (!h || h->sample_count < SAMPLES * w->r->site_count)
         return false;
-    h->events_in_bucket *= 2;
-    for (unsigned i = 0; i < VT_HISTORY_NAMES; i++)
-        h->names[i].stride *= 2;
+    size_t before = h->sample_count;
+    h->sample_most = before / 2;
     vt_walk_merge_buckets(w);
-    return true;
+    return h->sample_count < before - before / 8;
+}
+
+bool vt_walk_let_go_of_more(struct vt_walk *w, struct vt_log *log) {
+    return join_samples(w) || vt_walk_let_go_of_sites(w, log);
 }

@@ -213,10 +213,11 @@ struct vt_replay {
     uint64_t events;
     uint64_t unknown_frees; /* of an address that is not live */
     uint64_t failed_frees;
-    uint64_t strays;      /* blocks in no known driver memory, or overlapping others */
-    uint64_t lost_blocks; /* blocks whose driver memory was freed before them */
-    uint64_t replaced;    /* allocations at an address that was still live: a free was missed */
-    uint64_t late_events; /* were read after later ones had been replayed */
+    uint64_t strays;       /* blocks in no known driver memory, or overlapping others */
+    uint64_t lost_blocks;  /* blocks whose driver memory was freed before them */
+    uint64_t replaced;     /* allocations at an address that was still live: a free was missed */
+    uint64_t late_events;  /* were read after later ones had been replayed */
+    uint64_t sites_let_go; /* are in those without a stack: vt_walk_let_go_of_sites */
 };
 #define VT_REPLAY_FAILS 1000
 #define VT_PHASE_SUMS   4096 /* further names count as the last of these */

@@ -31,6 +31,12 @@ static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigne
     return (uint32_t)r->site_count++;
 }
 
+uint32_t vt_walk_stackless_site(struct vt_walk *w, unsigned hook, unsigned layer, unsigned device) {
+    uint64_t id = vt_sites_id(w->ids, VT_NO_STACK, hook, layer, device);
+    uint32_t index = vt_map_get(&w->by_id, id);
+    return index == VT_MAP_NONE ? add_site(w, id, VT_NO_STACK, hook, layer, device) : index;
+}
+
 static void enter(struct vt_walk *w, uint32_t number) {
     const struct vt_replay_origin *origin = &w->r->origins[number - 1];
     size_t i =
@@ -88,12 +94,8 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
 
 /* One site for each layer and device has everything from before the window. */
 static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old) {
-    uint64_t id = vt_sites_id(w->ids, VT_NO_STACK, 0, old->layer, old->device);
-    uint32_t index = vt_map_get(&w->by_id, id);
-    if (index == VT_MAP_NONE) {
-        index = add_site(w, id, VT_NO_STACK, 0, old->layer, old->device);
-        w->r->sites[index].before = true;
-    }
+    uint32_t index = vt_walk_stackless_site(w, 0, old->layer, old->device);
+    w->r->sites[index].before = true;
     w->r->sites[index].pooled |= old->pooled;
     w->r->sites[index].segments |= old->segments;
     w->r->sites[index].segments_hook |= old->segments_hook;

@@ -5,6 +5,7 @@
  */
 #include "walk.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +163,7 @@ static void state_replay_numbers(struct vt_replay *r, struct vt_state *s) {
     VT_STATE(s, r->lost_blocks);
     VT_STATE(s, r->replaced);
     VT_STATE(s, r->late_events);
+    VT_STATE(s, r->sites_let_go);
 }
 
 static void state_samples(struct vt_walk *w, struct vt_state *s) {
@@ -282,6 +284,11 @@ int vt_replay_load(struct vt_walk *walk, struct vt_string *message) {
 int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation, uint64_t most,
                    struct vt_string *message) {
     vt_walk_let_go(walk, log);
-    return vt_summary_write(log, generation, vt_merge_until(walk->merge), most, walk_state, walk,
-                            message);
+    int error;
+    do {
+        vt_string_free(message);
+        error = vt_summary_write(log, generation, vt_merge_until(walk->merge), most, walk_state,
+                                 walk, message);
+    } while (error == -EFBIG && vt_walk_let_go_of_more(walk, log));
+    return error;
 }

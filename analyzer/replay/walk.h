@@ -148,6 +148,9 @@ static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned
     return vt_walk_add_origin(w, word, context);
 }
 
+/* The site of a call's allocations that have no stack. */
+uint32_t vt_walk_stackless_site(struct vt_walk *w, unsigned hook, unsigned layer, unsigned device);
+
 /* Forgets all sites, because the window begins: what is live is of one site for each layer and device,
  * which the origins name from now on; they are those of no further allocation. */
 void vt_walk_restart_sites(struct vt_walk *w);
@@ -251,8 +254,14 @@ void vt_walk_state(struct vt_walk *w, struct vt_state *s);
  * phases but the last ones and the extreme ones; of the others their sums stay. `log` is the walk's. */
 void vt_walk_let_go(struct vt_walk *w, struct vt_log *log);
 
-/* Halves the history's buckets, of which a site has a sample each. False: there are too few to judge by. */
-bool vt_walk_coarsen(struct vt_walk *w);
+/* Lets go of more after that, where a summary is still too large: joins samples of sites where they have many, or
+ * vt_walk_let_go_of_sites. False: there is nothing left that may go. */
+bool vt_walk_let_go_of_more(struct vt_walk *w, struct vt_log *log);
+
+/* --- let_go_sites.c --- */
+
+/* Lets go of half of the call sites that may go, those that allocated least. False: there are none. */
+bool vt_walk_let_go_of_sites(struct vt_walk *w, struct vt_log *log);
 
 /* --- replay_samples.c --- */
 

@@ -408,6 +408,8 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
         vt_json_number(j, "rose_bytes", sum->rose);
         vt_json_number(j, "fell_bytes", sum->fell);
     }
+    if (p->sites_let_go)
+        vt_json_number(j, "sites_let_go", p->sites_let_go);
     vt_json_close(j, '}');
 }
 

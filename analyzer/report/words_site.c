@@ -38,7 +38,9 @@ static void add_stack(const struct vt_text *t, const struct vt_stack *stack, str
         item->source = source;
     }
     if (!stack->count)
-        vt_doc_line(doc, "    unknown: the log has no stack for this site");
+        vt_doc_line(doc, t->process->sites_let_go
+                             ? "    other call sites: those whose stacks the log's summary let go"
+                             : "    unknown: the log has no stack for this site");
     if (stack->cut)
         vt_doc_line(doc, "    ... cut here: VRAMTRACE_DEPTH limits the frames that are kept");
     if (stack->unplaced)
