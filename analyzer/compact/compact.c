@@ -219,11 +219,13 @@ static uint64_t written(const struct vt_compactor *c) {
     return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) - c->chunks + taken(c) - c->taken;
 }
 
-/* The process may have no chunk left: the last summary covered little, since a snapshot or a slow thread held it up. */
+/* The process may have no chunk left for events: the last summary covered little, since a snapshot or a slow thread held
+ * it up. */
 static bool is_short(const struct vt_compactor *c, uint64_t now) {
     uint64_t most = bound_of(c->header) / VT_CHUNK_BYTES;
     return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) >= most - most * 3 / 8 &&
-           now - c->compacted_ns >= c->short_ms * 1000000ull && !vt_free_offer_left(c->offer);
+           now - c->compacted_ns >= c->short_ms * 1000000ull &&
+           vt_free_offer_left(c->offer) <= VT_FREE_KEPT_MOST;
 }
 
 /* So many chunks are compacted at once. */

@@ -64,7 +64,8 @@ static inline bool vt_chunk_is_finished(const struct vt_chunk_header *c) {
  * higher than the one that the summary knows. (tests/unit/preload/log/again_model_test.c tries all orders.)
  *
  * A chunk that may be taken again, as one word of header.free_chunks; 0: an empty place: */
-#define VT_FREE_CHUNKS 128
+#define VT_FREE_CHUNKS    128
+#define VT_FREE_KEPT_MOST 8u /* so many of them at most are not for events, at the bound */
 static inline uint64_t vt_free_chunk(uint64_t generation, uint32_t number) {
     return generation << 32 | number;
 }

@@ -18,7 +18,6 @@
 #define AUTO_MOST  (16ull << 30)
 #define KEPT_SHARE 16u /* of the bound, for the end */
 #define KEPT_LEAST 8u  /* chunks */
-#define AGAIN_MOST 8u  /* chunks */
 
 struct vt_log_bound vt_log_bound = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
                                     UINT64_MAX, UINT64_MAX, 0};
@@ -61,7 +60,7 @@ uint64_t vt_log_bound_start(int fd) {
     vt_log_bound.end = vt_log_bound.scan - kept / 8;
     vt_log_bound.events = vt_log_bound.most - kept;
     vt_log_bound.entries = vt_log_bound.events + kept / 8;
-    vt_log_bound.again = kept / 8 < AGAIN_MOST ? kept / 8 : AGAIN_MOST;
+    vt_log_bound.again = kept / 8 < VT_FREE_KEPT_MOST ? kept / 8 : VT_FREE_KEPT_MOST;
     vt_put(&vt_log_bound.now, vt_log_bound.entries);
     return bytes;
 }
