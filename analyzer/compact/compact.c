@@ -200,7 +200,14 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
     int error = vt_log_open_to_follow(c->path, &log, message);
     if (error)
         return error;
-    error = vt_compact_summarize(&log, bound_of(c->header) / SUMMARY_SHARE, message);
+    /* Whoever wrote it may have died before the header named it on the disk, where that may be one behind, not two. */
+    bool anew = log.summary && !c->compacted_ns;
+    if (anew)
+        error = vt_summary_sync(&log, message);
+    if (anew && !error)
+        error = name_summary(c, log.summary, message);
+    if (!error)
+        error = vt_compact_summarize(&log, bound_of(c->header) / SUMMARY_SHARE, message);
     if (!error)
         error = name_summary(c, log.summary, message);
     if (!error)

@@ -47,11 +47,17 @@ static struct head head_of(const struct vt_log *log, uint64_t generation, uint64
 
 /* --- writing --- */
 
-/* So that the name is on the disk, too. */
-static int sync_folder(const char *path) {
+static int cannot_write(const char *path, struct vt_string *message) {
+    int error = errno;
+    vt_string_format(message, "%s: cannot be written: %s", path, strerror(error));
+    return -error;
+}
+
+int vt_summary_sync(const struct vt_log *log, struct vt_string *message) {
+    VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
     VT_SCOPED char *copy = vt_strdup(path);
     VT_SCOPED_FD fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 || fsync(fd) ? -errno : 0;
+    return fd < 0 || fsync(fd) ? cannot_write(path, message) : 0;
 }
 
 static int write_file(struct vt_log *log, struct head head, const char *path, uint64_t most,
@@ -62,11 +68,10 @@ static int write_file(struct vt_log *log, struct head head, const char *path, ui
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!file) {
-        int error = errno;
+        int error = cannot_write(path, message);
         if (fd >= 0)
             close(fd);
-        vt_string_format(message, "%s: cannot be written: %s", path, strerror(error));
-        return -error;
+        return error;
     }
     vt_state_save(&s, file);
     s.most = most;
@@ -112,11 +117,9 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, ui
         unlink(anew);
         return error;
     }
-    error = rename(anew, path) ? -errno : sync_folder(path);
-    if (error) {
-        vt_string_format(message, "%s: cannot be written: %s", path, strerror(-error));
+    error = rename(anew, path) ? cannot_write(path, message) : vt_summary_sync(log, message);
+    if (error)
         return error;
-    }
     vt_log_leave_covered(log, head.until);
     log->summary = generation;
     log->until = head.until;
@@ -184,9 +187,11 @@ int vt_summary_read(struct vt_log *log, struct vt_string *message) {
     if (!s->bad)
         check_head(log, &head, s);
     vt_log_state(log, head.until, s);
+    if (s->bad)
+        return vt_state_end(s, rest->path, message);
     log->summary = head.generation;
     log->until = head.until;
-    return s->bad ? vt_state_end(s, rest->path, message) : 0;
+    return 0;
 }
 
 int vt_summary_take(const struct vt_log *log, void (*more)(void *of, struct vt_state *s), void *of,

@@ -18,6 +18,10 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, ui
                      void (*more)(void *of, struct vt_state *s), void *of,
                      struct vt_string *message);
 
+/* Its name is on the disk when it returns: whoever wrote it may have died before that was so. Returns 0, or -errno with
+ * `message`. */
+int vt_summary_sync(const struct vt_log *log, struct vt_string *message);
+
 /* Loads what was saved of the log: only its header was read so far. For vt_log_open. */
 int vt_summary_read(struct vt_log *log, struct vt_string *message);
 
