@@ -61,6 +61,16 @@ static int empty(const struct vt_log *log, int fd, uint32_t number, bool cut,
     return 0;
 }
 
+/* Else, after a power cut, a chunk that was taken again could have pages of the time before behind its new records, and a
+ * reader would take in both. Also for chunks that were found empty: whoever emptied them may have died before this. */
+static int sync_empty(const struct vt_log *log, int fd, struct vt_string *message) {
+    if (!fdatasync(fd))
+        return 0;
+    int error = errno;
+    vt_string_format(message, "%s: cannot be written: %s", log->path, strerror(error));
+    return -error;
+}
+
 int vt_free_chunks_empty(const struct vt_log *log, int fd, bool ended, struct vt_free_chunks *found,
                          struct vt_string *message) {
     for (uint32_t number = vt_log_chunks(log); number-- > 1;) {
@@ -78,7 +88,7 @@ int vt_free_chunks_empty(const struct vt_log *log, int fd, bool ended, struct vt
         if (fate != TAKEN)
             *VT_ADD(found->words, found->count, found->room) = vt_free_chunk(generation, number);
     }
-    return 0;
+    return ended || !found->count ? 0 : sync_empty(log, fd, message);
 }
 
 /* --- the offer --- */

@@ -44,7 +44,8 @@ static inline bool vt_chunk_is_finished(const struct vt_chunk_header *c) {
  * The compactor, for a chunk of generation g:
  *   1. sets version_min to VT_LOG_VERSION_AGAIN, then header.summary: a reader that looks at it before and after reading
  *      knows whether what it read was still there;
- *   2. writes zeroes behind the chunk's header, which stays as it is;
+ *   2. writes zeroes behind the chunk's header, which stays as it is, and waits until they are on the disk: pages get there in
+ *      any order, and after a power cut an old page must not lie behind new ones;
  *   3. puts vt_free_chunk(g, number) into an empty place of header.free_chunks.
  * A compactor may die anywhere, and the next one does not know where. Of a chunk that the summary covers in generation g
  * it looks first whether all behind the header is zero, and then whether the generation still is g. If it is, and all is zero,
