@@ -244,6 +244,10 @@ test-cpython: all ## an hour: CPython's own tests, and ends of threaded programs
 	@tests/cpython/run --build $(BUILD) $(if $(PYTHON),--python $(PYTHON)) $(T)
 	@tests/cpython/run-ends --build $(BUILD) $(if $(PYTHON),--python $(PYTHON))
 
+test-weeks: all ## half an hour: logs of long runs, compacted and whole (WEEKS_EVENTS=N, WEEKS_SEEDS=N, WEEKS_FIRST=N, WEEKS_BOUNDS=SIZE,...)
+	@tests/weeks/run --build $(BUILD) $(if $(WEEKS_EVENTS),--events $(WEEKS_EVENTS)) $(if $(WEEKS_SEEDS),--seeds $(WEEKS_SEEDS)) \
+	    $(if $(WEEKS_FIRST),--first-seed $(WEEKS_FIRST)) $(if $(WEEKS_BOUNDS),--bounds $(WEEKS_BOUNDS))
+
 test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefined or SANITIZE=thread under these
 	@tests/setup.sh unit
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD) test-build
