@@ -16,22 +16,23 @@ bool vt_log_space_allowed(uint64_t bytes) {
     return VT_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0 || bytes <= limit.rlim_cur;
 }
 
-/* The numbers are those of statfs(2). */
 bool vt_log_space_is_unsure(int fd) {
-    static const unsigned long unsafe[] = {0x6969 /* NFS */,          0x65735546 /* FUSE */,
-                                           0x9123683e /* btrfs */,    0x2fc12fc1 /* ZFS */,
-                                           0xff534d42 /* CIFS */,     0xfe534d42 /* SMB2 */,
-                                           0x0bd00bd0 /* Lustre */,   0x47504653 /* GPFS */,
-                                           0xca451a4e /* bcachefs */, 0x01021997 /* 9P */};
+    static const struct {
+        unsigned long number;
+        bool unsure;
+    } all[] = {
+#define VT_FILE_SYSTEM(number, remote, unsure) {number, unsure},
+#include "vramtrace/file_systems.def"
+    };
     struct statfs fs;
     const char *forced = vt_options_env("VRAMTRACE_TEST_BUFFERED");
     if (forced && *forced == '1')
         return true;
     if (VT_SYS2(SYS_fstatfs, fd, &fs) != 0)
         return false;
-    for (size_t i = 0; i < sizeof unsafe / sizeof unsafe[0]; i++)
-        if (((unsigned long)fs.f_type & 0xffffffffu) == unsafe[i])
-            return true;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (((unsigned long)fs.f_type & 0xffffffffu) == all[i].number)
+            return all[i].unsure;
     return false;
 }
 
