@@ -33,6 +33,8 @@ extern struct vt_room vt_bounds_room;
  * of that it did not; of a child of fork. */
 void vt_cost_copied(uint64_t ns);
 void vt_cost_spent(int64_t ns);
+/* A search as memory grew took so much, and did not come to its end if `partial`. */
+void vt_cost_searched(uint64_t ns, bool partial);
 void vt_cost_forked(void);
 
 /* copy_guard.c, in a copy but for the first. */

@@ -21,6 +21,7 @@
 
 static uint64_t stood;   /* atomic: ns, so far */
 static uint64_t spent;   /* atomic: of children; those that go on count with what they may take */
+static uint64_t search;  /* atomic: of the next child, by the last one */
 static uint32_t looking; /* atomic: a try-lock of what is below */
 static struct {
     uint64_t faults, system_ns;   /* of the process, at the last look */
@@ -59,6 +60,11 @@ void vt_cost_spent(int64_t ns) {
     vt_add(&spent, (uint64_t)ns);
 }
 
+/* With less, it would be cut off again. A process grows, too: a quarter more. */
+void vt_cost_searched(uint64_t ns, bool partial) {
+    vt_put(&search, partial ? 2 * ns : ns + ns / 4);
+}
+
 struct vt_owners_cost vt_owners_cost(void) {
     struct vt_owners_cost now = {.next = UINT64_MAX / 2};
     if (vt_claim(&looking, 0, 1)) {
@@ -72,10 +78,11 @@ struct vt_owners_cost vt_owners_cost(void) {
     }
     now.spent = vt_get(&spent);
     now.stood = vt_get(&stood);
+    now.search = vt_get(&search);
     return now;
 }
 
 void vt_cost_forked(void) {
-    stood = spent = looking = 0;
+    stood = spent = search = looking = 0;
     last.faults = last.system_ns = last.pages = last.left = 0;
 }

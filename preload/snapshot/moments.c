@@ -37,7 +37,7 @@
 #define RANGES        16u        /* open at the same time; further ones are passed over */
 #define RISES_NS      300000000u /* as memory grows: processor time that all may take, and ... */
 #define RISES_SHARE   32u        /* ... a part of the program's own: about 3 % */
-#define RISE_NS       20000000u  /* with less left, none is begun */
+#define RISE_NS       10000000u  /* with less for it, none is begun */
 #define STAND_NS      500000000u /* what copies may cost the program itself, and ... */
 #define STAND_SHARE   64u        /* ... a part of the time since */
 #define RISES_LOOK_MS 16u        /* until the next look whether one is done, or may be taken */
@@ -152,14 +152,15 @@ static void python_ends(void) {
 /* --- as memory grows --- */
 
 /* What the next search may take of a processor's time; 0: none is begun yet. Half of what is left, so that another
- * one can be begun meanwhile. */
+ * one can be begun meanwhile; but no less than it will need: one that is cut off has cost as much, and finds no names. */
 static uint64_t left_for_rise(void) {
     struct vt_owners_cost cost = vt_owners_cost();
     uint64_t most = RISES_NS + vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / RISES_SHARE,
-             age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns);
+             age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns),
+             needed = cost.search > RISE_NS ? cost.search : RISE_NS;
     /* What the first will take is a guess, on the safe side. */
     if (cost.stood + cost.next > (cost.stood ? STAND_NS : 2 * STAND_NS) + age / STAND_SHARE ||
-        cost.spent + RISE_NS > most)
+        cost.spent + 2 * needed > most)
         return 0;
     return (most - cost.spent) / 2;
 }

@@ -177,11 +177,13 @@ static bool has_ended(struct moment *m, bool wait) {
     do
         ended = VT_SYS4(SYS_wait4, m->pid, NULL, __WCLONE | (wait ? 0 : WNOHANG), &used);
     while (ended == -4 /* EINTR */);
-    if (ended == m->pid)
-        vt_cost_spent((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
-                      (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000 -
-                      (int64_t)m->reserved_ns);
-    else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns) {
+    if (ended == m->pid) {
+        int64_t ns = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
+                     (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
+        vt_cost_spent(ns - (int64_t)m->reserved_ns);
+        if (m->reserved_ns && !m->replaced)
+            vt_cost_searched((uint64_t)ns, m->answer->flags & VT_SNAPSHOT_PARTIAL);
+    } else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns) {
         if (vt_owners_is_runnable((uint32_t)m->pid))
             m->until_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
         else
@@ -484,8 +486,8 @@ static bool make_place(void) {
         return false;
     if (VT_SYS2(SYS_kill, going.pid, SIGKILL) < 0)
         return false; /* the program gave up its rights, and the copy has them still */
-    has_ended(&going, true);
     going.replaced = true;
+    has_ended(&going, true);
     conclude(&going);
     return true;
 }

@@ -41,9 +41,10 @@ bool vt_owners_under_way(void);
 /* Writes what is done, and kills what was begun as memory grew. Just before the process ends. */
 void vt_owners_give_up(void);
 /* What snapshots have cost so far, in ns of the processor's time: of the children, those under way with what they
- * may take; and of the program, by copies and the faults of pages that follow; what the next copy will take of that. */
+ * may take; and of the program, by copies and the faults of pages that follow; what the next copy will take of that; and
+ * what the next search will take of the first. */
 struct vt_owners_cost {
-    uint64_t spent, stood, next;
+    uint64_t spent, stood, next, search;
 };
 struct vt_owners_cost vt_owners_cost(void);
 uint64_t vt_owners_private(void); /* resident bytes that are no file's */
