@@ -237,12 +237,14 @@ static void look_at(const struct vt_sources *from, uint32_t snapshot, struct see
     }
 }
 
-/* Lets a snapshot speak for the sites of which it saw most, or a good part of it. */
-static void let_speak(const struct vt_sources *from, uint32_t snapshot, struct seen *seen,
-                      struct vt_process *p) {
+/* Lets a snapshot speak for the sites of which it saw most, or a good part of it; `owned`: if it found owners of
+ * that. */
+static void let_speak(const struct vt_sources *from, uint32_t snapshot, bool owned,
+                      struct seen *seen, struct vt_process *p) {
     look_at(from, snapshot, seen, p);
     for (uint32_t i = 0; i < p->site_count; i++)
-        if (!seen[i].snapshot && seen[i].now && seen[i].now >= seen[i].most / 10) {
+        if (!seen[i].snapshot && seen[i].now && seen[i].now >= seen[i].most / 10 &&
+            (!owned || seen[i].unowned < seen[i].now / 2)) {
             seen[i].snapshot = snapshot + 1;
             p->sites[i].unowned_bytes = seen[i].unowned;
         }
@@ -276,7 +278,8 @@ static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struc
     }
 }
 
-/* The snapshot of the end speaks for what it saw, then the later ones before the earlier ones. */
+/* The snapshot of the end speaks for what it saw, then the later ones before the earlier ones; but where one saw how
+ * a container was dropped, item by item, that which saw it whole. */
 static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     struct seen *seen = vt_alloc(p->site_count, sizeof *seen);
@@ -287,10 +290,12 @@ static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_pr
     }
     if (chosen) {
         let_earlier_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
-        let_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
+        let_speak(from, (uint32_t)(chosen - p->snapshots), false, seen, p);
     }
     for (uint32_t i = p->snapshot_count; i-- > 0;)
-        let_speak(from, i, seen, p);
+        let_speak(from, i, true, seen, p);
+    for (uint32_t i = p->snapshot_count; i-- > 0;)
+        let_speak(from, i, false, seen, p);
     return seen;
 }
 
