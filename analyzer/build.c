@@ -99,30 +99,34 @@ static void take_stacks(struct build *b) {
 }
 
 static int compare_sites(const void *a, const void *b) {
-    const struct vt_site *x = a, *y = b;
-    return VT_ORDER({y->live_bytes, x->live_bytes}, {y->bytes_at_peak, x->bytes_at_peak},
-                    {y->allocated_bytes, x->allocated_bytes}, {y->id, x->id});
+    const struct vt_replay_site *x = *(const struct vt_replay_site *const *)a;
+    const struct vt_replay_site *y = *(const struct vt_replay_site *const *)b;
+    return VT_ORDER({y->live_bytes + y->went_bytes, x->live_bytes + x->went_bytes},
+                    {y->bytes_at_peak, x->bytes_at_peak}, {y->allocated_bytes, x->allocated_bytes},
+                    {y->id, x->id});
 }
 
 /* Fills the sites. Returns vt_sources.index; free it. */
 static uint32_t *take_sites(struct build *b) {
     struct vt_process *p = b->p;
+    const struct vt_replay_site *sites = b->replay.sites;
     uint32_t *index = vt_alloc(b->replay.site_count, sizeof *index);
-    VT_SCOPED_MAP by_id = {0};
-    p->sites = vt_alloc(b->replay.site_count, sizeof *p->sites);
-    for (size_t i = 0; i < b->replay.site_count; i++)
-        if (wanted(b, b->replay.sites[i].device))
-            take_site(b, &b->replay.sites[i], &p->sites[p->site_count++]);
-    vt_sort(p->sites, p->site_count, sizeof *p->sites, compare_sites);
-    for (uint32_t i = 0; i < p->site_count; i++)
-        vt_map_put(&by_id, p->sites[i].id, i);
-    for (size_t i = 0; i < b->replay.site_count; i++)
-        index[i] = vt_map_get(&by_id, b->replay.sites[i].id);
+    VT_SCOPED const struct vt_replay_site **order = vt_alloc(b->replay.site_count, sizeof *order);
+    for (size_t i = 0; i < b->replay.site_count; i++) {
+        index[i] = VT_NO_SITE;
+        if (wanted(b, sites[i].device))
+            order[p->site_count++] = &sites[i];
+    }
+    vt_sort(order, p->site_count, sizeof *order, compare_sites);
+    p->sites = vt_alloc(p->site_count, sizeof *p->sites);
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        take_site(b, order[i], &p->sites[i]);
+        index[order[i] - sites] = i;
+    }
     p->sites_let_go = b->replay.sites_let_go;
     p->task = vt_process_task(p);
     return index;
 }
-static_assert(VT_MAP_NONE == VT_NO_SITE, "a site that was left out");
 
 /* Takes the driver's figure from when the program last asked. It is for all processes on the
  * device; vt_oom_others divides what is not tracked. */

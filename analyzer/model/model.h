@@ -159,10 +159,13 @@ struct vt_site {
     enum vt_hop hop : 8;         /* of `last_hop` */
     enum vt_reachable reachable : 8;
     enum vt_unjudged unjudged : 8;
-    uint8_t layer;   /* enum vt_layer */
-    uint8_t device;  /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
-    const char *why; /* one sentence, of vt_process.whys */
-    const char *api; /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
+    uint8_t layer;  /* enum vt_layer */
+    uint8_t device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
+    uint32_t lost_count;       /* live blocks without any pointer to them */
+    uint32_t unrecorded_count; /* live blocks whose records the log had to drop */
+    uint32_t mapped_count;     /* live physical memory (cuMemCreate) that is mapped at the end */
+    const char *why;           /* one sentence, of vt_process.whys */
+    const char *api;           /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
 #define COUNTED(member, json, csv) uint64_t member;
 #define DERIVED(member, json, csv) uint64_t member;
 #include "site_figures.def"
@@ -172,9 +175,6 @@ struct vt_site {
     struct vt_bound *bound;   /* NULL: what keeps it has none, or not all of it */
     struct vt_sawtooth *sawtooth; /* NULL: does not rise and fall */
     struct vt_tested *tested;     /* NULL: the pytest plugin said nothing of it */
-    uint64_t lost_count;          /* live blocks without any pointer to them */
-    uint64_t unrecorded_count;    /* live blocks whose records the log had to drop */
-    uint64_t mapped_count;        /* live physical memory (cuMemCreate) that is mapped at the end */
     uint64_t first_at, last_at;   /* of its allocations; VT_UNKNOWN: none */
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
     uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
