@@ -140,7 +140,8 @@ struct paths {
     char *list;
     bool own_list;
     char *folder; /* NULL: the user keeps the logs */
-    char *share;  /* of the simulated GPU; NULL: none */
+    struct vt_run_memory memory;
+    char *share; /* of the simulated GPU; NULL: none */
 };
 
 /* Returns 0, or an exit status after it printed an error. */
@@ -149,7 +150,7 @@ static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
     bool judged = plan->options.judged || vt_run_options_each(&plan->options);
     *paths = (struct paths){.outer = outer_list()};
     paths->own_list = !paths->outer || judged; /* a gate judges only its own command's logs */
-    paths->list = paths->own_list ? vt_run_logs_make_list() : vt_strdup(paths->outer);
+    paths->list = paths->own_list ? vt_run_logs_make_list(NULL) : vt_strdup(paths->outer);
     if (!paths->list) {
         vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s%s", strerror(errno),
                  errno == EFBIG ? " (see ulimit -f)" : "");
@@ -163,7 +164,7 @@ static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
 
 /* Removes temporary logs, unless they can explain a failure. */
 static void close_paths(struct paths *paths, int status, bool quiet) {
-    if (paths->own_list && paths->list)
+    if (paths->own_list && paths->list && !paths->memory.folder) /* else it is needed still */
         unlink(paths->list);
     if (paths->folder && !status) {
         vt_run_check_remove(paths->folder);
@@ -177,9 +178,21 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
         unlink(paths->share);
         unlink(refused);
     }
+    vt_run_memory_free(&paths->memory);
     free(paths->share);
     free(paths->folder);
     free(paths->list);
+}
+
+/* The list goes there, too: each process writes to it. */
+static void go_to_memory(struct paths *paths) {
+    vt_run_memory_start(&paths->memory);
+    char *list = paths->memory.folder ? vt_run_logs_make_list(paths->memory.folder) : NULL;
+    if (!list)
+        return;
+    unlink(paths->list);
+    free(paths->list);
+    paths->list = list;
 }
 
 static int run_once(struct vt_run_plan *plan, const struct paths *paths,
@@ -189,15 +202,18 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
     struct vt_run_beside nvml = {0}, compactor = {0};
     if (paths->own_list) { /* else the enclosing run does */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
-        vt_run_compact_start(&compactor, paths->list);
+        vt_run_compact_start(&compactor, paths->list, paths->memory.folder);
     }
     int status = vt_run_child_run(plan, &child, message);
     vt_run_beside_stop(&nvml);
-    vt_run_beside_stop(&compactor);
+    if (!paths->memory.folder)
+        vt_run_beside_stop(&compactor);
     if (status)
         return status;
     vt_run_logs_read(paths->list, &logs);
     vt_run_logs_mark_end(&logs, &child);
+    if (paths->memory.folder)
+        vt_run_memory_finish(&paths->memory, &compactor, paths->list, &logs);
     status = plan->options.judged ? vt_run_check_judge(plan, &child, &logs)
                                   : report(plan, &child, &logs);
     if (!plan->quiet && !paths->folder)
@@ -220,8 +236,6 @@ static int run(struct vt_run_plan *plan, struct vt_string *message) {
     if (!status) {
         if (!paths.outer)
             set_run_id();
-        if (paths.own_list)
-            setenv("VRAMTRACE_RUN_LIST", paths.list, 1);
         if (paths.folder) {
             VT_SCOPED char *folder = vt_formatted("%s/", paths.folder);
             setenv("VRAMTRACE_OUTPUT", folder, 1);
@@ -229,6 +243,10 @@ static int run(struct vt_run_plan *plan, struct vt_string *message) {
         if (plan->options.simulated)
             paths.share = vt_run_nvml_share();
         set_environment(&plan->options, &plan->libraries);
+        if (paths.own_list && !paths.folder && !each)
+            go_to_memory(&paths);
+        if (paths.own_list)
+            setenv("VRAMTRACE_RUN_LIST", paths.list, 1);
         if (judged && !each)
             set_pytest(plan);
         const char *given =

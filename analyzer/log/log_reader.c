@@ -189,7 +189,7 @@ bool vt_log_is_running(const struct vt_log_header *header) {
  * is ten times as long. So the reader waits for so long between the newest time and the first `entered_at`. */
 #define STORES_SEEN_NS 1000000
 
-static void await_stores(void) {
+void vt_log_await_stores(void) {
     struct timespec left = {.tv_nsec = STORES_SEEN_NS};
     while (nanosleep(&left, &left))
         continue; /* a signal came */
@@ -277,7 +277,7 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
         error = vt_log_pass(log, message);
         uint64_t newest = error ? 0 : vt_log_passed(log).newest;
         log->frontier = newest > sampled ? newest : sampled;
-        await_stores();
+        vt_log_await_stores();
     }
     if (!error)
         error = vt_log_pass(log, message);

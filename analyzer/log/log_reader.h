@@ -297,6 +297,9 @@ const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t 
 bool vt_log_is_of_boot(const struct vt_log_header *header);
 bool vt_log_is_running(const struct vt_log_header *header);
 
+/* Whoever looks at a log that is written to waits this long between a time and the first `entered_at`. */
+void vt_log_await_stores(void);
+
 /* Reads and checks only the header, as vt_log_open does; for the choice among many files. */
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);

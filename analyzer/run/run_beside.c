@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@
 enum {
     STOP_MS = 1000, /* how long to wait for its end: it may hang in the driver */
     IDLE_MS = 200,  /* if inotify cannot watch the list */
+    LOOK_MS = 1000, /* whether `run` is there */
 };
 
 /* Reads new lines of the list; an incomplete line waits for the next time. */
@@ -36,19 +38,19 @@ static void read_list(const struct vt_run_care *care, void *of, const char *list
             line[length - 1] = 0;
             if (*line == '/')
                 care->add(of, line);
+            else if (care->over && !strcmp(line, VT_RUN_OVER))
+                care->over(of);
         }
 }
 
 /* Closes the run's descriptors, so that a reader of the command's output sees its end. */
 static void close_all(bool keeps_stderr) {
-    int said = keeps_stderr ? fcntl(2, F_DUPFD_CLOEXEC, 3) : -1;
-    if (said > 3)
-        said = dup3(said, 3, O_CLOEXEC);
-    vt_file_close_from(said == 3 ? 4 : 0);
+    bool keeps = keeps_stderr && fcntl(2, F_GETFD) >= 0;
+    vt_file_close_from(keeps ? 3 : 2);
     close(0);
     if (open("/dev/null", O_RDWR) == 0) {
         dup2(0, 1);
-        dup2(said == 3 ? 3 : 0, 2);
+        dup2(keeps ? 2 : 0, 2);
     }
 }
 
@@ -58,10 +60,11 @@ static _Noreturn void go_on(const struct vt_run_care *care, void *of, const char
     off_t at = 0;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!care->over)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, care->name);
     close_all(care->keeps_stderr);
-    if (getppid() != parent)
+    if (getppid() != parent && !care->over)
         _exit(0);
     int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     bool watched = watch >= 0 && inotify_add_watch(watch, list, IN_MODIFY | IN_DELETE_SELF) >= 0;
@@ -70,12 +73,16 @@ static _Noreturn void go_on(const struct vt_run_care *care, void *of, const char
         while (watched && read(watch, events, sizeof events) > 0)
             ;
         read_list(care, of, list, &at);
+        if (care->over && getppid() != parent)
+            care->over(of);
         uint64_t next = care->work(of, vt_now_ns()), now = vt_now_ns();
         if (next <= now)
             continue;
         uint64_t wait = next == UINT64_MAX ? UINT64_MAX : (next - now) / 1000000u + 1;
         struct pollfd change = {.fd = watch, .events = POLLIN};
         int ms = wait < 3600000u ? (int)wait : wait < UINT64_MAX ? 3600000 : -1;
+        if (care->over && (ms < 0 || ms > LOOK_MS))
+            ms = LOOK_MS;
         poll(&change, watched ? 1 : 0, watched || (ms >= 0 && ms < IDLE_MS) ? ms : IDLE_MS);
     }
 }

@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#define VT_RUN_OVER "#over" /* the line that `run` writes when the command has ended */
+
 struct vt_run_beside {
     pid_t pid; /* 0: none */
 };
@@ -22,10 +24,12 @@ struct vt_run_care {
         void *of,
         uint64_t now); /* what is due; returns when to call it again (ns; UINT64_MAX: when a log
                                                  appears) */
+    void (*over)(void *of); /* NULL: it ends with the run. Else it goes on, and is told: by the line
+                                     VT_RUN_OVER in the list, or as `run` is gone */
     bool keeps_stderr;
 };
 
-/* Starts it: a copy of this process, which ends with it. `of` is for the functions. */
+/* Starts it: a copy of this process. `of` is for the functions. */
 void vt_run_beside_start(struct vt_run_beside *beside, const struct vt_run_care *care, void *of,
                          const char *list);
 void vt_run_beside_stop(struct vt_run_beside *beside);

@@ -6,6 +6,7 @@
 
 #include "compact/compact.h"
 #include "log/log.h"
+#include "run_copies.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 struct compactors {
     struct vt_compactor **all;
     size_t count, room;
+    struct vt_run_copies *copies; /* NULL: the logs are where they belong */
 };
 
 static bool is_wanted(const char *path) {
@@ -30,6 +32,8 @@ static void add(void *of, const char *path) {
     struct compactors *c = of;
     struct vt_compactor *compactor;
     VT_SCOPED_STRING message = {0};
+    if (c->copies)
+        vt_run_copies_add(c->copies, path);
     if (c->count == MOST_LOGS || !is_wanted(path))
         return;
     if (!vt_compactor_open(path, &compactor, &message)) /* else somebody has it already */
@@ -38,7 +42,7 @@ static void add(void *of, const char *path) {
 
 static uint64_t work(void *of, uint64_t now) {
     struct compactors *c = of;
-    uint64_t next = UINT64_MAX;
+    uint64_t next = c->copies ? vt_run_copies_work(c->copies, now) : UINT64_MAX;
     for (size_t i = 0; i < c->count;) {
         VT_SCOPED_STRING message = {0};
         bool ended;
@@ -56,9 +60,18 @@ static uint64_t work(void *of, uint64_t now) {
     return next;
 }
 
-void vt_run_compact_start(struct vt_run_beside *beside, const char *list) {
-    static const struct vt_run_care care = {
-        .name = "vramtrace-tidy", .add = add, .work = work, .keeps_stderr = true};
-    struct compactors compactors = {0};
-    vt_run_beside_start(beside, &care, &compactors, list);
+/* Nobody reads what is said any more, and a reader of the command's output waits for its end. */
+static void over(void *of) {
+    struct compactors *c = of;
+    dup2(0, 2);
+    vt_run_copies_over(c->copies);
+}
+
+void vt_run_compact_start(struct vt_run_beside *beside, const char *list, const char *memory) {
+    static const struct vt_run_care
+        care = {.name = "vramtrace-tidy", .add = add, .work = work, .keeps_stderr = true},
+        outlives = {
+            .name = "vramtrace-tidy", .add = add, .work = work, .over = over, .keeps_stderr = true};
+    struct compactors compactors = {.copies = memory ? vt_run_copies_make(memory, list) : NULL};
+    vt_run_beside_start(beside, memory ? &outlives : &care, &compactors, list);
 }

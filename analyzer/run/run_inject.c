@@ -149,7 +149,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     VT_SCOPED_STRING message = {0};
     int saved[2];
     *o = (struct outcome){0};
-    VT_SCOPED char *list = vt_run_logs_make_list();
+    VT_SCOPED char *list = vt_run_logs_make_list(NULL);
     if (!list) {
         vt_error("cannot make a temporary file: %s", strerror(errno));
         return VT_STATUS_CANNOT_TRACE;

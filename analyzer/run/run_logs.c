@@ -30,7 +30,13 @@ static int make_marked(char *path) {
     return -1;
 }
 
-char *vt_run_logs_make_list(void) {
+char *vt_run_logs_make_list(const char *folder) {
+    char *path = folder ? vt_formatted("%s/list.XXXXXX", folder) : NULL;
+    if (path && make_marked(path) >= 0)
+        return path;
+    free(path);
+    if (folder)
+        return NULL;
     return vt_run_places_temporary("vramtrace-run", "/tmp", make_marked);
 }
 

@@ -87,8 +87,7 @@ static bool is_left_behind(const char *path) {
            !memcmp(magic, VT_NVML_MAGIC, sizeof magic);
 }
 
-/* Creates the LOG.nvml of a log; -1: it cannot, or another file has the name. */
-static int make_file(const char *log_path) {
+int vt_run_nvml_make_file(const char *log_path) {
     enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC };
     VT_SCOPED char *path = vt_nvml_file_path(log_path);
     int fd = open(path, FLAGS, 0600);
@@ -135,7 +134,7 @@ static bool begin_file(struct sampler *s, const char *path, struct target *t) {
     if (!s->opened && !vt_nvml_open(s->library, &s->nvml))
         _exit(0);
     s->opened = true;
-    t->fd = make_file(path);
+    t->fd = vt_run_nvml_make_file(path);
     t->header = vt_nvml_file_header(&header);
     t->next_ns = now().ns + first_ms[0] * 1000000ull;
     return t->fd >= 0 && write_part(t, &t->header, sizeof t->header) && describe(s, t);

@@ -13,6 +13,9 @@
  * nothing happens, and nothing is printed. */
 void vt_run_nvml_start(struct vt_run_beside *nvml, const char *list, const char *sim_folder);
 
+/* Creates the LOG.nvml of a log to append to it; -1: it cannot, or another file has the name. */
+int vt_run_nvml_make_file(const char *log_path);
+
 /* For processes on the simulated GPU: creates the file in which they report their memory to its
  * NVML, and sets VRAMTRACE_SIM_SHARE. Returns its path; the caller frees it and unlinks the file.
  * NULL: none was created, because an outer run has one or no folder allows it. */

@@ -87,7 +87,7 @@ static void test_list(void **state) {
     (void)state;
     struct vt_run_logs logs;
     setenv("TMPDIR", folder, 1);
-    char *list = vt_run_logs_make_list();
+    char *list = vt_run_logs_make_list(NULL);
     assert_non_null(list);
     assert_int_equal(strncmp(list, folder, strlen(folder)), 0);
     vt_run_logs_read(list, &logs);
@@ -106,7 +106,7 @@ static void test_list(void **state) {
     assert_int_equal(logs.count, 0);
     free(list);
     setenv("TMPDIR", "/nonexistent", 1); /* not there: /tmp */
-    list = vt_run_logs_make_list();
+    list = vt_run_logs_make_list(NULL);
     assert_non_null(list);
     unlink(list);
     free(list);
