@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+#include "../214-run-remote/keeps.c"
