@@ -136,6 +136,8 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
             vt_log_drop(VT_DROP_LOG_LOST);
         return false;
     }
+    if (c->generation && vt_get(&vt_log_header->bound_at))
+        vt_put(&vt_log_header->bound_at, 0); /* events are recorded again, and can be compacted */
     vt_put(&c->tid, t->tid);
     vt_put(&c->taken, vt_log_now());
     t->used = t->flushed = sizeof *c;
