@@ -34,6 +34,7 @@
  * may be idle. */
 #define SHORT_LEAST_MS 200u
 #define SHORT_MOST_MS  60000u
+#define FULL_MS        1000u /* from one try to the next where the disk is full */
 #define WAIT_LEAST_MS  50u
 #define WAIT_MOST_MS   500u
 
@@ -45,6 +46,8 @@ struct vt_compactor {
     uint64_t chunks, taken; /* header.chunks, and vt_free_offer_taken, when it was compacted last */
     uint64_t looked_ns, compacted_ns;
     unsigned short_ms;
+    uint64_t
+        full_until_ns; /* the disk is full, and until then it is not tried again; 0: it is not */
     bool ended;
     struct vt_compacted done;
 };
@@ -235,6 +238,20 @@ static bool is_short(const struct vt_compactor *c, uint64_t now) {
            vt_free_offer_left(c->offer) <= VT_FREE_KEPT_MOST;
 }
 
+/* A summary needs room on the disk before it can give any back. Others may make some: it is said once, and tried again. */
+static int wait_for_room(struct vt_compactor *c, uint64_t now, int error,
+                         struct vt_string *message) {
+    if (error != -ENOSPC && error != -EDQUOT) {
+        c->full_until_ns = 0;
+        return error;
+    }
+    if (!c->full_until_ns)
+        vt_error("%s; it is compacted when there is room", message->text);
+    vt_string_free(message);
+    c->full_until_ns = now + FULL_MS * 1000000ull;
+    return 0;
+}
+
 /* So many chunks are compacted at once. */
 static uint64_t share_of(const struct vt_compactor *c) {
     uint64_t share = bound_of(c->header) / VT_CHUNK_BYTES / WRITTEN_SHARE;
@@ -242,7 +259,7 @@ static uint64_t share_of(const struct vt_compactor *c) {
 }
 
 static bool is_due(const struct vt_compactor *c, uint64_t now) {
-    return written(c) >= share_of(c) || is_short(c, now);
+    return c->full_until_ns || written(c) >= share_of(c) || is_short(c, now);
 }
 
 /* A program writes 100 MB in a second at most: 1,600 chunks. */
@@ -260,5 +277,7 @@ int vt_compactor_go_on(struct vt_compactor *c, bool *ended, struct vt_string *me
     *ended = c->ended;
     if (c->ended)
         return 0;
-    return is_due(c, now) ? vt_compactor_compact(c, message) : 0;
+    if (now < c->full_until_ns || !is_due(c, now))
+        return 0;
+    return wait_for_room(c, now, vt_compactor_compact(c, message), message);
 }

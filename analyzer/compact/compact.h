@@ -24,7 +24,7 @@ int vt_compactor_open(const char *log, struct vt_compactor **compactor, struct v
 int vt_compactor_compact(struct vt_compactor *compactor, struct vt_string *message);
 
 /* To be called again and again while its process runs, after a wait of vt_compactor_wait_ms: compacts when enough was written.
- * Returns as vt_compactor_compact; *ended: the process has ended, and there is nothing more to do. */
+ * Returns as vt_compactor_compact, but waits for room where the disk is full, which it says once on stderr; *ended: the process has ended, and there is nothing more to do. */
 unsigned vt_compactor_wait_ms(const struct vt_compactor *compactor);
 int vt_compactor_go_on(struct vt_compactor *compactor, bool *ended, struct vt_string *message);
 
