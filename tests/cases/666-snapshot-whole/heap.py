@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Keeps 80,000 small containers, and a block more with each piece of work."""
+"""Keeps 60,000 small containers, and a block more with each piece of work."""
 
 import ctypes
 
@@ -17,11 +17,11 @@ class Block:
 
 
 def main():
-    rows = [{"row": [i, str(i)]} for i in range(80000)]
+    rows = [{"row": [i, str(i)]} for i in range(60000)]
     kept = []
-    for _ in range(4000):
+    for _ in range(6000):
         kept.append(Block())
-        sum(range(50000))
+        sum(range(60000))
     print(len(rows), len(kept))
 
 
