@@ -204,7 +204,7 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
     if (error)
         return error;
     /* Whoever wrote it may have died before the header named it on the disk, where that may be one behind, not two. */
-    bool anew = log.summary && !c->compacted_ns;
+    bool anew = log.summary && !c->done.until_ns;
     if (anew)
         error = vt_summary_sync(&log, message);
     if (anew && !error)
@@ -216,7 +216,8 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
     if (!error)
         error = give_back(c, &log, message);
     c->compacted_ns = vt_now_ns();
-    c->done.until_ns = vt_clock_ns(vt_clock_of(&log), log.until);
+    if (!error)
+        c->done.until_ns = vt_clock_ns(vt_clock_of(&log), log.until);
     c->done.summary_bytes = log.summary_bytes;
     vt_log_close(&log);
     return error;
@@ -239,8 +240,7 @@ static bool is_short(const struct vt_compactor *c, uint64_t now) {
 }
 
 /* A summary needs room on the disk before it can give any back. Others may make some: it is said once, and tried again. */
-static int wait_for_room(struct vt_compactor *c, uint64_t now, int error,
-                         struct vt_string *message) {
+static int wait_for_room(struct vt_compactor *c, int error, struct vt_string *message) {
     if (error != -ENOSPC && error != -EDQUOT) {
         c->full_until_ns = 0;
         return error;
@@ -248,7 +248,7 @@ static int wait_for_room(struct vt_compactor *c, uint64_t now, int error,
     if (!c->full_until_ns)
         vt_error("%s; it is compacted when there is room", message->text);
     vt_string_free(message);
-    c->full_until_ns = now + FULL_MS * 1000000ull;
+    c->full_until_ns = vt_now_ns() + FULL_MS * 1000000ull;
     return 0;
 }
 
@@ -279,5 +279,5 @@ int vt_compactor_go_on(struct vt_compactor *c, bool *ended, struct vt_string *me
         return 0;
     if (now < c->full_until_ns || !is_due(c, now))
         return 0;
-    return wait_for_room(c, now, vt_compactor_compact(c, message), message);
+    return wait_for_room(c, vt_compactor_compact(c, message), message);
 }
