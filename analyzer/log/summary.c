@@ -128,9 +128,45 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, ui
 
 /* --- reading --- */
 
-static int read_file(struct vt_log *log, const char *path, struct vt_summary_rest *rest,
-                     size_t *length, struct vt_string *message) {
+/* Reads a file, and loads its head. */
+static int read_head(int fd, const char *path, struct vt_summary_rest *rest, struct head *head,
+                     struct vt_string *message) {
     struct stat st;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        vt_string_format(message, "%s: expected a summary, found no file", path);
+        return -EINVAL;
+    }
+    rest->bytes = vt_alloc((size_t)st.st_size, 1);
+    ssize_t got = vt_file_read_at(fd, rest->bytes, (size_t)st.st_size, 0);
+    if (got < 0) {
+        vt_string_format(message, "%s: cannot be read: %s", path, strerror((int)-got));
+        return (int)got;
+    }
+    struct vt_state *s = &rest->state;
+    vt_state_load(s, rest->bytes, (size_t)got);
+    VT_STATE_SECTION(s, "summary", *head);
+    VT_STATE(s, *head);
+    return 0;
+}
+
+/* Whether the summary that the log needs has not got its name yet (VT_SUMMARY_NEXT); then its head is loaded. */
+static bool read_next(const struct vt_log *log, struct vt_summary_rest *rest, struct head *head) {
+    VT_SCOPED_STRING why = {0};
+    VT_SCOPED char *path = vt_formatted("%s" VT_SUMMARY_NEXT, rest->path);
+    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    if (!read_head(fd, path, rest, head, &why) && !rest->state.bad &&
+        head->generation == log->header.summary)
+        return true;
+    vt_state_drop(&rest->state);
+    free(rest->bytes);
+    rest->bytes = NULL;
+    return false;
+}
+
+static int read_file(struct vt_log *log, const char *path, struct vt_summary_rest *rest,
+                     struct head *head, struct vt_string *message) {
     VT_SCOPED_STRING why = {0};
     VT_SCOPED_FD fd = vt_log_file_open(log->path, VT_PACK_SUMMARY, UINT64_MAX, NULL, &why);
     if (fd == -ENOENT) {
@@ -145,18 +181,7 @@ static int read_file(struct vt_log *log, const char *path, struct vt_summary_res
         vt_string_add(message, why.text);
         return fd;
     }
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        vt_string_format(message, "%s: expected a summary, found no file", path);
-        return -EINVAL;
-    }
-    rest->bytes = vt_alloc((size_t)st.st_size, 1);
-    ssize_t got = vt_file_read_at(fd, rest->bytes, (size_t)st.st_size, 0);
-    if (got < 0) {
-        vt_string_format(message, "%s: cannot be read: %s", path, strerror((int)-got));
-        return (int)got;
-    }
-    *length = (size_t)got;
-    return 0;
+    return read_head(fd, path, rest, head, message);
 }
 
 static void check_head(const struct vt_log *log, const struct head *head, struct vt_state *s) {
@@ -173,17 +198,13 @@ static void check_head(const struct vt_log *log, const struct head *head, struct
 int vt_summary_read(struct vt_log *log, struct vt_string *message) {
     struct vt_summary_rest *rest = vt_alloc(1, sizeof *rest);
     struct head head;
-    size_t length = 0;
     rest->path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
     log->rest = rest;
     log->summary = log->header.summary;
-    int error = read_file(log, rest->path, rest, &length, message);
+    int error = read_next(log, rest, &head) ? 0 : read_file(log, rest->path, rest, &head, message);
     if (error)
         return error;
     struct vt_state *s = &rest->state;
-    vt_state_load(s, rest->bytes, length);
-    VT_STATE_SECTION(s, "summary", head);
-    VT_STATE(s, head);
     if (!s->bad)
         check_head(log, &head, s);
     vt_log_state(log, head.until, s);

@@ -29,8 +29,10 @@ static void read_list(const struct vt_run_care *care, void *of, const char *list
     VT_SCOPED_FILE *file = fopen(list, "re");
     VT_SCOPED char *line = NULL;
     size_t room = 0;
-    if (!file)
+    if (!file && !care->over)
         _exit(0); /* the run is over */
+    if (!file)
+        return;
     ssize_t length = -1;
     if (!fseeko(file, *at, SEEK_SET))
         while ((length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n') {

@@ -32,8 +32,8 @@ static void add(void *of, const char *path) {
     struct compactors *c = of;
     struct vt_compactor *compactor;
     VT_SCOPED_STRING message = {0};
-    if (c->copies)
-        vt_run_copies_add(c->copies, path);
+    if (c->copies && !vt_run_copies_add(c->copies, path))
+        return; /* its disk may hang */
     if (c->count == MOST_LOGS || !is_wanted(path))
         return;
     if (!vt_compactor_open(path, &compactor, &message)) /* else somebody has it already */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define EACH_MS 1000
-#define LOOK_MS 100   /* whether the disk took it */
+#define LOOK_MS 10    /* whether the disk took it */
 #define SOON_MS 5     /* the same while `run` waits, */
 #define WAIT_MS 10000 /* for so long */
 
@@ -95,7 +95,7 @@ static size_t stem_of(const struct vt_run_copies *c, const char *path) {
     return strlen(path);
 }
 
-void vt_run_copies_add(struct vt_run_copies *c, const char *path) {
+bool vt_run_copies_add(struct vt_run_copies *c, const char *path) {
     size_t above = strlen(c->folder), stem = stem_of(c, path);
     struct log *log = vt_alloc(1, sizeof *log);
     log->copy.log = vt_strdup(path);
@@ -106,6 +106,7 @@ void vt_run_copies_add(struct vt_run_copies *c, const char *path) {
         log->copy.stem = stem - above;
     }
     *VT_ADD(c->logs, c->count, c->room) = log;
+    return !log->done;
 }
 
 void vt_run_copies_over(struct vt_run_copies *c) {
@@ -124,10 +125,12 @@ static bool is_at_end(const struct vt_run_copies *c, const char *path) {
     uint64_t bytes;
     char state;
     VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 || vt_log_read_header(fd, path, &h, &bytes, &message))
+    if (fd < 0)
+        return errno == ENOENT;
+    if (vt_log_read_header(fd, path, &h, &bytes, &message))
         return true;
-    bool alive =
-        vt_file_process_started(h.pid, &state) == h.process_start && state != 'Z' && state != 'X';
+    uint64_t started = vt_file_process_started(h.pid, &state);
+    bool alive = started && started == h.process_start && state != 'Z' && state != 'X';
     return !alive && (h.exit_kind != VT_EXIT_NONE || c->over_ns);
 }
 
@@ -165,7 +168,7 @@ static void begin(struct vt_run_copies *c, struct log *log, uint64_t now) {
         return;
     }
     vt_run_take_free(&c->take);
-    log->fresh = c->over_ns != 0 && error != -EAGAIN;
+    log->fresh = c->over_ns != 0 && !error;
     if (error && last && error != -EAGAIN)
         finish(c, log, error);
 }
@@ -175,12 +178,14 @@ static void end(struct vt_run_copies *c) {
     bool last = c->take.last;
     vt_run_take_done(&c->take, !c->error);
     vt_run_take_free(&c->take);
+    pthread_mutex_lock(&c->lock);
     c->busy = NULL;
+    pthread_mutex_unlock(&c->lock);
     if (!log->named && log->copy.name) {
         tell(c, "=%zu %s\n", log->number, log->copy.name);
         log->named = true;
     }
-    log->fresh |= c->over_then;
+    log->fresh |= c->over_then && !c->error;
     if (last)
         finish(c, log, c->error);
 }

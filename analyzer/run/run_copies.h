@@ -21,8 +21,8 @@ struct vt_run_copies;
 /* `folder`: in memory, with the logs and the list. Made before the process is there that calls the others. */
 struct vt_run_copies *vt_run_copies_make(const char *folder, const char *list);
 
-/* The next log of the list. Nobody writes the one out that is elsewhere. */
-void vt_run_copies_add(struct vt_run_copies *copies, const char *log);
+/* The next log of the list. Returns false if it is elsewhere: nobody writes it out. */
+bool vt_run_copies_add(struct vt_run_copies *copies, const char *log);
 
 /* The run is over, or was killed. */
 void vt_run_copies_over(struct vt_run_copies *copies);

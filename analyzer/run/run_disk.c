@@ -55,16 +55,18 @@ static int make_log(const struct vt_run_take *take) {
 
 /* --- its bytes --- */
 
+/* The first page last: until it is there, the reader takes the chunk for what it was, should we be killed. */
 static int write_chunk(int fd, uint32_t number, const uint8_t *bytes) {
-    return vt_file_write_at(fd, bytes, VT_CHUNK_BYTES, (uint64_t)number * VT_CHUNK_BYTES);
+    enum { FIRST = 4096 };
+    const uint64_t at = (uint64_t)number * VT_CHUNK_BYTES;
+    int error = vt_file_write_at(fd, bytes + FIRST, VT_CHUNK_BYTES - FIRST, at + FIRST);
+    return error ? error : vt_file_write_at(fd, bytes, FIRST, at);
 }
 
 static int write_log(int fd, const struct vt_run_take *take) {
     int error = ftruncate(fd, (off_t)take->bytes) ? -errno : 0;
     for (size_t i = take->count; !error && i-- > 0;) /* the slots last */
         error = write_chunk(fd, take->pieces[i].number, take->pieces[i].bytes);
-    if (!error && take->anew && fdatasync(fd))
-        error = -errno;
     return error ? error : write_chunk(fd, 0, take->header);
 }
 
@@ -89,30 +91,35 @@ static int write_summary(const struct vt_run_take *take, const char *path) {
                                vt_file_write_at(fd, take->summary.text, take->summary.length, 0));
 }
 
+/* Where the file system can, and we may. */
 static int sync_folder(const char *folder) {
     VT_SCOPED_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 || fsync(fd) ? -errno : 0;
+    if (fd < 0)
+        return errno == EACCES ? 0 : -errno;
+    return fsync(fd) && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP ? -errno : 0;
 }
 
-/* The new log takes the old one's place after its summary did. In between neither fits, which the reader says; so both
- * are on the disk before. Who has the old log open looks for the new one. */
+/* The new log takes the old one's place, then its summary does. In between the reader takes the summary by its other
+ * name. Who has the old log open looks for the new one. */
 static int write_anew(int old, const struct vt_run_take *take, const char *folder) {
     const char *name = take->of->name;
     VT_SCOPED char *summary = vt_log_file_path(name, VT_PACK_SUMMARY);
-    VT_SCOPED char *new_summary = vt_formatted("%s.tmp", summary);
+    VT_SCOPED char *new_summary = vt_formatted("%s" VT_SUMMARY_NEXT, summary);
     VT_SCOPED char *new_log = vt_formatted("%s/.%s.tmp", folder, vt_basename(name));
     int error = write_summary(take, new_summary), fd = error ? error : open_beside(new_log);
     if (fd >= 0)
         error = close_file(fd, true, write_log(fd, take));
     else
         error = fd;
-    if (!error && (rename(new_summary, summary) || rename(new_log, name)))
+    if (!error && (sync_folder(folder) || rename(new_log, name)))
         error = -errno;
     if (error) {
         unlink(new_summary);
         unlink(new_log);
         return error;
     }
+    if (rename(new_summary, summary))
+        return -errno; /* it stays under its name */
     vt_file_write_at(old, &take->generation, sizeof take->generation,
                      offsetof(struct vt_log_header, summary));
     return sync_folder(folder);
@@ -145,7 +152,7 @@ int vt_run_disk_write(const struct vt_run_take *take) {
         error = write_samples(take);
     if (!error && take->last)
         error = sync_folder(folder);
-    if (error && first && !copy->summary) { /* nothing of it can be read */
+    if (error && first) { /* nothing of it can be read */
         unlink(copy->name);
         free(copy->name);
         copy->name = NULL;

@@ -20,12 +20,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MEMORY     "/dev/shm"
-#define AUTO_SHARE 16u /* of what is free there: how many processes come is not known */
-#define AUTO_LEAST (4ull << 20)
-#define AUTO_MOST  (256ull << 20)
-#define LOOK_NS    10000000
-#define SAY_NS     3000000000ull
+#define MEMORY      "/dev/shm"
+#define AUTO_SHARE  16u /* of what is free there: how many processes come is not known */
+#define ASKED_SHARE 4u  /* at most: others need it, too */
+#define AUTO_LEAST  (4ull << 20)
+#define AUTO_MOST   (256ull << 20)
+#define LOOK_NS     10000000
+#define SAY_NS      3000000000ull
 
 /* --- before the command --- */
 
@@ -46,7 +47,8 @@ static bool template_of(const char *output, struct vt_string *template) {
         vt_string_add(template, here[1] ? "/" : "");
     }
     vt_string_add(template, output);
-    if (*output && !strchr(output, '%') && !stat(output, &st) && S_ISDIR(st.st_mode))
+    if (*output && output[strlen(output) - 1] != '/' && !strchr(output, '%') &&
+        !stat(output, &st) && S_ISDIR(st.st_mode))
         vt_string_add(template, "/");
     return true;
 }
@@ -90,9 +92,11 @@ static uint64_t bound_of(const char *asked) {
     if ((asked && !strcmp(asked, "off")) || statfs(MEMORY, &fs) || fs.f_type != 0x01021994)
         return 0;
     uint64_t left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize, most = left / AUTO_SHARE;
+    if (most > AUTO_MOST)
+        most = AUTO_MOST;
     if (asked && !vt_text_read_size(asked, &bytes) && bytes >= VT_TEXT_MAX_LOG_LEAST)
-        return bytes <= left ? bytes : 0;
-    return most < AUTO_LEAST ? 0 : most < AUTO_MOST ? most : AUTO_MOST;
+        most = bytes < left / ASKED_SHARE ? bytes : left / ASKED_SHARE;
+    return most < AUTO_LEAST ? 0 : most;
 }
 
 void vt_run_memory_start(struct vt_run_memory *memory) {
@@ -145,16 +149,21 @@ static bool read_fates(FILE *list, struct fate *fates, size_t count) {
     return done;
 }
 
+static bool is_below(const struct vt_run_memory *memory, const char *path) {
+    size_t above = strlen(memory->folder);
+    return !strncmp(path, memory->folder, above) && path[above] == '/';
+}
+
 /* A name on the disk, as far as it is known. */
 static const char *name_of(const struct vt_run_memory *memory, const struct fate *fate,
                            const char *path) {
-    return fate->name ? fate->name : path + strlen(memory->folder);
+    return fate->name ? fate->name : is_below(memory, path) ? path + strlen(memory->folder) : path;
 }
 
 static void say_waiting(const struct vt_run_memory *memory, const struct fate *fates,
                         const struct vt_run_logs *logs) {
     for (size_t i = 0; i < logs->count; i++) {
-        if (fates[i].written || fates[i].error)
+        if (fates[i].written || fates[i].error || !is_below(memory, logs->paths[i]))
             continue;
         vt_error("waiting for the disk to take %s (interrupt to leave it in memory, at %s, until "
                  "the disk does)",
@@ -166,19 +175,21 @@ static void say_waiting(const struct vt_run_memory *memory, const struct fate *f
 /* Returns whether the logs are there; false: a signal came, or nobody brings them. */
 static bool wait_for(const struct vt_run_memory *memory, const struct vt_run_beside *beside,
                      FILE *list, struct fate *fates, const struct vt_run_logs *logs) {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    enum { ENDS = 3 };
+    static const int ends[ENDS] = {SIGINT, SIGTERM, SIGQUIT};
+    struct sigaction was[ENDS];
     uint64_t begun = vt_now_ns();
     bool said = false, done, gone = false;
     sigset_t set, mask;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < ENDS; i++) {
         sigaddset(&set, ends[i]);
-        signal(ends[i], SIG_DFL); /* one that is ignored would not be seen */
+        sigaction(ends[i], &(struct sigaction){.sa_handler = SIG_DFL}, &was[i]); /* else not seen */
     }
     sigprocmask(SIG_BLOCK, &set, &mask);
     while (!(done = read_fates(list, fates, logs->count)) && !gone) {
         int number = sigtimedwait(&set, NULL, &(struct timespec){0, LOOK_NS});
-        if (number > 0 && said)
+        if (number > 0)
             break;
         if (!said && vt_now_ns() - begun >= SAY_NS) {
             say_waiting(memory, fates, logs);
@@ -186,6 +197,8 @@ static bool wait_for(const struct vt_run_memory *memory, const struct vt_run_bes
         }
         gone = waitpid(beside->pid, NULL, WNOHANG) != 0;
     }
+    for (size_t i = 0; i < ENDS; i++)
+        sigaction(ends[i], &was[i], NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return done;
 }
@@ -205,7 +218,7 @@ void vt_run_memory_finish(const struct vt_run_memory *memory, const struct vt_ru
     for (size_t i = 0; i < logs->count; i++) {
         struct fate *fate = &fates[i];
         const char *name = name_of(memory, fate, logs->paths[i]);
-        bool ours = !strncmp(logs->paths[i], memory->folder, strlen(memory->folder));
+        bool ours = is_below(memory, logs->paths[i]);
         if (fate->error)
             vt_error("%s: cannot be written: %s; the log stays in memory, at %s", name,
                      strerror(fate->error), logs->paths[i]);
