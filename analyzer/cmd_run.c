@@ -5,8 +5,8 @@
  * command starts, if possible.
  *
  * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, goes into each
- * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to). A nested run
- * joins the enclosing one, which lists its processes.
+ * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to),
+ * VRAMTRACE_RUN_MEMORY (run_memory.h). A nested run joins the enclosing one, which lists its processes.
  * For the pytest plugin: VRAMTRACE_CHECK (the gate's options, one a line), VRAMTRACE_COMMAND (this
  * program).
  */
@@ -184,10 +184,11 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
     free(paths->list);
 }
 
-/* The list goes there, too: each process writes to it. */
+/* The list goes there, too, if its folder is as slow: each process writes to it. */
 static void go_to_memory(struct paths *paths) {
     vt_run_memory_start(&paths->memory);
-    char *list = paths->memory.folder ? vt_run_logs_make_list(paths->memory.folder) : NULL;
+    bool goes = paths->memory.folder && vt_run_memory_is_remote(paths->list);
+    char *list = goes ? vt_run_logs_make_list(paths->memory.folder) : NULL;
     if (!list)
         return;
     unlink(paths->list);

@@ -172,7 +172,7 @@ static int read_file(struct vt_log *log, const char *path, struct vt_summary_res
     if (fd == -ENOENT) {
         vt_string_format(message,
                          "%s: offset %zu: the log was compacted, expected its summary of "
-                         "generation %llu, found no %s: what was before is there alone",
+                         "generation %llu, found no %s; a copy of the log needs one of it, too",
                          log->path, offsetof(struct vt_log_header, summary),
                          (unsigned long long)log->header.summary, path);
         return -EINVAL;

@@ -8,6 +8,7 @@
 #include "log/log.h"
 #include "run_copies.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,7 +49,8 @@ static uint64_t work(void *of, uint64_t now) {
         bool ended;
         int error = vt_compactor_go_on(c->all[i], &ended, &message);
         if (error)
-            vt_error("%s; it is not compacted any more", message.text);
+            vt_error("%s; the log is not compacted any more%s", message.text,
+                     error == -EFBIG ? " (a larger --max-log has room)" : "");
         if (!error && !ended) {
             uint64_t again = now + vt_compactor_wait_ms(c->all[i++]) * 1000000ull;
             next = again < next ? again : next;

@@ -181,12 +181,13 @@ static void end(struct vt_run_copies *c) {
     pthread_mutex_lock(&c->lock);
     c->busy = NULL;
     pthread_mutex_unlock(&c->lock);
+    log->named &= log->copy.name != NULL; /* it was removed, and gets another one */
     if (!log->named && log->copy.name) {
         tell(c, "=%zu %s\n", log->number, log->copy.name);
         log->named = true;
     }
     log->fresh |= c->over_then && !c->error;
-    if (last)
+    if (last && c->error != -ESTALE)
         finish(c, log, c->error);
 }
 

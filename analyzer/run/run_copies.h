@@ -18,7 +18,7 @@
 
 struct vt_run_copies;
 
-/* `folder`: in memory, with the logs and the list. Made before the process is there that calls the others. */
+/* `folder`: in memory, with the logs. Made before the process is there that calls the others. */
 struct vt_run_copies *vt_run_copies_make(const char *folder, const char *list);
 
 /* The next log of the list. Returns false if it is elsewhere: nobody writes it out. */

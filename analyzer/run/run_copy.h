@@ -11,6 +11,8 @@
 
 #include "base/base.h"
 
+#include <sys/types.h>
+
 /* What the disk has of a chunk. */
 struct vt_run_copied {
     uint64_t hash;     /* 0: nothing */
@@ -23,6 +25,7 @@ struct vt_run_copy {
     size_t
         stem; /* so much of it stands before the number that tells it from logs of this run; else all */
     char *name;       /* on the disk; NULL: none yet */
+    bool no_samples;  /* something else has the name of LOG.nvml */
     uint64_t summary; /* the generation that the disk has */
     uint64_t samples; /* bytes of LOG.nvml that it has */
     uint64_t header;  /* hash of the header that it has */

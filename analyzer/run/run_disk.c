@@ -127,23 +127,50 @@ static int write_anew(int old, const struct vt_run_take *take, const char *folde
 
 static int write_samples(const struct vt_run_take *take) {
     VT_SCOPED char *path = vt_log_file_path(take->of->name, VT_PACK_NVML);
-    if (!take->samples.length)
+    if (!take->samples.length || take->of->no_samples)
         return 0;
     int fd = take->of->samples ? open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
                                : vt_run_nvml_make_file(take->of->name);
+    take->of->no_samples = fd < 0; /* something else has its name: no reason to lose the log */
     if (fd < 0)
-        return errno == EEXIST ? 0 : -errno; /* another file has its name */
+        return 0;
     return close_file(
         fd, take->last,
         vt_file_write_at(fd, take->samples.text, take->samples.length, take->of->samples));
 }
 
+/* By what its header says: a number of an inode is used again. */
+static bool is_ours(int fd, const struct vt_run_take *take) {
+    const struct vt_log_header *ours = (const void *)take->header;
+    struct vt_log_header there;
+    return vt_file_read_at(fd, &there, sizeof there, 0) == sizeof there &&
+           !memcmp(there.magic, ours->magic, sizeof there.magic) && there.pid == ours->pid &&
+           there.process_start == ours->process_start && there.start_ticks == ours->start_ticks;
+}
+
+/* Opens the log that was made before. -ESTALE: it was removed; a file that has its name now is not ours. */
+static int open_again(const struct vt_run_take *take) {
+    struct vt_run_copy *copy = take->of;
+    int fd = open(copy->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno != ENOENT && errno != ELOOP && errno != EISDIR)
+        return -errno;
+    if (fd >= 0 && is_ours(fd, take))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    free(copy->name);
+    copy->name = NULL;
+    copy->summary = 0;
+    copy->no_samples = false;
+    return -ESTALE;
+}
+
 int vt_run_disk_write(const struct vt_run_take *take) {
     struct vt_run_copy *copy = take->of;
     bool first = !copy->name;
-    int fd = first ? make_log(take) : open(copy->name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = first ? make_log(take) : open_again(take);
     if (fd < 0)
-        return first ? fd : -errno;
+        return fd;
     VT_SCOPED char *folder =
         vt_strndup(copy->name, (size_t)(vt_basename(copy->name) - copy->name - 1));
     int error = take->anew ? write_anew(fd, take, folder) : write_log(fd, take);

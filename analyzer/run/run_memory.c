@@ -53,7 +53,7 @@ static bool template_of(const char *output, struct vt_string *template) {
     return true;
 }
 
-static bool is_remote(const char *folder) {
+bool vt_run_memory_is_remote(const char *folder) {
     static const struct {
         unsigned long number;
         bool remote;
@@ -63,8 +63,8 @@ static bool is_remote(const char *folder) {
     };
     struct statfs fs;
     const char *forced = getenv("VRAMTRACE_TEST_REMOTE");
-    if (forced && *forced == '1')
-        return true;
+    if (forced && (*forced == '1' || *forced == '/'))
+        return *forced == '1' || !strncmp(folder, forced, strlen(forced));
     bool found = false;
     for (size_t i = 0; !statfs(folder, &fs) && i < sizeof all / sizeof *all; i++)
         found |= ((unsigned long)fs.f_type & 0xffffffffu) == all[i].number && all[i].remote;
@@ -82,7 +82,7 @@ static bool leads_away(const char *template) {
             break;
     }
     return strncmp(folder, MEMORY "/", strlen(MEMORY "/")) &&
-           is_remote(slash == folder ? "/" : folder);
+           vt_run_memory_is_remote(slash == folder ? "/" : folder);
 }
 
 /* How large a log in memory may be; 0: there is none. */
@@ -111,6 +111,7 @@ void vt_run_memory_start(struct vt_run_memory *memory) {
     VT_SCOPED char *size = vt_formatted("%llu", (unsigned long long)bytes);
     setenv("VRAMTRACE_OUTPUT", there, 1);
     setenv("VRAMTRACE_MAX_LOG", size, 1);
+    setenv("VRAMTRACE_RUN_MEMORY", folder, 1);
     memory->folder = vt_strdup(folder);
 }
 
@@ -140,8 +141,10 @@ static bool read_fates(FILE *list, struct fate *fates, size_t count) {
         if (!*line || !strchr("=+-", *line) || sscanf(line + 1, "%zu %n", &number, &at) < 1 ||
             number >= count)
             continue;
-        if (*line == '=' && !fates[number].name)
+        if (*line == '=') {
+            free(fates[number].name);
             fates[number].name = vt_strdup(line + 1 + at);
+        }
         fates[number].written |= *line == '+';
         if (*line == '-' && sscanf(line + 1 + at, "%d", &error) == 1)
             fates[number].error = error;
@@ -172,14 +175,14 @@ static void say_waiting(const struct vt_run_memory *memory, const struct fate *f
     }
 }
 
-/* Returns whether the logs are there; false: a signal came, or nobody brings them. */
+/* Returns whether the logs are there; false: a signal came, or nobody brings them (*gone). */
 static bool wait_for(const struct vt_run_memory *memory, const struct vt_run_beside *beside,
-                     FILE *list, struct fate *fates, const struct vt_run_logs *logs) {
+                     FILE *list, struct fate *fates, const struct vt_run_logs *logs, bool *gone) {
     enum { ENDS = 3 };
     static const int ends[ENDS] = {SIGINT, SIGTERM, SIGQUIT};
     struct sigaction was[ENDS];
     uint64_t begun = vt_now_ns();
-    bool said = false, done, gone = false;
+    bool said = false, done;
     sigset_t set, mask;
     sigemptyset(&set);
     for (size_t i = 0; i < ENDS; i++) {
@@ -187,7 +190,7 @@ static bool wait_for(const struct vt_run_memory *memory, const struct vt_run_bes
         sigaction(ends[i], &(struct sigaction){.sa_handler = SIG_DFL}, &was[i]); /* else not seen */
     }
     sigprocmask(SIG_BLOCK, &set, &mask);
-    while (!(done = read_fates(list, fates, logs->count)) && !gone) {
+    while (!(done = read_fates(list, fates, logs->count)) && !*gone) {
         int number = sigtimedwait(&set, NULL, &(struct timespec){0, LOOK_NS});
         if (number > 0)
             break;
@@ -195,7 +198,7 @@ static bool wait_for(const struct vt_run_memory *memory, const struct vt_run_bes
             say_waiting(memory, fates, logs);
             said = true;
         }
-        gone = waitpid(beside->pid, NULL, WNOHANG) != 0;
+        *gone = waitpid(beside->pid, NULL, WNOHANG) != 0;
     }
     for (size_t i = 0; i < ENDS; i++)
         sigaction(ends[i], &was[i], NULL);
@@ -214,7 +217,7 @@ void vt_run_memory_finish(const struct vt_run_memory *memory, const struct vt_ru
         return;
     }
     VT_SCOPED struct fate *fates = vt_alloc(logs->count, sizeof *fates);
-    bool done = wait_for(memory, beside, list, fates, logs);
+    bool gone = false, done = wait_for(memory, beside, list, fates, logs, &gone);
     for (size_t i = 0; i < logs->count; i++) {
         struct fate *fate = &fates[i];
         const char *name = name_of(memory, fate, logs->paths[i]);
@@ -223,7 +226,8 @@ void vt_run_memory_finish(const struct vt_run_memory *memory, const struct vt_ru
             vt_error("%s: cannot be written: %s; the log stays in memory, at %s", name,
                      strerror(fate->error), logs->paths[i]);
         else if (ours && !done && !fate->written)
-            vt_error("%s: not written yet; the log is in memory, at %s", name, logs->paths[i]);
+            vt_error("%s: not written%s; the log is in memory, at %s", name,
+                     gone ? ", as the process that does it was killed" : " yet", logs->paths[i]);
         if (fate->written || (done && fate->name && !fate->error)) {
             free(logs->paths[i]);
             logs->paths[i] = fate->name;

@@ -14,8 +14,9 @@ struct vt_run_memory {
 };
 
 /* Looks where VRAMTRACE_OUTPUT leads. Onto a remote file system, and there is memory: makes a folder in memory, and sets
- * VRAMTRACE_OUTPUT and VRAMTRACE_MAX_LOG. */
+ * VRAMTRACE_OUTPUT, VRAMTRACE_MAX_LOG and VRAMTRACE_RUN_MEMORY (the folder). */
 void vt_run_memory_start(struct vt_run_memory *memory);
+bool vt_run_memory_is_remote(const char *path);
 
 /* After the command has ended: waits until its logs are on the disk. `logs` get their names there. The first time, a signal
  * that ends a program ends the waiting. */

@@ -175,10 +175,29 @@ static int open_in(const char *folder, char *path, size_t size) {
     }
 }
 
+/* Of a log of a remote disk that `run` wants in its folder in memory: the name on the disk, which stands behind it. Else NULL. */
+static const char *behind_memory(void) {
+    const char *memory = vt_options_env("VRAMTRACE_RUN_MEMORY");
+    size_t n = memory ? strlen(memory) : 0;
+    bool is = n && !strncmp(vt_options.output, memory, n) && vt_options.output[n] == '/';
+    return is ? vt_options.output + n : NULL;
+}
+
+/* Where the folder in memory is another user's, or not there, as the process has a /dev/shm of its own, the disk has to do. */
+static int open_absolute(char *path, size_t size) {
+    const char *disk = behind_memory();
+    bool there = !disk || is_folder(vt_options_env("VRAMTRACE_RUN_MEMORY"));
+    int fd = there ? open_in("", path, size) : -ENOENT;
+    if (fd >= 0 || !disk)
+        return fd;
+    vt_options.output = disk;
+    return open_in("", path, size);
+}
+
 int vt_log_name_open(char *path, size_t size, const char **shown) {
     if (vt_options.output && vt_options.output[0] == '/') {
         *shown = path;
-        return open_in("", path, size);
+        return open_absolute(path, size);
     }
     *shown = path + strlen(started_in);
     int fd = open_in(started_in, path, size);
