@@ -121,8 +121,8 @@ static void take_bound(const struct vt_log *log, struct vt_clock clock, struct v
 static void take_summary(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     p->compacted_until = log->summary ? vt_clock_ns(clock, log->until) : 0;
     if (log->summary)
-        vt_model_note(p, "Single events since %s: figures are exact for the whole run.",
-                      VT_DURATION(p->compacted_until));
+        vt_model_note(p, "Single events since %s%s.", VT_DURATION(p->compacted_until),
+                      p->dropped_events ? "" : ": figures are exact for the whole run");
 }
 
 /* What the tracer could not record, with a note for each reason. */
