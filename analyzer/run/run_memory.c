@@ -7,6 +7,7 @@
 #include "run_memory.h"
 
 #include "run_copies.h"
+#include "vramtrace/file_systems.h"
 #include "vramtrace/text.h"
 
 #include <errno.h>
@@ -54,21 +55,11 @@ static bool template_of(const char *output, struct vt_string *template) {
 }
 
 bool vt_run_memory_is_remote(const char *folder) {
-    static const struct {
-        unsigned long number;
-        bool remote;
-    } all[] = {
-#define VT_FILE_SYSTEM(number, remote, unsure) {number, remote},
-#include "vramtrace/file_systems.def"
-    };
     struct statfs fs;
     const char *forced = getenv("VRAMTRACE_TEST_REMOTE");
     if (forced && (*forced == '1' || *forced == '/'))
         return *forced == '1' || !strncmp(folder, forced, strlen(forced));
-    bool found = false;
-    for (size_t i = 0; !statfs(folder, &fs) && i < sizeof all / sizeof *all; i++)
-        found |= ((unsigned long)fs.f_type & 0xffffffffu) == all[i].number && all[i].remote;
-    return found;
+    return !statfs(folder, &fs) && vt_file_system(fs.f_type) & VT_FS_REMOTE;
 }
 
 /* Whether the logs of the template are: by the last folder before its first % that is there. */

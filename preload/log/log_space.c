@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "log_file.h"
 #include "base/base.h"
+#include "vramtrace/file_systems.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -17,23 +18,11 @@ bool vt_log_space_allowed(uint64_t bytes) {
 }
 
 bool vt_log_space_is_unsure(int fd) {
-    static const struct {
-        unsigned long number;
-        bool unsure;
-    } all[] = {
-#define VT_FILE_SYSTEM(number, remote, unsure) {number, unsure},
-#include "vramtrace/file_systems.def"
-    };
     struct statfs fs;
     const char *forced = vt_options_env("VRAMTRACE_TEST_BUFFERED");
     if (forced && *forced == '1')
         return true;
-    if (VT_SYS2(SYS_fstatfs, fd, &fs) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (((unsigned long)fs.f_type & 0xffffffffu) == all[i].number)
-            return all[i].unsure;
-    return false;
+    return VT_SYS2(SYS_fstatfs, fd, &fs) == 0 && vt_file_system(fs.f_type) & VT_FS_UNSURE;
 }
 
 bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offset) {
