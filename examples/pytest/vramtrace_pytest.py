@@ -16,9 +16,8 @@ turns it off. Two markers set limits, as pytest-memray names them:
     @pytest.mark.limit_vram_leaks("0 B", warmups=1)      what may be left of it when the test is over; `warmups` runs
                                                          come first, so that what is made once does not count
 
-`pytest --vram-leaks SIZE` is a limit_vram_leaks for every test that has none. Without a limit and without --check, a test that
-leaves memory behind gets a section in the report and passes. Sizes are 1024-based. (`vramtrace run --uncached`: frameworks free
-at once what they would keep for later, so that limit_vram is about the test alone.)
+`pytest --vram-leaks SIZE` is a limit_vram_leaks for every test that has none. Without a limit and without --check, a test that leaves
+memory behind gets a section in the report and passes. Sizes are 1024-based. (`vramtrace run --uncached`: limit_vram is about the test alone.)
 
 What is left is measured after the test's teardown and a garbage collection, and after frameworks that cache device memory
 (PyTorch, CuPy, Numba) were asked to give back what they do not use. A test that failed anyway is judged only for the gate
