@@ -47,16 +47,8 @@ static uint64_t with_line(uint64_t hash, const struct vt_site *site) {
     return vt_mix(hash) + line_of(site);
 }
 
-static uint64_t key_of(const struct vt_site *site) {
-    struct vt_stack_key key;
-    vt_stack_key_make(site, &key);
-    uint64_t hash = key.hash;
-    vt_stack_key_free(&key);
-    return hash;
-}
-
 uint64_t vt_diff_site_key(const struct vt_site *site) {
-    return with_line(key_of(site), site);
+    return with_line(vt_stack_key_of(site), site);
 }
 
 /* --- likeness --- */
@@ -103,7 +95,7 @@ static double size_likeness(const struct vt_diff_side *a, const struct vt_diff_s
 
 static void add_site(struct groups *groups, const struct vt_process *p,
                      const struct vt_site *site) {
-    uint64_t key = key_of(site);
+    uint64_t key = vt_stack_key_of(site);
     uint32_t at = vt_map_get(&groups->by_site, with_line(key, site));
     if (at == VT_MAP_NONE) {
         at = groups->count;

@@ -46,19 +46,16 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
-        struct vt_stack_key key;
         if (!vt_site_fails(p, site, chosen(g)))
             continue;
         struct vt_gate_finding *f = append_finding(g, room);
-        vt_stack_key_make(site, &key);
         f->process = process;
         f->device = site->device;
         f->site = site;
         f->leak = leaks[i];
         f->amount = vt_amount_of_site(site, f->leak);
         f->badness = f->amount.bytes;
-        f->group = key.hash;
-        vt_stack_key_free(&key);
+        f->group = vt_stack_key_of(site);
         if (g->options->suppressions)
             f->rule = vt_suppress_find(g->options->suppressions, site->stack, site->verdict);
         if (f->rule >= 0)
@@ -130,10 +127,14 @@ static void apply_baseline(struct vt_gate *g, uint32_t start) {
         struct vt_baseline_entry *e = f->site && f->outcome == VT_GATE_FAILS
                                           ? vt_baseline_find(g->options->baseline, f->group)
                                           : NULL;
+        if (f->site && f->outcome == VT_GATE_FAILS)
+            f->known = !e                              ? VT_GATE_NEW
+                       : f->of_group.bytes <= e->bytes ? VT_GATE_KNOWN
+                                                       : VT_GATE_LARGER;
         if (!e)
             continue;
         e->seen = true;
-        if (f->of_group.bytes > e->bytes)
+        if (f->known == VT_GATE_LARGER)
             f->accepted_bytes = e->bytes;
         else
             f->outcome = VT_GATE_ACCEPTED;
@@ -302,6 +303,16 @@ char *vt_gate_process_name(const struct vt_process *p, bool stable) {
     if (!stable)
         vt_string_format(&name, " (pid %u)", p->pid);
     return vt_printable(name.text);
+}
+
+const char *vt_gate_known_name(enum vt_gate_known known) {
+    static const char *const names[VT_GATE_KNOWNS] = {NULL, "new", "known", "larger"};
+    return names[known];
+}
+
+const char *vt_gate_known_label(enum vt_gate_known known) {
+    static const char *const labels[VT_GATE_KNOWNS] = {NULL, "NEW", "KNOWN", "LARGER"};
+    return labels[known];
 }
 
 const char *vt_gate_kind(const struct vt_gate_finding *f) {

@@ -37,6 +37,15 @@ enum vt_gate_outcome {
     VT_GATE_ACCEPTED,   /* in the baseline, and not larger */
 };
 
+/* What a baseline or earlier runs say of a leak, by its stack key (model/stack_key.h). */
+enum vt_gate_known {
+    VT_GATE_UNCOMPARED, /* there is neither, or it is suppressed */
+    VT_GATE_NEW,
+    VT_GATE_KNOWN,
+    VT_GATE_LARGER,
+    VT_GATE_KNOWNS
+};
+
 /* A site that leaks, whatever its outcome, or a device over its budget. */
 struct vt_gate_finding {
     enum vt_gate_outcome outcome;
@@ -49,6 +58,7 @@ struct vt_gate_finding {
     uint64_t accepted_bytes;    /* the baseline's bytes, which it exceeds; VT_UNKNOWN: not in it */
     int64_t rule;               /* index of the suppression; -1: none */
     uint64_t group;             /* vt_stack_key.hash: several lines can have the same */
+    enum vt_gate_known known;   /* of the process's findings in the group */
     struct vt_amount of_group;  /* of the process's findings in the group that are not suppressed */
     uint32_t line;              /* index in vt_gate.lines; undefined if it does not fail */
 };
@@ -58,6 +68,7 @@ struct vt_gate_line {
     uint32_t first, count; /* in vt_gate.findings, the worst first */
     uint32_t leak;         /* index in vt_gate.leaks */
     uint32_t sites, processes;
+    enum vt_gate_known known; /* of all its findings; LARGER: too, where they differ */
     struct vt_amount amount;
     uint64_t live_count, lost_count, went_count, alloc_count;
     const char *went_by; /* of its worst failure: see struct vt_site */
@@ -68,6 +79,7 @@ struct vt_gate_line {
 struct vt_gate_leak {
     uint32_t first, count; /* in vt_gate.lines, the worst first */
     uint32_t processes;
+    enum vt_gate_known known; /* of its lines, as of a line's findings */
     struct vt_amount amount;
 };
 
@@ -114,6 +126,10 @@ struct vt_gate_line vt_gate_line_of(const struct vt_gate *gate,
 
 /* Why it fails, in one sentence; with `stable` without what differs from run to run. Free it. */
 char *vt_gate_why(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable);
+
+/* "new", "NEW"; NULL: nothing to compare with. A constant. */
+const char *vt_gate_known_name(enum vt_gate_known known);
+const char *vt_gate_known_label(enum vt_gate_known known);
 
 /* The verdict's name, or "peak". A constant. */
 const char *vt_gate_kind(const struct vt_gate_finding *finding);

@@ -27,9 +27,15 @@ static uint64_t line_key(const struct vt_gate_finding *f) {
     return vt_hash_bytes(key + (uint64_t)f->site->verdict * 8 + f->site->layer, api, strlen(api));
 }
 
+/* Partly new and partly known is larger. */
+static enum vt_gate_known both_known(enum vt_gate_known a, enum vt_gate_known b) {
+    return a == b || !b ? a : !a ? b : VT_GATE_LARGER;
+}
+
 static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
                         const struct vt_gate_finding *f) {
     line->count++;
+    line->known = both_known(line->known, f->known);
     line->one_device &= f->device == g->findings[line->first].device;
     vt_amount_add(&line->amount, f->amount);
     if (!f->site)
@@ -125,6 +131,7 @@ static void make_lines(struct vt_gate *g, const struct place *places) {
         f->line = g->line_count - 1;
         add_to_line(g, line, f);
         vt_amount_add(&leak->amount, f->amount);
+        leak->known = both_known(leak->known, f->known);
         line->processes += line_of[f->process] != g->line_count;
         leak->processes += leak_of[f->process] != g->leak_count;
         line_of[f->process] = g->line_count;

@@ -155,6 +155,7 @@ static void fingerprint(struct writer *w, const struct vt_gate_finding *f) {
 
 static void result(struct writer *w, const struct vt_gate_finding *f) {
     static const char *const levels[] = {"error", "warning", "note", "note"};
+    static const char *const states[VT_GATE_KNOWNS] = {NULL, "new", "unchanged", "updated"};
     struct vt_json *j = &w->j;
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
     struct vt_gate_said said = vt_gate_say(w->page, &line);
@@ -167,8 +168,8 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
         location(w, NULL, said.process, &where);
     vt_json_close(j, ']');
     fingerprint(w, f);
-    if (f->outcome == VT_GATE_ACCEPTED)
-        vt_json_string(j, "baselineState", "unchanged");
+    if (f->known)
+        vt_json_string(j, "baselineState", states[f->known]);
     vt_json_open(j, "suppressions", '[');
     if (f->outcome == VT_GATE_SUPPRESSED || f->outcome == VT_GATE_ACCEPTED) {
         vt_json_open(j, NULL, '{');

@@ -119,6 +119,8 @@ static void leak_heading(const struct text *t, const struct vt_gate_leak *leak) 
     const struct vt_gate_said *said = &t->page->said[leak->first];
     VT_SCOPED char *amount = vt_amount_text(leak->amount);
     VT_SCOPED_STRING words = {0};
+    if (leak->known)
+        vt_string_format(&words, "%s, ", vt_gate_known_label(leak->known));
     vt_string_format(&words, "%s, %s", vt_gate_kind(said->worst), amount);
     if (leak->count > 1)
         vt_string_format(&words, ", at %u lines", leak->count);
@@ -174,8 +176,10 @@ static void more(const struct text *t, uint32_t shown) {
             VT_BYTES(sum));
     for (uint32_t i = g->leaks[shown].first; i < g->line_count; i++) {
         const struct vt_gate_finding *f = &g->findings[g->lines[i].first];
+        VT_SCOPED char *label =
+            vt_formatted("  %s", g->lines[i].known ? vt_gate_known_label(g->lines[i].known) : "");
         if (f->site)
-            line_row(t, "", &g->lines[i]);
+            line_row(t, label, &g->lines[i]);
         else
             fprintf(t->out, "%-16s%s is over its budget\n", "", VT_GPU(f->device));
     }

@@ -174,6 +174,8 @@ static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_s
     VT_SCOPED char *frame_text = vt_gate_frame_text(said);
     VT_SCOPED char *call = vt_gate_call_text(said);
     VT_SCOPED char *amount = vt_amount_text(said->line->amount);
+    if (said->line->known)
+        vt_string_format(&text, "%s: ", vt_gate_known_label(said->line->known));
     vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
                      said->line->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f),
                      said->why);
@@ -245,6 +247,18 @@ uint64_t vt_gate_dropped(const struct vt_gate *gate) {
     return dropped;
 }
 
+/* " (1 new, 2 larger)": of the leaks that fail. */
+static void count_known(const struct vt_gate *gate, struct vt_string *line) {
+    uint32_t counts[VT_GATE_KNOWNS] = {0}, said = 0;
+    for (uint32_t i = 0; i < gate->leak_count; i++)
+        counts[gate->leaks[i].known]++;
+    for (enum vt_gate_known known = VT_GATE_NEW; known < VT_GATE_KNOWNS; known++)
+        if (counts[known])
+            vt_string_format(line, "%s%u %s", said++ ? ", " : " (", counts[known],
+                             vt_gate_known_name(known));
+    vt_string_add(line, said ? ")" : "");
+}
+
 /* The result in a line. Free it. */
 static char *headline_of(const struct vt_gate *gate) {
     uint32_t leaks = 0, lines = 0, peaks = 0;
@@ -282,6 +296,8 @@ static char *headline_of(const struct vt_gate *gate) {
     }
     if (gate->failed && leaks)
         vt_string_format(&line, "%u leak%s", leaks, vt_plural(leaks));
+    if (gate->failed)
+        count_known(gate, &line);
     if (gate->failed && lines > leaks)
         vt_string_format(&line, " at %u lines", lines);
     if (gate->failed && leaks)

@@ -99,6 +99,14 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
     key->hash = vt_stack_key_hash(key->call, key->frames, key->count);
 }
 
+uint64_t vt_stack_key_of(const struct vt_site *site) {
+    struct vt_stack_key key;
+    vt_stack_key_make(site, &key);
+    uint64_t hash = key.hash;
+    vt_stack_key_free(&key);
+    return hash;
+}
+
 void vt_stack_key_free(struct vt_stack_key *key) {
     vt_free_texts(key->frames, key->count);
     free(key->call);

@@ -24,6 +24,9 @@ struct vt_stack_key {
 void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key);
 void vt_stack_key_free(struct vt_stack_key *key);
 
+/* Its hash alone. */
+uint64_t vt_stack_key_of(const struct vt_site *site);
+
 /* The hash of a key with these parts. */
 uint64_t vt_stack_key_hash(const char *call, char *const *frames, uint32_t count);
 

@@ -253,6 +253,8 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
     vt_json_string(j, "why", l->why);
     vt_json_string(j, "advice", l->advice);
+    vt_json_part_fingerprint(j, vt_stack_key_of(&p->sites[l->sites[0]]));
+    vt_json_null(j, "known"); /* the gate compares with earlier runs */
     vt_json_number(j, "live_bytes", l->live_bytes);
     vt_json_number(j, "live_count", l->live_count);
     vt_json_number(j, "held_bytes", l->held_bytes); /* at the process's last allocation */

@@ -69,6 +69,12 @@ void vt_json_part_phase(struct vt_json *j, const struct vt_phase *phase) {
     vt_json_number(j, "live_at_start", phase->live_at_start);
 }
 
+void vt_json_part_fingerprint(struct vt_json *j, uint64_t key) {
+    char text[17];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)key);
+    vt_json_string(j, "fingerprint", text);
+}
+
 void vt_json_part_bound(struct vt_json *j, const struct vt_bound *b) {
     if (!vt_json_object(j, "bound", b))
         return;

@@ -22,6 +22,9 @@ void vt_json_part_ending(struct vt_json *j, struct vt_ending ending);
 /* "unjudged": the sites of which it is open whether they leak, and what they hold. */
 void vt_json_part_unjudged(struct vt_json *j, struct vt_unjudged_sum sum);
 
+/* "fingerprint": a stack key (model/stack_key.h), as SARIF has it. */
+void vt_json_part_fingerprint(struct vt_json *j, uint64_t key);
+
 /* "bound": how many entries what keeps a site or a leak has and takes; NULL: it has no bound. */
 void vt_json_part_bound(struct vt_json *j, const struct vt_bound *bound);
 

@@ -145,6 +145,8 @@ static void let_pass(void **state) {
     vt_gate_judge(&m->model, &options, &gate);
     char *why = vt_gate_why(&gate, &gate.lines[0], false);
     assert_non_null(strstr(why, "grown beyond the 70 B that the baseline accepts"));
+    assert_int_equal(gate.leaks[0].known, VT_GATE_LARGER);
+    assert_int_equal(gate.findings[gate.count - 1].known, VT_GATE_KNOWN);
     free(why);
     vt_gate_free(&gate);
     /* the same place in pieces, on two devices: together they are what the baseline knows */
