@@ -18,19 +18,19 @@ static bool is_worth_it(const struct vt_oom *oom) {
 
 static void rehearse(const struct vt_sources *s, struct vt_oom *oom) {
     static const unsigned sizes[] = {256, 128, 64, 32}; /* MiB; the mildest first */
-    struct vt_cache_settings settings[VT_REHEARSALS] = {s->replay->settings, s->replay->settings};
+    const struct vt_rehearsal_wish own = {
+        s->replay->settings, vt_known(oom->tracked_bytes) + oom->free_bytes, oom->total_bytes};
+    struct vt_rehearsal_wish wishes[2 + sizeof sizes / sizeof *sizes] = {own, own};
     unsigned count = 2;
-    struct vt_rehearsal rehearsal;
     struct vt_replay replay;
     struct vt_string message = {0}, text = {0};
-    settings[1].expandable = true;
+    wishes[1].settings.expandable = true;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        settings[count] = s->replay->settings;
-        settings[count++].max_split = (uint64_t)sizes[i] << 20;
+        wishes[count] = own;
+        wishes[count++].settings.max_split = (uint64_t)sizes[i] << 20;
     }
-    vt_rehearsal_open(&rehearsal, oom->device, oom->cache.reserved_bytes + oom->free_bytes,
-                      oom->total_bytes, settings, count);
-    int error = vt_replay_run(s->log, s->window, (struct vt_replay_wishes){.rehearsal = &rehearsal},
+    struct vt_rehearsal *rehearsal = vt_rehearsal_open(oom->device, wishes, count);
+    int error = vt_replay_run(s->log, s->window, (struct vt_replay_wishes){.rehearsal = rehearsal},
                               &replay, &message);
     uint32_t passed =
         !error && oom->number < replay.fail_count ? replay.fails[oom->number].rehearsed : 1;
@@ -42,7 +42,7 @@ static void rehearse(const struct vt_sources *s, struct vt_oom *oom) {
         if (passed >> i & 1)
             vt_string_format(&text, "max_split_size_mb:%u", sizes[i - 2]);
     oom->setting = text.text;
-    vt_rehearsal_close(&rehearsal);
+    vt_rehearsal_close(rehearsal);
     vt_replay_free(&replay);
     vt_string_free(&message);
 }

@@ -9,7 +9,7 @@
 
 struct live {
     uint64_t size;
-    unsigned stream;
+    uint8_t stream;
 };
 
 static int largest_first(const void *a, const void *b) {
@@ -50,13 +50,14 @@ static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t r
     return 0;
 }
 
-unsigned vt_packing_find(struct vt_segments *f, unsigned device, struct vt_cache_settings settings,
-                         uint64_t request, uint64_t *work, struct vt_oom_cache *found) {
+unsigned vt_packing_find(struct vt_segments *f, unsigned device,
+                         const struct vt_cache_settings *settings, uint64_t request, uint64_t *work,
+                         struct vt_oom_cache *found) {
     struct vt_region region;
     VT_SCOPED struct live *live = NULL;
     size_t count = 0, room = 0, cursor = 0;
     request = (request + VT_CACHE_UNIT - 1) / VT_CACHE_UNIT * VT_CACHE_UNIT;
-    unsigned stream = settings.max_split == UINT64_MAX ? choose_stream(f, device, request) : 0;
+    unsigned stream = settings->max_split == UINT64_MAX ? choose_stream(f, device, request) : 0;
     while (*work && vt_segments_region(f, &cursor, &region)) {
         bool small = request <= VT_CACHE_SMALL;
         if (region.device != device)
@@ -65,7 +66,7 @@ unsigned vt_packing_find(struct vt_segments *f, unsigned device, struct vt_cache
             uint64_t bytes = piece.end - piece.start;
             *work -= *work > 0;
             if (piece.block) {
-                *VT_ADD(live, count, room) = (struct live){bytes, region.stream};
+                *VT_ADD(live, count, room) = (struct live){bytes, (uint8_t)region.stream};
             } else if (region.small != small) {
                 found->other_pool_bytes += bytes;
             } else if (region.stream != stream) {
@@ -81,9 +82,9 @@ unsigned vt_packing_find(struct vt_segments *f, unsigned device, struct vt_cache
         struct vt_cache_model *fresh = vt_cache_open(settings, UINT64_MAX, UINT64_MAX);
         vt_sort(live, count, sizeof *live, largest_first);
         for (size_t i = 0; i < count; i++)
-            vt_cache_alloc(fresh, live[i].size, live[i].stream);
-        vt_cache_alloc(fresh, request, stream);
-        found->need_bytes = vt_cache_reserved(fresh);
+            vt_cache_alloc(fresh, (struct vt_cache_request){live[i].size, 0, live[i].stream});
+        vt_cache_alloc(fresh, (struct vt_cache_request){request, 0, (uint8_t)stream});
+        found->need_bytes = vt_cache_figures(fresh)->reserved;
         found->known = true;
         vt_cache_close(fresh);
     }

@@ -353,8 +353,8 @@ struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window
                           .merge = vt_merge_open(log),
                           .contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w->contexts)};
     memset(replay, 0, sizeof *replay);
-    replay->settings = vt_cache_settings_read(
-        vt_replay_torch_settings(log->variables, log->variable_count, &variable));
+    vt_cache_settings_read(vt_replay_torch_settings(log->variables, log->variable_count, &variable),
+                           &replay->settings, NULL);
     replay->packing_work = VT_PACKING_WORK;
     replay->age_unit = 1;
     for (unsigned d = 0; d < 256; d++)

@@ -184,6 +184,21 @@ static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     *VT_ADD(c->keys, c->count, c->room) = key;
 }
 
+/* A block, for the rehearsal. */
+static void rehearse(struct vt_walk *w, uint64_t address, uint64_t size,
+                     const struct vt_replay_origin *origin) {
+    unsigned device = vt_rehearsal_device(w->rehearsal);
+    const struct vt_reserve_device *reserve = vt_segments_device(w->r->segments, device);
+    uint64_t reserved = reserve ? reserve->now.reserved_bytes : 0;
+    vt_rehearsal_alloc(w->rehearsal, address,
+                       &(struct vt_rehearsal_event){
+                           .request = {size, 0, (uint8_t)w->stream},
+                           .outside = vt_beyond(w->r->devices[device].driver.live_bytes, reserved),
+                           .ticks = w->now,
+                           .stack = origin->stack,
+                           .site = origin->site});
+}
+
 void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
@@ -259,8 +274,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
         if (w->lists_contexts && context != VT_CONTEXT_UNKNOWN)
             list_in_context(w, context, key);
     }
-    if (w->rehearsal && layer == VT_LAYER_FRAMEWORK && device == w->rehearsal->device)
-        vt_rehearsal_alloc(w->rehearsal, address, size, w->stream);
+    if (w->rehearsal && layer == VT_LAYER_FRAMEWORK && device == vt_rehearsal_device(w->rehearsal))
+        rehearse(w, address, size, origin);
 }
 
 void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {

@@ -160,10 +160,16 @@ const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt
         return last;
     struct vt_cache_settings settings = r->settings;
     settings.expandable = last->mapped;
-    unsigned stream = vt_packing_find(r->segments, last->device, settings, o->requested,
+    unsigned stream = vt_packing_find(r->segments, last->device, &settings, o->requested,
                                       &r->packing_work, &last->cache);
-    if (rehearsal && rehearsal->device == last->device)
-        last->rehearsed = vt_rehearsal_request(rehearsal, o->requested, stream);
+    if (rehearsal && vt_rehearsal_device(rehearsal) == last->device)
+        last->rehearsed = vt_rehearsal_request(
+            rehearsal, &(struct vt_rehearsal_event){
+                           .request = {o->requested, 0, (uint8_t)stream},
+                           .outside = vt_beyond(last->tracked_bytes, last->reserve.reserved_bytes),
+                           .ticks = last->ticks,
+                           .stack = last->stack,
+                           .site = VT_NO_SITE});
     return last;
 }
 
