@@ -165,7 +165,7 @@ static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
 /* Removes temporary logs, unless they can explain a failure. */
 static void close_paths(struct paths *paths, int status, bool quiet) {
     if (paths->own_list && paths->list && !paths->memory.folder) /* else it is needed still */
-        unlink(paths->list);
+        vt_run_logs_remove_list(paths->list);
     if (paths->folder && !status) {
         vt_run_check_remove(paths->folder);
     } else if (paths->folder && !rmdir(paths->folder)) {
@@ -188,10 +188,10 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
 static void go_to_memory(struct paths *paths) {
     vt_run_memory_start(&paths->memory);
     bool goes = paths->memory.folder && vt_run_memory_is_remote(paths->list);
-    char *list = goes ? vt_run_logs_make_list(paths->memory.folder) : NULL;
+    char *list = goes ? vt_run_logs_make_list("/dev/shm") : NULL;
     if (!list)
         return;
-    unlink(paths->list);
+    vt_run_logs_remove_list(paths->list);
     free(paths->list);
     paths->list = list;
 }

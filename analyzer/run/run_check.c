@@ -12,10 +12,14 @@
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int make_folder(char *path) {
-    /* the path goes into VRAMTRACE_OUTPUT, where % is special */
-    return !strchr(path, '%') && mkdtemp(path) ? 0 : -1;
+    /* the path goes into VRAMTRACE_OUTPUT, where % is special; root's command may change its user */
+    if (strchr(path, '%') || !mkdtemp(path))
+        return -1;
+    return geteuid() ? 0 : chmod(path, 01733);
 }
 
 char *vt_run_check_folder(void) {

@@ -8,6 +8,7 @@
 #include "log/log.h"
 #include "run_copy.h"
 #include "run_disk.h"
+#include "run_logs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -213,7 +214,7 @@ static void look_for_end(struct vt_run_copies *c) {
     }
     if (goes_on)
         return;
-    unlink(c->list);
+    vt_run_logs_remove_list(c->list);
     nftw(c->folder, remove_folder, 8, FTW_DEPTH | FTW_PHYS);
     _exit(0);
 }

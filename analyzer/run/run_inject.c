@@ -173,7 +173,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     o->took_ms = (vt_now_ns() - start) / 1000000;
     vt_run_logs_read(list, &o->logs);
     vt_run_logs_mark_end(&o->logs, &o->child);
-    unlink(list);
+    vt_run_logs_remove_list(list);
     if (status)
         vt_error("%s", message.text);
     return status;

@@ -20,24 +20,47 @@
 
 /* --- the list --- */
 
-/* Makes a file with the first line. */
-static int make_marked(char *path) {
-    static const char mark[] = VT_RUN_LIST_MARK;
-    VT_SCOPED_FD fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0 || write(fd, mark, sizeof mark - 1) == (ssize_t)sizeof mark - 1)
-        return fd;
-    unlink(path);
-    return -1;
+/* A command that root runs may go on as another user (gosu, setpriv). Such a process cannot read our
+ * environment's names elsewhere, so a folder that it can only pass through keeps the list from others. */
+static int make_folder(char *path) {
+    if (!mkdtemp(path))
+        return -1;
+    return geteuid() ? 0 : chmod(path, 0711);
 }
 
-char *vt_run_logs_make_list(const char *folder) {
-    char *path = folder ? vt_formatted("%s/list.XXXXXX", folder) : NULL;
-    if (path && make_marked(path) >= 0)
-        return path;
-    free(path);
-    if (folder)
+/* Makes a file with the first line. */
+static bool make_marked(const char *path) {
+    static const char mark[] = VT_RUN_LIST_MARK;
+    VT_SCOPED_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    if (write(fd, mark, sizeof mark - 1) == (ssize_t)sizeof mark - 1 &&
+        (geteuid() || !fchmod(fd, 0666)))
+        return true;
+    unlink(path);
+    return false;
+}
+
+char *vt_run_logs_make_list(const char *within) {
+    VT_SCOPED char *inside = within ? vt_formatted("%s/list.XXXXXX", within) : NULL;
+    VT_SCOPED char *folder =
+        within ? NULL : vt_run_places_temporary("vramtrace-run", "/tmp", make_folder);
+    if (within ? make_folder(inside) : !folder)
         return NULL;
-    return vt_run_places_temporary("vramtrace-run", "/tmp", make_marked);
+    char *path = vt_formatted("%s/list", within ? inside : folder);
+    if (make_marked(path))
+        return path;
+    int error = errno;
+    rmdir(within ? inside : folder);
+    free(path);
+    errno = error;
+    return NULL;
+}
+
+void vt_run_logs_remove_list(const char *list) {
+    VT_SCOPED char *folder = vt_run_places_folder(list);
+    unlink(list);
+    rmdir(folder);
 }
 
 int vt_run_logs_open_list(const char *list) {

@@ -18,9 +18,11 @@ struct vt_run_logs {
     size_t failed; /* logs that could not be created */
 };
 
-/* Creates the list file in a folder (NULL: TMPDIR, /tmp), with its first line, and returns its path; the caller
- * frees it and unlinks the file. NULL: failed, see errno. */
-char *vt_run_logs_make_list(const char *folder);
+/* Creates the list, with its first line, in a folder of its own within another (NULL: TMPDIR, /tmp), and returns its
+ * path; the caller frees it. NULL: failed, see errno. */
+char *vt_run_logs_make_list(const char *within);
+/* Removes the list and its folder. */
+void vt_run_logs_remove_list(const char *list);
 /* Opens a list to append to it: only one of ours that vt_run_logs_make_list made. -1: it is not. */
 int vt_run_logs_open_list(const char *list);
 
