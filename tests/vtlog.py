@@ -19,7 +19,7 @@ STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME, ENV = 0x80, 0x81, 0x82, 0x83, 0
 STEP, OWNED, SNAPSHOT, TEMPLATE, SHORT_STACK, MISSED = 0x91, 0x92, 0x93, 0x94, 0x95, 0x98
 REASONS = {1: "no-room", 2: "left", 3: "refused", 4: "unseen"}
 FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OBJECT: 32, 8: 32, 9: 40,
-         0x0c: 64, 0x20: 32, 0x21: 40, 0x22: 40}
+         0x0c: 64, 0x20: 32, 0x21: 40, 0x22: 40, 0x23: 40}
 DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4
 OWNED_BY_CONTEXT = {1, 2, 4, 7, 8, 12}
 SPACES = {4: 1, 16: 2, 5: 3, 6: 3, 7: 3, 8: 3, 12: 4}
@@ -44,7 +44,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 13) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version not in range(1, 14) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))

@@ -24,8 +24,8 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC         "vramtrc\x01"
-#define VT_LOG_VERSION       12u /* written */
-#define VT_LOG_VERSION_NEEDS 11u /* the lowest whose reader reads what is written */
+#define VT_LOG_VERSION       13u /* written */
+#define VT_LOG_VERSION_NEEDS 13u /* the lowest whose reader reads what is written */
 #define VT_LOG_VERSION_AGAIN 12u /* the same for a log with a summary */
 #define VT_LOG_VERSION_MIN   1u  /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES       65536u

@@ -30,7 +30,9 @@
 
 #include <string.h>
 
-#define C10_CUDA 1u /* c10::DeviceType::CUDA; CPU is 0. ROCm builds report CUDA too */
+#define UNIT     512u     /* bytes that PyTorch rounds requests to */
+#define SMALL    1048576u /* the most of a block of the small pool */
+#define C10_CUDA 1u       /* c10::DeviceType::CUDA; CPU is 0. ROCm builds report CUDA too */
 
 enum function {
     USAGE_1_6,
@@ -140,6 +142,27 @@ VT_HOT static void record_free(struct vt_thread *t, const struct report *report,
     write_free(t, report->address, was.device, ticks);
 }
 
+/* Writes what the allocator's entry says of a block, if that is news: of the first block of a segment,
+ * and of one that is longer than the request. Only the large pool leaves more than a unit uncut. */
+static void write_info(struct vt_thread *t, const struct vt_live *what, uint64_t ticks,
+                       const struct vt_caller *caller) {
+    bool fresh = vt_tls.block_events != vt_tls.events;
+    struct vt_torch_block block;
+    vt_tls.block_events = vt_tls.events;
+    if (!vt_torch_block_find(caller, what->address, what->size, &block) ||
+        (!fresh && what->size - block.requested < UNIT))
+        return;
+    const struct vt_rec_blockinfo r = {
+        .word = vt_word(VT_REC_BLOCKINFO, VT_KIND_BLOCK, VT_HOOK_torch, 0),
+        .when = vt_when(what->device, ticks),
+        .requested = block.requested,
+        .stream = block.stream,
+        .pool = vt_torch_block_owner(&block)};
+    /* room for both, so that they are in one chunk */
+    if (vt_log_reserve(t, sizeof r + sizeof(struct vt_rec_template) + sizeof(struct vt_rec_alloc)))
+        vt_log_event(t, &r, sizeof r);
+}
+
 VT_HOT static void record_alloc(struct vt_thread *t, const struct report *report, uint64_t ticks,
                                 const struct vt_caller *caller) {
     const struct vt_live what = {.address = report->address,
@@ -157,6 +180,8 @@ VT_HOT static void record_alloc(struct vt_thread *t, const struct report *report
         known_allocated_add(was.device, 0 - was.size);
         write_free(t, was.address, was.device, ticks);
     }
+    if (VT_UNLIKELY(what.size > SMALL || vt_tls.block_events != vt_tls.events))
+        write_info(t, &what, ticks, caller);
     if (vt_log_alloc(
             t, &(struct vt_rec_alloc){
                    .word = vt_word(VT_REC_ALLOC, VT_KIND_BLOCK, VT_HOOK_torch, what.stack),

@@ -68,6 +68,7 @@ struct vt_tls {
     uintptr_t call_frame;          /* frame of the call whose time thread->held is */
     uintptr_t label_frame;         /* frame of the outermost label */
     uint32_t events;               /* driver events so far; labels compare it */
+    uint32_t block_events; /* what they were when listen/torch.c last asked for a block's entry */
     uint32_t label_depth;
     uint32_t label_hook;
     struct vt_caller label_caller;

@@ -41,6 +41,21 @@ static const struct {
  * 3.14.5 on three generations as before. */
 #define GENERATIONS     24u
 
+bool vt_python_readable(uintptr_t address, size_t bytes) {
+    /* The call takes NULL as no set, and beyond the user half the sum below would wrap. */
+    const uintptr_t first = 4096, past = (uintptr_t)1 << 47;
+    if (address < first || address >= past || bytes > past - address || vt_get(&vt_sys_sealed))
+        return false;
+    /* The kernel copies a signal set from us before it looks at the invalid `how`, so EFAULT means
+     * "not readable" and EINVAL "readable"; neither changes a mask. */
+    for (uintptr_t at = address; at < address + bytes; at = (at | 4095) + 1) {
+        const long efault = -14;
+        if (VT_SYS4(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, 0, 8) == efault)
+            return false;
+    }
+    return true;
+}
+
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes) {
     if (vt_get(&vt_sys_sealed)) /* no system call may be asked whether it can be read */
         return false;
@@ -48,24 +63,15 @@ bool vt_python_peek(void *to, uintptr_t address, size_t bytes) {
     long pid = VT_SYS0(SYS_getpid);
     if (VT_SYS6(SYS_process_vm_readv, pid, &local, 1, &remote, 1, 0) == (long)bytes)
         return true;
-    /* Is the call refused altogether (seccomp, hardened kernels)? Then use another: the kernel
-     * copies a signal set from us before it looks at the invalid `how`, so EFAULT means "not
-     * readable" and EINVAL "readable"; neither changes a mask. */
+    /* Is the call refused altogether (seccomp, hardened kernels)? Then use another. */
     uintptr_t own = (uintptr_t)&local;
     struct iovec self = {(void *)own, 1};
     char byte;
     struct iovec into = {&byte, 1};
     if (VT_SYS6(SYS_process_vm_readv, pid, &into, 1, &self, 1, 0) == 1)
         return false;
-    /* That call takes NULL as no set, and beyond the user half the sum below would wrap. */
-    const uintptr_t first = 4096, past = (uintptr_t)1 << 47;
-    if (address < first || address >= past || bytes > past - address)
+    if (!vt_python_readable(address, bytes))
         return false;
-    for (uintptr_t at = address; at < address + bytes; at = (at | 7) + 1) {
-        const long efault = -14;
-        if (VT_SYS4(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, 0, 8) == efault)
-            return false;
-    }
     memcpy(to, (const void *)address, bytes);
     return true;
 }

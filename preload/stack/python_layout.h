@@ -103,6 +103,9 @@ struct vt_pymember {
 /* Copies `bytes` bytes from `address`, without faulting however wrong the address is. True: all
  * were copied. An interpreter's structures are trusted only after such reads. About 2 us. */
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes);
+/* Whether memory can be read in place, until someone unmaps it: for what its owner is using at this
+ * moment, if it is what it seems to be. A sixth of the time. */
+bool vt_python_readable(uintptr_t address, size_t bytes);
 
 /* Fills in `at` for a version. `runtime` is the address of _PyRuntime, or 0. Returns NULL, or the
  * reason for a failure (static memory). */

@@ -7,7 +7,7 @@
 //     request rounded to 2 MiB.
 //   - The best fit among free blocks is split where what remains is worth keeping (512 B in the small
 //     pool, more than 1 MiB in the large one); a freed block merges with its free neighbours.
-//   - A free block serves only requests of its own pool and stream.
+//   - A free block serves only requests of its own pool and stream. Private pools are never released.
 //   - No segment is given back before empty_cache, or before a request fails: then all segments that
 //     are wholly free are given back and the request is tried once more.
 //   - PYTORCH_CUDA_ALLOC_CONF (or PYTORCH_ALLOC_CONF) with `max_split_size_mb:N`: larger blocks are
@@ -43,15 +43,25 @@ constexpr size_t MIN_BLOCK = 512, SMALL = 1 << 20, SMALL_SEGMENT = 2 << 20,
                  LARGE_SEGMENT = 20 << 20, LARGE = 10 << 20, ROUND_LARGE = 2 << 20;
 
 class Range;
+struct BlockPool;
 
+// Begins as PyTorch's, which the tracer reads. Its set of streams has 5 words, before PyTorch 2.0 7.
 struct Block {
+    int8_t device;
+    uintptr_t stream;
+    uint64_t users[SET_WORDS] = {};
+    size_t size, requested = 0;
+    BlockPool *pool;
     char *address;
-    size_t size;
-    Block *before, *after; // in the same segment
-    bool used, small;
-    int device, stream;
+    Block *before = nullptr, *after = nullptr; // in the same segment
+    bool used = false;
     Range *range; // of an expandable segment; null: memory of cudaMalloc
     bool mapped;
+
+    Block(char *address, size_t size, BlockPool *pool, int device, uintptr_t stream, Range *range,
+          bool mapped)
+        : device((int8_t)device), stream(stream), size(size), pool(pool), address(address),
+          range(range), mapped(mapped) {}
 };
 
 struct BySize {
@@ -63,16 +73,41 @@ struct BySize {
 };
 using Pool = std::set<Block *, BySize>;
 
+struct Private;
+struct BlockPool { // as PyTorch's
+    Pool blocks;
+    bool small;
+    Private *owner; // of a private pool
+};
+// A CUDA graph's, or a MemPool's.
+struct Private {
+    uint64_t id[4];
+    BlockPool large, small;
+};
+
 struct Device {
     std::recursive_mutex mutex;
-    Pool small, large;
+    BlockPool small = {{}, true, nullptr}, large = {{}, false, nullptr};
+    std::map<int, std::unique_ptr<Private>> privates;
     std::vector<std::unique_ptr<Range>> ranges;
     uint64_t allocated = 0, reserved = 0, peak_allocated = 0, peak_reserved = 0, retries = 0,
              ooms = 0;
     uint64_t most = UINT64_MAX; // reserved, by standin_limit
 
     Pool &pool(const Block *b) {
-        return b->small ? small : large;
+        return b->pool->blocks;
+    }
+    // `number`: of a private pool; 0: the device's own.
+    BlockPool &pool(int number, bool is_small) {
+        if (!number)
+            return is_small ? small : large;
+        auto &found = privates[number];
+        if (!found) {
+            found = std::make_unique<Private>();
+            found->large = {{}, false, found.get()};
+            found->small = {{}, true, found.get()};
+        }
+        return is_small ? found->small : found->large;
     }
 };
 
@@ -171,9 +206,9 @@ template <typename... Arguments> int driver(const char *name, Arguments... argum
 // The addresses of a pool and stream, of which some are mapped to physical memory, by granules.
 class Range {
   public:
-    Range(Device &of, int device, int stream, bool small)
-        : small(small), device(device), stream(stream),
-          granule(small ? SMALL_SEGMENT : LARGE_SEGMENT), of(of) {
+    Range(Device &of, int device, uintptr_t stream, BlockPool *pool)
+        : pool(pool), device(device), stream(stream),
+          granule(pool->small ? SMALL_SEGMENT : LARGE_SEGMENT), of(of) {
         size_t free_bytes, total;
         unsigned long long address;
         cudaMemGetInfo(&free_bytes, &total);
@@ -182,7 +217,7 @@ class Range {
                (unsigned long long)0);
         start = (char *)address;
         handles.resize(size / granule);
-        first = new Block{start, size, nullptr, nullptr, false, small, device, stream, this, false};
+        first = new Block(start, size, pool, device, stream, this, false);
     }
 
     // Maps an unmapped block's first bytes. False: out of memory.
@@ -248,8 +283,9 @@ class Range {
         return false;
     }
 
-    bool small;
-    int device, stream;
+    BlockPool *pool;
+    int device;
+    uintptr_t stream;
     Block *first;
 
   private:
@@ -313,13 +349,13 @@ class Range {
     }
 };
 
-Block *extend_range(Device &d, int device, int stream, size_t size, bool small) {
+Block *extend_range(Device &d, int device, uintptr_t stream, size_t size, BlockPool *pool) {
     Block *found = nullptr;
     for (auto &range : d.ranges)
-        if (range->stream == stream && range->small == small && range->extend(size, &found))
+        if (range->stream == stream && range->pool == pool && range->extend(size, &found))
             return found;
     cudaSetDevice(device);
-    d.ranges.push_back(std::make_unique<Range>(d, device, stream, small));
+    d.ranges.push_back(std::make_unique<Range>(d, device, stream, pool));
     d.ranges.back()->extend(size, &found);
     return found;
 }
@@ -331,9 +367,9 @@ size_t grown(const Block *b) {
     return b->size + (b->after && !b->after->mapped ? b->after->size : 0);
 }
 
-Block *find_free(Device &d, size_t size, bool small, int stream) {
-    Block key{nullptr, size, nullptr, nullptr, false, small, 0, stream, nullptr, true};
-    Pool &pool = small ? d.small : d.large;
+Block *find_free(BlockPool *of, size_t size, uintptr_t stream) {
+    Block key(nullptr, size, of, 0, stream, nullptr, true);
+    Pool &pool = of->blocks;
     auto found = pool.lower_bound(&key);
     if (found == pool.end() || (*found)->stream != stream)
         return nullptr;
@@ -349,13 +385,15 @@ Block *find_free(Device &d, size_t size, bool small, int stream) {
     return b;
 }
 
-Block *new_segment(Device &d, int device, size_t size, bool small, int stream) {
-    size_t bytes = small ? SMALL_SEGMENT : size < LARGE ? LARGE_SEGMENT : up(size, ROUND_LARGE);
+Block *new_segment(Device &d, int device, size_t size, BlockPool *pool, uintptr_t stream) {
+    size_t bytes = pool->small    ? SMALL_SEGMENT
+                   : size < LARGE ? LARGE_SEGMENT
+                                  : up(size, ROUND_LARGE);
     void *address = nullptr;
     if (d.reserved + bytes > d.most)
         return nullptr;
     if (expandable)
-        return extend_range(d, device, stream, size, small);
+        return extend_range(d, device, stream, size, pool);
     cudaSetDevice(device);
     if (cudaMalloc(&address, bytes) != 0) {
         cudaGetLastError();
@@ -363,8 +401,7 @@ Block *new_segment(Device &d, int device, size_t size, bool small, int stream) {
     }
     d.reserved += bytes;
     d.peak_reserved = std::max(d.peak_reserved, d.reserved);
-    return new Block{(char *)address, bytes,  nullptr, nullptr, false,
-                     small,           device, stream,  nullptr, true};
+    return new Block((char *)address, bytes, pool, device, stream, nullptr, true);
 }
 
 void release_segment(Device &d, Block *b) {
@@ -375,7 +412,7 @@ void release_segment(Device &d, Block *b) {
 }
 
 void release_cached(Device &d) {
-    for (Pool *pool : {&d.large, &d.small})
+    for (Pool *pool : {&d.large.blocks, &d.small.blocks})
         for (Block *b : std::vector<Block *>(pool->begin(), pool->end())) {
             if (b->range)
                 b->range->unmap(b);
@@ -385,12 +422,12 @@ void release_cached(Device &d) {
 }
 
 // With max_split_size_mb: gives back one large block that would do, or several, the largest first.
-bool release_oversized(Device &d, size_t size, bool small, int stream) {
+bool release_oversized(Device &d, size_t size, BlockPool *of, uintptr_t stream) {
     if (max_split == SIZE_MAX)
         return false;
-    Pool &pool = small ? d.small : d.large;
+    Pool &pool = of->blocks;
     size_t wanted = std::max(size, max_split), released = 0;
-    Block key{nullptr, wanted, nullptr, nullptr, false, small, 0, stream, nullptr, true};
+    Block key(nullptr, wanted, of, 0, stream, nullptr, true);
     auto found = pool.lower_bound(&key);
     if (found != pool.end() && (*found)->stream == stream && !(*found)->range) {
         release_segment(d, *found);
@@ -411,7 +448,7 @@ bool release_oversized(Device &d, size_t size, bool small, int stream) {
 
 void split(Device &d, Block *b, size_t size) {
     size_t rest = b->size - size;
-    if (b->small || expandable ? rest < MIN_BLOCK : size >= max_split || rest <= SMALL)
+    if (b->pool->small || expandable ? rest < MIN_BLOCK : size >= max_split || rest <= SMALL)
         return;
     Block *other = new Block(*b);
     other->address += size;
@@ -445,28 +482,30 @@ void merge(Device &d, Block *b, Block *other) {
     delete other;
 }
 
-thread_local int current_stream;
+thread_local uintptr_t current_stream;
+thread_local int current_pool;
 
 } // namespace
 
 // A device address; NULL: out of memory, and reported so.
 STANDIN_API void *standin_malloc(size_t size, int device) {
     Device &d = devices[device];
+    size_t requested = size;
     size = std::max(MIN_BLOCK, up(size, MIN_BLOCK));
-    bool small = size <= SMALL;
-    int stream = current_stream;
+    uintptr_t stream = current_stream;
     std::lock_guard<std::recursive_mutex> lock(d.mutex);
+    BlockPool *pool = &d.pool(current_pool, size <= SMALL);
     static std::once_flag once;
     std::call_once(once, read_settings);
-    Block *b = find_free(d, size, small, stream);
+    Block *b = find_free(pool, size, stream);
     if (!b)
-        b = new_segment(d, device, size, small, stream);
-    if (!b && release_oversized(d, size, small, stream))
-        b = new_segment(d, device, size, small, stream);
+        b = new_segment(d, device, size, pool, stream);
+    if (!b && release_oversized(d, size, pool, stream))
+        b = new_segment(d, device, size, pool, stream);
     if (!b) {
         d.retries++;
         release_cached(d);
-        b = new_segment(d, device, size, small, stream);
+        b = new_segment(d, device, size, pool, stream);
     }
     if (!b) {
         size_t free_bytes, total; // for the error's text
@@ -477,6 +516,7 @@ STANDIN_API void *standin_malloc(size_t size, int device) {
     }
     split(d, b, size);
     b->used = true;
+    b->requested = requested;
     d.allocated += b->size;
     d.peak_allocated = std::max(d.peak_allocated, d.allocated);
     {
@@ -529,7 +569,12 @@ STANDIN_API void standin_stats(int device, uint64_t out[6]) {
 
 // The thread's requests come from this stream from now on.
 STANDIN_API void standin_stream(int stream) {
-    current_stream = stream;
+    current_stream = (uintptr_t)stream;
+}
+
+// The same of a private pool; 0: the device's own pools.
+STANDIN_API void standin_pool(int pool) {
+    current_pool = pool;
 }
 
 // As set_per_process_memory_fraction: what would be reserved beyond is refused, without asking the

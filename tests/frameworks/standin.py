@@ -4,6 +4,7 @@ refers to them. Its libraries are opened privately, as PyTorch's are; they lie i
 
     x = Tensor(4 << 20)          a tensor of 4 MiB on GPU 0; OutOfMemory where there is no room
     with stream(1): ...          requests from another stream than 0
+    with pool(1): ...            requests from a private pool, as in a graph's capture
     limit(1 << 30)               as torch.cuda.set_per_process_memory_fraction
     stats()["allocated"]         the allocator's own counters
 """
@@ -68,6 +69,13 @@ def stream(number):
     cuda.standin_stream(number)
     yield
     cuda.standin_stream(0)
+
+
+@contextlib.contextmanager
+def pool(number):
+    cuda.standin_pool(number)
+    yield
+    cuda.standin_pool(0)
 
 
 def limit(most, device=0):

@@ -254,8 +254,8 @@ static void other_chunks(struct vt_log_header *h) {
 
 static void refusals(void **state) {
     (void)state;
-    refusal(newer, "format version 14 and needs a reader of version 13");
-    refusal(newer, "reads versions 1 to 12");
+    refusal(newer, "format version 15 and needs a reader of version 14");
+    refusal(newer, "reads versions 1 to 13");
     refusal(reversed, "reversed");
     refusal(older, "found 0");
     refusal(unwritten, "found zeros");

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What PyTorch's allocator knows of a block and does not report: how many bytes were asked for, the
+ * stream, and whether it is of a private pool. For torch.c, at the few reports that need it.
+ *
+ * The allocator has an entry for each block, and reports with a pointer to it in its frame, or in a
+ * register that one of our functions has saved in its own frame. Where that is differs between
+ * versions, but an entry proves itself: it has the reported size and address at fixed places. So the
+ * first report searches both frames and notes where the pointer was; further ones look there, and
+ * check again. After some searches no more is asked: another version has other entries.
+ *
+ * Of an entry (struct Block): word 1 is the stream's handle. The size is word 7, or 9 before
+ * PyTorch 2.0, whose set of streams is larger. Size, requested size, pool and address follow each
+ * other. A pool (struct BlockPool) begins with one set of blocks, or two or three, of six words each;
+ * a flag and the owner follow. A private pool is a part of its owner, right behind the owner's start,
+ * which no other word can pretend; the device's own pools have none.
+ *
+ * Nothing is read where it lies but one word of the caller's frame, whose layout is known then.
+ */
+#include "torch.h"
+
+#include "base/base.h"
+#include "stack/stack.h"
+
+#include <string.h>
+
+#define SEARCHES    64u /* that are made at most */
+#define ENTRY_WORDS 13u
+#define FRAME_MOST  512u /* bytes of the caller's frame */
+#define OWN_MOST    1024u
+#define OWNER_MOST  512u /* from an owner's start to its pools */
+
+static uint64_t
+    known; /* atomic: distance of the place from our frame << 48 | return address; 0: none */
+static uint32_t searches; /* atomic */
+
+/* The allocator uses an entry while it reports it, and so its pool. */
+static bool read_in_use(uint64_t words[], uint64_t from, size_t bytes) {
+    if (from % 8 || !vt_python_readable(from, bytes))
+        return false;
+    memcpy(words, (const void *)from, bytes);
+    return true;
+}
+
+/* Whether these words are the block's entry. */
+static bool is_entry(const uint64_t words[ENTRY_WORDS], uint64_t address, uint64_t size,
+                     struct vt_torch_block *found) {
+    for (unsigned at = 7; at <= 9; at += 2)
+        if (words[at] == size && words[at + 3] == address && words[at + 1] <= size) {
+            *found = (struct vt_torch_block){
+                .requested = words[at + 1], .stream = words[1], .pool = words[at + 2]};
+            return true;
+        }
+    return false;
+}
+
+/* Looks for a pointer to it in memory from `start` on. Returns where it is; 0: not there. */
+static uintptr_t find_pointer(uintptr_t start, size_t bytes, uint64_t address, uint64_t size,
+                              struct vt_torch_block *found) {
+    uint64_t words[OWN_MOST / 8], entry[ENTRY_WORDS];
+    if (bytes > sizeof words || !vt_python_peek(words, start, bytes))
+        return 0;
+    for (size_t i = 0; i < bytes / 8; i++)
+        if (words[i] % 8 == 0 && words[i] >= 4096 && !(words[i] >> 47) &&
+            vt_python_peek(entry, words[i], sizeof entry) && is_entry(entry, address, size, found))
+            return start + 8 * i;
+    return 0;
+}
+
+__attribute__((noinline)) bool vt_torch_block_find(const struct vt_caller *caller, uint64_t address,
+                                                   uint64_t size, struct vt_torch_block *found) {
+    enum { SAVED = 5 * 8 }; /* the registers that are clobbered here lie below the frame pointer */
+    __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
+    const uintptr_t own = (uintptr_t)__builtin_frame_address(0) - SAVED;
+    const uintptr_t theirs = (uintptr_t)caller->frame + 16;
+    const uint64_t to = (uintptr_t)caller->to & (UINT64_MAX >> 16), place = vt_get(&known);
+    uint64_t entry[ENTRY_WORDS];
+    if (place << 16 == to << 16 &&
+        read_in_use(entry, *(const uint64_t *)(own + 8 * (place >> 48)), sizeof entry) &&
+        is_entry(entry, address, size, found))
+        return true;
+    if (vt_get(&searches) >= SEARCHES)
+        return false;
+    vt_add(&searches, 1);
+    uintptr_t at = find_pointer(theirs, FRAME_MOST, address, size, found);
+    if (!at)
+        at = find_pointer(own, theirs - own, address, size, found);
+    if (at)
+        vt_put(&known, (at - own) / 8 << 48 | to);
+    return at != 0;
+}
+
+uint64_t vt_torch_block_owner(const struct vt_torch_block *block) {
+    uint64_t words[20];
+    if (!read_in_use(words, block->pool, sizeof words))
+        return 0;
+    for (unsigned at = 7; at <= 19; at += 6)
+        if (words[at] < block->pool && block->pool - words[at] < OWNER_MOST)
+            return words[at];
+    return 0;
+}
