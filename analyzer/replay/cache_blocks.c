@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks of the model of PyTorch's allocator, and the tree of those that are free (see
+ * The blocks of the model of PyTorch's allocator, and those that are idle (see
  * cache_inside.h).
  */
 #include "cache_inside.h"
@@ -55,14 +55,25 @@ bool vt_cache_block_join(struct vt_cache_model *m, uint32_t i, uint32_t next) {
     return true;
 }
 
-/* --- the tree of free blocks --- */
+/* --- idle blocks --- */
 
-/* Addresses that are not mapped come last, of each pool by address. */
+/* Up to 32 KiB each size has a bin of its own, beyond 64 bins between two powers of 2. */
+static unsigned bin_of(uint64_t size) {
+    uint64_t units = size / VT_CACHE_UNIT;
+    if (units < 64)
+        return (unsigned)units;
+    unsigned power = 63 - (unsigned)__builtin_clzll(units);
+    unsigned bin = 64 * (power - 5) + (units >> (power - 6) & 63);
+    return bin < VT_CACHE_BINS ? bin : VT_CACHE_BINS - 1;
+}
+
+/* NULL: the pool has no idle block. */
+static struct vt_cache_idle *idle_of(const struct vt_cache_model *m, uint32_t pool) {
+    uint32_t i = vt_map_get(&m->by_pool, pool);
+    return i == VT_MAP_NONE ? NULL : &m->idle[i];
+}
+
 static int compare(const struct vt_cache_block *a, const struct vt_cache_block *b) {
-    if (a->mapped != b->mapped)
-        return a->mapped ? -1 : 1;
-    if (a->pool != b->pool)
-        return a->pool < b->pool ? -1 : 1;
     if (a->mapped && a->size != b->size)
         return a->size < b->size ? -1 : 1;
     return a->address < b->address ? -1 : a->address > b->address;
@@ -86,9 +97,16 @@ static void divide(struct vt_cache_model *m, uint32_t tree, const struct vt_cach
     *before = *others = 0;
 }
 
-void vt_cache_tree_insert(struct vt_cache_model *m, uint32_t i) {
+void vt_cache_idle_add(struct vt_cache_model *m, uint32_t i) {
     struct vt_cache_block *b = &m->blocks[i];
-    uint32_t *at = &m->root;
+    unsigned bin = bin_of(b->size);
+    uint32_t pool = vt_map_add(&m->by_pool, b->pool, m->idle_count);
+    if (pool == m->idle_count)
+        *VT_ADD(m->idle, m->idle_count, m->idle_room) = (struct vt_cache_idle){0};
+    struct vt_cache_idle *idle = &m->idle[pool];
+    uint32_t *at = b->mapped ? &idle->bins[bin] : &idle->unmapped;
+    if (b->mapped)
+        idle->used[bin / 64] |= 1ull << bin % 64;
     m->random ^= m->random << 13;
     m->random ^= m->random >> 17;
     m->random ^= m->random << 5;
@@ -101,9 +119,13 @@ void vt_cache_tree_insert(struct vt_cache_model *m, uint32_t i) {
     *at = i;
 }
 
-void vt_cache_tree_erase(struct vt_cache_model *m, uint32_t i) {
+void vt_cache_idle_remove(struct vt_cache_model *m, uint32_t i) {
     const struct vt_cache_block *b = &m->blocks[i];
-    uint32_t *at = &m->root;
+    struct vt_cache_idle *idle = idle_of(m, b->pool);
+    unsigned bin = bin_of(b->size);
+    if (!idle)
+        return;
+    uint32_t *at = b->mapped ? &idle->bins[bin] : &idle->unmapped;
     while (*at && *at != i)
         at = compare(b, &m->blocks[*at]) < 0 ? &m->blocks[*at].left : &m->blocks[*at].right;
     if (!*at)
@@ -121,39 +143,70 @@ void vt_cache_tree_erase(struct vt_cache_model *m, uint32_t i) {
         }
     }
     *at = x ? x : y;
+    if (b->mapped && !idle->bins[bin])
+        idle->used[bin / 64] &= ~(1ull << bin % 64);
 }
 
-uint32_t vt_cache_tree_find(const struct vt_cache_model *m, const struct vt_cache_block *key,
-                            bool last) {
+/* In a tree, as vt_cache_idle_find. */
+static uint32_t search(const struct vt_cache_model *m, uint32_t tree,
+                       const struct vt_cache_block *key, bool last) {
     uint32_t found = 0;
-    for (uint32_t at = m->root; at;) {
-        bool before = compare(&m->blocks[at], key) < 0;
+    while (tree) {
+        bool before = compare(&m->blocks[tree], key) < 0;
         if (before == last)
-            found = at;
-        at = before ? m->blocks[at].right : m->blocks[at].left;
+            found = tree;
+        tree = before ? m->blocks[tree].right : m->blocks[tree].left;
     }
     return found;
 }
 
-uint32_t vt_cache_tree_after(const struct vt_cache_model *m, uint32_t i) {
+/* The next bin that has blocks, upwards or downwards; VT_CACHE_BINS: none. */
+static unsigned next_bin(const struct vt_cache_idle *idle, unsigned bin, bool down) {
+    int step = down ? -1 : 1;
+    uint64_t others = down ? (1ull << bin % 64) - 1 : ~1ull << bin % 64;
+    for (int word = (int)(bin / 64); word >= 0 && word < VT_CACHE_BINS / 64; word += step) {
+        uint64_t bits = idle->used[word] & others;
+        if (bits)
+            return (unsigned)word * 64 +
+                   (unsigned)(down ? 63 - __builtin_clzll(bits) : __builtin_ctzll(bits));
+        others = UINT64_MAX;
+    }
+    return VT_CACHE_BINS;
+}
+
+uint32_t vt_cache_idle_find(const struct vt_cache_model *m, const struct vt_cache_block *key,
+                            bool last) {
+    const struct vt_cache_idle *idle = idle_of(m, key->pool);
+    if (!idle)
+        return 0;
+    if (!key->mapped)
+        return search(m, idle->unmapped, key, last);
+    unsigned bin = bin_of(key->size);
+    uint32_t found = search(m, idle->bins[bin], key, last);
+    if (!found && (bin = next_bin(idle, bin, last)) < VT_CACHE_BINS)
+        found = search(m, idle->bins[bin], key, last);
+    return found;
+}
+
+uint32_t vt_cache_idle_after(const struct vt_cache_model *m, uint32_t i) {
     struct vt_cache_block key = m->blocks[i];
     key.address++;
-    return vt_cache_tree_find(m, &key, false);
+    return vt_cache_idle_find(m, &key, false);
 }
 
 static void gather(const struct vt_cache_model *m, uint32_t tree, uint32_t *into, uint32_t *count) {
     if (!tree)
         return;
     gather(m, m->blocks[tree].left, into, count);
-    if (m->blocks[tree].mapped) {
-        into[(*count)++] = tree;
-        gather(m, m->blocks[tree].right, into, count);
-    }
+    into[(*count)++] = tree;
+    gather(m, m->blocks[tree].right, into, count);
 }
 
-uint32_t *vt_cache_tree_mapped(const struct vt_cache_model *m, uint32_t *count) {
+uint32_t *vt_cache_idle_mapped(const struct vt_cache_model *m, uint32_t *count) {
     uint32_t *all = vt_alloc(m->count, sizeof *all);
     *count = 0;
-    gather(m, m->root, all, count);
+    for (uint32_t i = 0; i < m->idle_count; i++)
+        for (unsigned bin = 0; bin < VT_CACHE_BINS; bin = next_bin(&m->idle[i], bin, false))
+            gather(m, m->idle[i].bins[bin], all, count);
     return all;
 }

@@ -3,9 +3,9 @@
  * Inside the model of PyTorch's allocator (see cache_model.h): its blocks, for cache_blocks.c and
  * cache_model.c.
  *
- * Blocks are numbered; those of a segment, or of a range of addresses, are chained. What is not in
- * use is in a tree, which is balanced by random priorities: free blocks by pool, size and address,
- * and after them addresses that are not mapped.
+ * Blocks are numbered; those of a segment, or of a range of addresses, are chained. Those that are
+ * not in use are kept by pool, in trees that are balanced by random priorities: one for each range of
+ * sizes, by size and address, and one of the addresses that are not mapped.
  */
 #ifndef VRAMTRACE_ANALYZER_CACHE_INSIDE_H
 #define VRAMTRACE_ANALYZER_CACHE_INSIDE_H
@@ -14,12 +14,20 @@
 
 struct vt_cache_block {
     uint64_t address, size;
-    uint64_t idle_since;  /* by vt_cache_model.searches: when it came into the tree */
+    uint64_t idle_since;  /* by vt_cache_model.searches: since when it is idle */
     uint32_t prev, next;  /* in the same segment or range; 0: none */
-    uint32_t left, right; /* in the tree, or `left` in the list of unused blocks */
+    uint32_t left, right; /* in a tree, or `left` in the list of unused blocks */
     uint32_t priority;
     uint32_t pool; /* see vt_cache_pool */
     bool used, mapped;
+};
+
+enum { VT_CACHE_BINS = 2048 };
+
+struct vt_cache_idle {
+    uint64_t used[VT_CACHE_BINS / 64]; /* a bit for each bin that has blocks */
+    uint32_t bins[VT_CACHE_BINS];      /* roots of their trees */
+    uint32_t unmapped;
 };
 
 struct vt_cache_model {
@@ -31,8 +39,11 @@ struct vt_cache_model {
     uint64_t end;      /* of the addresses so far */
     uint64_t searches; /* of the large pool that belongs to nobody */
     struct vt_cache_block *blocks;
-    uint32_t count, room, unused, root, random;
-    uint32_t *loose; /* pools of graphs and MemPools that are gone */
+    uint32_t count, room, unused, random;
+    struct vt_cache_idle *idle; /* of each pool that had an idle block */
+    uint32_t idle_count, idle_room;
+    struct vt_map by_pool; /* a pool -> its place in `idle` */
+    uint32_t *loose;       /* pools of graphs and MemPools that are gone */
     uint32_t loose_count, loose_room;
 };
 
@@ -54,18 +65,19 @@ uint32_t vt_cache_block_new(struct vt_cache_model *m, struct vt_cache_block bloc
 void vt_cache_block_drop(struct vt_cache_model *m, uint32_t i);
 /* Leaves a block with its first bytes. Returns the rest, which is free. */
 uint32_t vt_cache_block_cut(struct vt_cache_model *m, uint32_t i, uint64_t bytes);
-/* Joins `next`, which follows `i`, to it, if both are free and mapped, or neither is. Neither is in
- * the tree. */
+/* Joins `next`, which follows `i`, to it, if both are free and mapped, or neither is. Neither is
+ * among the idle ones. */
 bool vt_cache_block_join(struct vt_cache_model *m, uint32_t i, uint32_t next);
 
-/* The tree. */
-void vt_cache_tree_insert(struct vt_cache_model *m, uint32_t i);
-void vt_cache_tree_erase(struct vt_cache_model *m, uint32_t i);
-/* The first free block that does not come before `key`; or, with `last`, the last that does. */
-uint32_t vt_cache_tree_find(const struct vt_cache_model *m, const struct vt_cache_block *key,
+/* The idle ones, which have to be removed before they change. */
+void vt_cache_idle_add(struct vt_cache_model *m, uint32_t i);
+void vt_cache_idle_remove(struct vt_cache_model *m, uint32_t i);
+/* The first idle block of the key's pool, mapped or not as the key is, that does not come before it;
+ * or, with `last`, the last that does. 0: none. */
+uint32_t vt_cache_idle_find(const struct vt_cache_model *m, const struct vt_cache_block *key,
                             bool last);
-uint32_t vt_cache_tree_after(const struct vt_cache_model *m, uint32_t i);
-/* All free blocks that are mapped, in order, `*count` of them. Free with free(). */
-uint32_t *vt_cache_tree_mapped(const struct vt_cache_model *m, uint32_t *count);
+uint32_t vt_cache_idle_after(const struct vt_cache_model *m, uint32_t i);
+/* All that are mapped, `*count` of them. Free with free(). */
+uint32_t *vt_cache_idle_mapped(const struct vt_cache_model *m, uint32_t *count);
 
 #endif

@@ -35,6 +35,13 @@ struct vt_cache_model *vt_cache_copy(const struct vt_cache_model *m, uint64_t us
     copy->usable = usable;
     copy->blocks = vt_alloc(copy->room = m->count, sizeof *copy->blocks);
     memcpy(copy->blocks, m->blocks, m->count * sizeof *m->blocks);
+    copy->idle = vt_alloc(copy->idle_room = m->idle_count, sizeof *copy->idle);
+    if (m->idle_count)
+        memcpy(copy->idle, m->idle, m->idle_count * sizeof *m->idle);
+    copy->by_pool = (struct vt_map){0};
+    for (size_t i = 0; i < m->by_pool.slots; i++)
+        if (m->by_pool.values[i] != VT_MAP_NONE)
+            vt_map_put(&copy->by_pool, m->by_pool.keys[i], m->by_pool.values[i]);
     copy->loose = NULL;
     copy->loose_count = copy->loose_room = 0;
     for (uint32_t i = 0; i < m->loose_count; i++)
@@ -46,6 +53,8 @@ void vt_cache_close(struct vt_cache_model *m) {
     if (!m)
         return;
     free(m->blocks);
+    free(m->idle);
+    vt_map_free(&m->by_pool);
     free(m->loose);
     free(m);
 }
@@ -109,9 +118,9 @@ static bool map(struct vt_cache_model *m, uint32_t i, uint64_t bytes) {
     bytes = round_up(bytes < size ? bytes : size, granule(m, m->blocks[i].pool));
     if (!reserve(m, bytes))
         return false;
-    vt_cache_tree_erase(m, i);
+    vt_cache_idle_remove(m, i);
     if (bytes < size)
-        vt_cache_tree_insert(m, vt_cache_block_cut(m, i, bytes));
+        vt_cache_idle_add(m, vt_cache_block_cut(m, i, bytes));
     m->blocks[i].mapped = true;
     return true;
 }
@@ -119,22 +128,22 @@ static bool map(struct vt_cache_model *m, uint32_t i, uint64_t bytes) {
 /* Maps what is missing from `i` on. What could be mapped stays so. */
 static uint32_t extend(struct vt_cache_model *m, uint32_t i, uint64_t size) {
     if (m->blocks[i].mapped)
-        vt_cache_tree_erase(m, i);
+        vt_cache_idle_remove(m, i);
     else if (!map(m, i, size))
         return 0;
     while (m->blocks[i].size < size) {
         uint32_t next = m->blocks[i].next;
         if (m->blocks[next].mapped) {
-            vt_cache_tree_erase(m, next);
+            vt_cache_idle_remove(m, next);
         } else if (!map(m, next, size - m->blocks[i].size)) {
-            vt_cache_tree_insert(m, i);
+            vt_cache_idle_add(m, i);
             return 0;
         }
         vt_cache_block_join(m, i, next);
     }
     uint32_t next = m->blocks[i].next;
     if (next && m->blocks[next].mapped && !m->blocks[next].used) {
-        vt_cache_tree_erase(m, next);
+        vt_cache_idle_remove(m, next);
         vt_cache_block_join(m, i, next);
     }
     return i;
@@ -150,8 +159,8 @@ static bool has_addresses(const struct vt_cache_model *m, uint32_t i, uint64_t s
 
 /* Expandable segments: maps addresses of the pool, the lowest that do. */
 static uint32_t new_addresses(struct vt_cache_model *m, uint32_t pool, uint64_t size) {
-    uint32_t i = vt_cache_tree_find(m, &(struct vt_cache_block){.pool = pool}, false);
-    for (; i && m->blocks[i].pool == pool; i = vt_cache_tree_after(m, i)) {
+    uint32_t i = vt_cache_idle_find(m, &(struct vt_cache_block){.pool = pool}, false);
+    for (; i; i = vt_cache_idle_after(m, i)) {
         uint32_t before = m->blocks[i].prev;
         uint32_t from = before && !m->blocks[before].used ? before : i;
         if (has_addresses(m, from, size))
@@ -162,7 +171,7 @@ static uint32_t new_addresses(struct vt_cache_model *m, uint32_t pool, uint64_t 
     i = vt_cache_block_new(
         m, (struct vt_cache_block){.address = m->end, .size = m->range_bytes, .pool = pool});
     m->end += m->range_bytes;
-    vt_cache_tree_insert(m, i);
+    vt_cache_idle_add(m, i);
     return extend(m, i, size);
 }
 
@@ -183,7 +192,7 @@ static uint32_t new_segment(struct vt_cache_model *m, uint32_t pool, uint64_t si
 /* --- releasing --- */
 
 static void release_segment(struct vt_cache_model *m, uint32_t i) {
-    vt_cache_tree_erase(m, i);
+    vt_cache_idle_remove(m, i);
     m->figures.reserved -= m->blocks[i].size;
     vt_cache_block_drop(m, i);
 }
@@ -192,7 +201,7 @@ static void release_segment(struct vt_cache_model *m, uint32_t i) {
 static void join_unmapped(struct vt_cache_model *m, uint32_t i, uint32_t next, uint32_t beside) {
     if (!beside || m->blocks[beside].mapped)
         return;
-    vt_cache_tree_erase(m, beside);
+    vt_cache_idle_remove(m, beside);
     vt_cache_block_join(m, i, next);
 }
 
@@ -203,20 +212,20 @@ static void unmap(struct vt_cache_model *m, uint32_t i) {
     uint64_t from = round_up(start, unit), to = end / unit * unit;
     if (from >= to)
         return;
-    vt_cache_tree_erase(m, i);
+    vt_cache_idle_remove(m, i);
     if (from > start) {
         uint32_t middle = vt_cache_block_cut(m, i, from - start);
-        vt_cache_tree_insert(m, i);
+        vt_cache_idle_add(m, i);
         i = middle;
     }
     if (to < end)
-        vt_cache_tree_insert(m, vt_cache_block_cut(m, i, to - from));
+        vt_cache_idle_add(m, vt_cache_block_cut(m, i, to - from));
     m->blocks[i].mapped = false;
     m->figures.reserved -= to - from;
     uint32_t before = m->blocks[i].prev, next = m->blocks[i].next;
     join_unmapped(m, i, next, next);
     join_unmapped(m, before, i, before);
-    vt_cache_tree_insert(m, before && !m->blocks[before].mapped ? before : i);
+    vt_cache_idle_add(m, before && !m->blocks[before].mapped ? before : i);
 }
 
 /* Whether a pool's idle segments are returned: not as long as a graph or a MemPool has it. */
@@ -230,7 +239,7 @@ static bool is_releasable(const struct vt_cache_model *m, uint32_t pool) {
 
 static void release_all(struct vt_cache_model *m) {
     uint32_t count;
-    VT_SCOPED uint32_t *all = vt_cache_tree_mapped(m, &count);
+    VT_SCOPED uint32_t *all = vt_cache_idle_mapped(m, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (!is_releasable(m, m->blocks[all[i]].pool))
             continue;
@@ -253,14 +262,14 @@ static bool release_oversized(struct vt_cache_model *m, uint32_t pool, uint64_t 
     struct vt_cache_block key = {.pool = pool, .size = wanted, .mapped = true};
     if (m->settings.max_split == UINT64_MAX || m->settings.expandable)
         return false;
-    uint32_t i = vt_cache_tree_find(m, &key, false);
-    if (i && m->blocks[i].pool == pool) {
+    uint32_t i = vt_cache_idle_find(m, &key, false);
+    if (i) {
         release_segment(m, i);
         return true;
     }
     while (released < wanted) {
-        i = vt_cache_tree_find(m, &key, true);
-        if (!i || m->blocks[i].pool != pool || m->blocks[i].size < m->settings.max_split)
+        i = vt_cache_idle_find(m, &key, true);
+        if (!i || m->blocks[i].size < m->settings.max_split)
             return false;
         released += m->blocks[i].size;
         release_segment(m, i);
@@ -276,7 +285,7 @@ static void collect(struct vt_cache_model *m) {
     uint32_t count, idle = 0;
     if (m->settings.expandable || reserved <= most)
         return;
-    VT_SCOPED uint32_t *all = vt_cache_tree_mapped(m, &count);
+    VT_SCOPED uint32_t *all = vt_cache_idle_mapped(m, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_cache_block *b = &m->blocks[all[i]];
         if (vt_cache_is_small(b->pool) || vt_cache_private(b->pool) || is_split(b))
@@ -321,18 +330,14 @@ static uint64_t grown(const struct vt_cache_model *m, uint32_t i) {
     return m->blocks[i].size + (next && !m->blocks[next].mapped ? m->blocks[next].size : 0);
 }
 
-static bool is_in(const struct vt_cache_model *m, uint32_t i, uint32_t pool) {
-    return i && m->blocks[i].pool == pool && m->blocks[i].mapped;
-}
-
 static uint32_t find_free(const struct vt_cache_model *m, uint32_t pool, uint64_t size) {
     const struct vt_cache_settings *s = &m->settings;
     struct vt_cache_block key = {.pool = pool, .size = size, .mapped = true};
-    uint32_t i = vt_cache_tree_find(m, &key, false);
-    if (!is_in(m, i, pool))
+    uint32_t i = vt_cache_idle_find(m, &key, false);
+    if (!i)
         return 0;
-    for (uint32_t next = s->expandable ? vt_cache_tree_after(m, i) : 0;
-         is_in(m, next, pool) && grown(m, next) < grown(m, i); next = vt_cache_tree_after(m, next))
+    for (uint32_t next = s->expandable ? vt_cache_idle_after(m, i) : 0;
+         next && grown(m, next) < grown(m, i); next = vt_cache_idle_after(m, next))
         i = next;
     uint64_t found = m->blocks[i].size;
     if (size < s->max_split ? found >= s->max_split : found >= size + s->max_rounding)
@@ -367,7 +372,7 @@ uint32_t vt_cache_alloc(struct vt_cache_model *m, struct vt_cache_request reques
     m->searches += !vt_cache_is_small(pool) && !request.private;
     uint32_t i = find_free(m, pool, size);
     if (i)
-        vt_cache_tree_erase(m, i);
+        vt_cache_idle_remove(m, i);
     if (!i && m->settings.collect_from > 0 && m->allowed < UINT64_MAX)
         collect(m);
     if (!i)
@@ -384,7 +389,7 @@ uint32_t vt_cache_alloc(struct vt_cache_model *m, struct vt_cache_request reques
     if (vt_cache_is_small(pool) || m->settings.expandable
             ? rest >= VT_CACHE_UNIT
             : size < m->settings.max_split && rest > VT_CACHE_SMALL)
-        vt_cache_tree_insert(m, vt_cache_block_cut(m, i, size));
+        vt_cache_idle_add(m, vt_cache_block_cut(m, i, size));
     m->blocks[i].used = true;
     return i;
 }
@@ -393,13 +398,13 @@ void vt_cache_free(struct vt_cache_model *m, uint32_t i) {
     uint32_t prev = m->blocks[i].prev, next = m->blocks[i].next;
     m->blocks[i].used = false;
     if (next && m->blocks[next].mapped && !m->blocks[next].used) {
-        vt_cache_tree_erase(m, next);
+        vt_cache_idle_remove(m, next);
         vt_cache_block_join(m, i, next);
     }
     if (prev && m->blocks[prev].mapped && !m->blocks[prev].used) {
-        vt_cache_tree_erase(m, prev);
+        vt_cache_idle_remove(m, prev);
         vt_cache_block_join(m, prev, i);
         i = prev;
     }
-    vt_cache_tree_insert(m, i);
+    vt_cache_idle_add(m, i);
 }
