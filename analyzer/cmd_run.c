@@ -128,7 +128,7 @@ static int make_plan(int argc, char **argv, struct vt_run_plan *plan, struct vt_
         status = vt_run_program_inspect(plan->program, plan->options.simulated, message);
     if (!status && (plan->options.judged || vt_run_options_each(&plan->options)))
         status = vt_check_ready(&plan->options.check);
-    if (!status && vt_check_reports_fit(&plan->options.check))
+    if (!status && vt_check_may_start(&plan->options.check))
         status = VT_STATUS_CANNOT_TRACE;
     return status;
 }

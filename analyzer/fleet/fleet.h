@@ -14,6 +14,7 @@
  *     peers.c      which processes do the same work
  *     outliers.c   which processes differ from their peers, and in what
  *     choose.c     which processes a report shows whole
+ *     by_run.c     all runs of a folder, to compare with
  *     merged.h     merged files: merged.c writes them, merged_read.c reads them
  */
 #ifndef VRAMTRACE_ANALYZER_FLEET_H
@@ -35,5 +36,17 @@ void vt_fleet_add_unread(struct vt_fleet *fleet, const char *why);
 
 /* Sorts everything and finds outliers. Call it once, after the last process was added. */
 void vt_fleet_finish(struct vt_fleet *fleet);
+
+/* Adds all runs of a folder, logs one at a time, and finishes the fleet. `choose` sees the model of each log (not what merged
+ * files have), and says whether it is added. Returns 0, or -errno with `message`. */
+typedef bool vt_fleet_choose(void *to, const struct vt_model *one);
+int vt_fleet_read_folder(struct vt_fleet *fleet, const char *folder,
+                         const struct vt_model_builder *builder,
+                         const struct vt_model_options *options, vt_fleet_choose *choose, void *to,
+                         struct vt_string *message);
+
+/* The largest peak of a process on a GPU; its device memory at its end, of Python at its last allocation. */
+uint64_t vt_fleet_peak(const struct vt_fleet *fleet, const struct vt_fleet_process *process);
+uint64_t vt_fleet_held(const struct vt_fleet *fleet, const struct vt_fleet_process *process);
 
 #endif

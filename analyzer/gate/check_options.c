@@ -8,6 +8,7 @@
 #include "gate_formats.h"
 
 #include "base/base.h"
+#include "log/log.h"
 #include "vramtrace/text.h"
 
 #include <errno.h>
@@ -17,13 +18,15 @@
 #include <unistd.h>
 
 void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder) {
-    *check = (struct vt_check){
-        .builder = builder, .gate = {.max_peak = VT_UNKNOWN}, .format = vt_gate_formats};
+    *check = (struct vt_check){.builder = builder,
+                               .gate = {.max_peak = VT_UNKNOWN, .max_increase = -1},
+                               .format = vt_gate_formats};
 }
 
 void vt_check_free(struct vt_check *check) {
     vt_suppress_free(&check->suppressions);
     vt_baseline_free(&check->baseline);
+    vt_earlier_free(&check->earlier);
     free(check->reports);
     free(check->user_code.items);
     vt_string_free(&check->words);
@@ -70,6 +73,19 @@ static const char *check_size(const char *value) {
 
 static int take_size(const struct vt_taken *taken) {
     return vt_text_read_size(taken->value, taken->field);
+}
+
+/* "3%", "2.5" */
+static const char *check_increase(const char *value) {
+    size_t length = strspn(value, "0123456789.");
+    return *value >= '0' && *value <= '9' && (!value[length] || !strcmp(value + length, "%"))
+               ? NULL
+               : "a share such as 3% or 0%";
+}
+
+static int take_increase(const struct vt_taken *taken) {
+    *(double *)taken->field = strtod(taken->value, NULL) / 100;
+    return 0;
 }
 
 static int take_suppressions(const struct vt_taken *taken) {
@@ -147,6 +163,10 @@ const struct vt_option vt_check_options[] = {
      AT(baseline_file)},
     {"write-baseline", " FILE", "accept the leaks of this run: write them to FILE", take_written,
      AT(write_baseline)},
+    {"against", " DIR", "compare with the earlier runs in DIR: leaks, peak and held memory",
+     vt_take_text, AT(against)},
+    {"max-increase", " N%", "with --against: fail when peak or held memory is larger by more",
+     take_increase, AT(gate.max_increase), .check = check_increase},
     {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
      AT(user_code)},
     {"classes", " FILE", "more caches and CUDA libraries (see vramtrace-report(1))", vt_take_text,
@@ -164,10 +184,11 @@ const struct vt_option vt_check_options[] = {
     {.name = NULL},
 };
 
-/* Whether pytest's plugin takes it, too: all but those of outputs, and of a limit for the whole process. */
+/* Whether pytest's plugin takes it, too: all but those of outputs, of a limit for the whole process, and of other runs. */
 static bool judges_tests(const struct vt_option *option) {
     return option->take != take_format && option->take != take_report &&
            option->at != offsetof(struct vt_check, gate.max_peak) &&
+           option->take != take_increase && option->at != offsetof(struct vt_check, against) &&
            option->at != offsetof(struct vt_check, print_suppressions);
 }
 
@@ -182,6 +203,8 @@ void vt_check_note(void *to, const struct vt_option *option, const char *value) 
 int vt_check_ready(struct vt_check *check) {
     struct vt_string message = {0};
     int error = 0;
+    if (check->gate.max_increase >= 0 && !check->against)
+        return vt_usage("check", "--max-increase: works only with --against");
     if (!check->no_builtin)
         vt_suppress_add_builtin(&check->suppressions);
     check->gate.suppressions = &check->suppressions;
@@ -192,7 +215,17 @@ int vt_check_ready(struct vt_check *check) {
     return vt_error_status(error, &message);
 }
 
-int vt_check_reports_fit(const struct vt_check *check) {
+/* Returns 0, or an exit status after it printed an error. */
+static int find_earlier(const struct vt_check *check) {
+    char *folders[] = {(char *)check->against};
+    struct vt_logs logs;
+    struct vt_string message = {0};
+    int error = vt_logs_find_merged(folders, 1, "all", &logs, &message);
+    vt_logs_free(&logs);
+    return vt_error_status(error, &message);
+}
+
+int vt_check_may_start(const struct vt_check *check) {
     for (uint32_t i = 0; i < check->report_count; i++) {
         const char *file = check->reports[i].file;
         VT_SCOPED char *folder = vt_formatted("%.*s.", (int)(vt_basename(file) - file), file);
@@ -207,15 +240,21 @@ int vt_check_reports_fit(const struct vt_check *check) {
                  check->reports[i].format->name, file, strerror(error));
         return VT_STATUS_USAGE;
     }
-    return 0;
+    return check->against ? find_earlier(check) : 0;
 }
 
 /* --- judging --- */
 
+/* A judgement that is not shown has counted them. */
+static void forget_suppressed(const struct vt_check *check) {
+    for (uint32_t i = 0; i < check->suppressions.count; i++)
+        check->suppressions.rules[i].sites = 0;
+}
+
 /* Writes the current leaks as the baseline, and judges by it. */
 static int accept_all(struct vt_check *check, const struct vt_model *model, struct vt_gate *gate) {
     struct vt_string message = {0};
-    struct vt_baseline today;
+    struct vt_baseline today = {0};
     vt_gate_baseline(gate, &today);
     int error = vt_baseline_write(&today, check->write_baseline, &message);
     int status = vt_error_status(error, &message);
@@ -223,11 +262,23 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
     check->baseline = today;
     check->gate.baseline = &check->baseline;
     check->how.written = error ? NULL : check->write_baseline;
-    for (uint32_t i = 0; i < check->suppressions.count; i++)
-        check->suppressions.rules[i].sites = 0;
+    forget_suppressed(check);
     vt_gate_free(gate);
     vt_gate_judge(model, &check->gate, gate);
     return status;
+}
+
+/* Reads the runs to compare with. Returns 0, or an exit status after it printed an error. */
+static int read_earlier(struct vt_check *check, const struct vt_model_options *options,
+                        const struct vt_model *model) {
+    struct vt_string message = {0};
+    if (!check->against || !model->process_count)
+        return 0;
+    int error = vt_earlier_read(check->against, model, check->builder, options, &check->gate,
+                                &check->earlier, &message);
+    check->gate.earlier = &check->earlier;
+    forget_suppressed(check);
+    return vt_error_status(error, &message);
 }
 
 /* Writes a report to `file`; "-": to `out`. */
@@ -273,8 +324,10 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
     struct vt_string message = {0};
     if (check->builder->build((const char *const *)logs, count, &options, &model, &message))
         return vt_error_status(1, &message);
-    vt_progress_end();
     int status = check_judged(&model), error;
+    if (!status)
+        status = read_earlier(check, &options, &model);
+    vt_progress_end();
     if (status) {
         check->builder->free(&model);
         return status;

@@ -27,7 +27,8 @@ struct vt_check {
     const char *classes; /* a file with more rows for classes.def; NULL: none */
     struct vt_suppressions suppressions;
     struct vt_baseline baseline;
-    const char *baseline_file, *write_baseline;
+    struct vt_earlier earlier;
+    const char *baseline_file, *write_baseline, *against;
     bool allow_no_cuda, ignore_status, print_suppressions, no_builtin;
     const char
         *last; /* the name of the last option; NULL: none. `run` refuses them without --check */
@@ -45,9 +46,9 @@ void vt_check_free(struct vt_check *check);
  * or an exit status after it printed an error. */
 int vt_check_ready(struct vt_check *check);
 
-/* Whether all reports to files can be written, as far as that shows before a long run. Returns 0, or an exit status
- * after it printed an error. */
-int vt_check_reports_fit(const struct vt_check *check);
+/* Whether all reports to files can be written, and there are runs to compare with, as far as that shows before a long
+ * run. Returns 0, or an exit status after it printed an error. */
+int vt_check_may_start(const struct vt_check *check);
 
 /* Judges logs and writes the reports, the main one to `out`. Returns VT_STATUS_OK, _GATE, _USAGE (a
  * log or an output cannot be used) or _INTERNAL. */

@@ -19,7 +19,8 @@ static const bool *chosen(const struct vt_gate *g) {
 
 static struct vt_gate_finding *append_finding(struct vt_gate *g, uint32_t *room) {
     VT_GROW(g->findings, g->count, *room);
-    g->findings[g->count] = (struct vt_gate_finding){.rule = -1, .accepted_bytes = VT_UNKNOWN};
+    g->findings[g->count] = (struct vt_gate_finding){
+        .rule = -1, .accepted_bytes = VT_UNKNOWN, .earlier_bytes = VT_UNKNOWN};
     return &g->findings[g->count++];
 }
 
@@ -141,6 +142,23 @@ static void apply_baseline(struct vt_gate *g, uint32_t start) {
     }
 }
 
+/* Says of what the baseline does not have whether earlier runs had it. It fails all the same. */
+static void apply_earlier(struct vt_gate *g, uint32_t start) {
+    const struct vt_earlier *earlier = g->options->earlier;
+    double more = g->options->max_increase > 0 ? g->options->max_increase : 0;
+    for (uint32_t i = start; earlier && !earlier->merged_only && i < g->count; i++) {
+        struct vt_gate_finding *f = &g->findings[i];
+        if (!f->site || f->outcome != VT_GATE_FAILS || f->accepted_bytes != VT_UNKNOWN)
+            continue;
+        const struct vt_baseline_entry *e = vt_baseline_find(&earlier->leaks, f->group);
+        f->known = !e                                                           ? VT_GATE_NEW
+                   : (double)f->of_group.bytes <= (double)e->bytes * (1 + more) ? VT_GATE_KNOWN
+                                                                                : VT_GATE_LARGER;
+        if (f->known == VT_GATE_LARGER)
+            f->earlier_bytes = e->bytes;
+    }
+}
+
 /* --max-leaked: all failures pass together, or none. */
 static void apply_tolerance(struct vt_gate *g) {
     uint64_t bytes = 0;
@@ -244,11 +262,16 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
         find_leaks(g, i, &room);
         sum_groups(g, start);
         apply_baseline(g, start);
+        apply_earlier(g, start);
         find_unjudged(g, i);
         find_peaks(g, i, &room);
     }
     apply_tolerance(g);
     sum_up(g);
+    if (options->earlier)
+        vt_earlier_compare(options->earlier, model, options->max_increase, g->figures);
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
+        g->failed |= g->figures[m].fails;
     for (uint32_t i = 0; i < model->process_count && !g->failed; i++) {
         g->processes[i].open_events = open_events(g, &model->processes[i]);
         g->processes[i].open = g->processes[i].open_events || model->processes[i].gaps;
@@ -274,7 +297,6 @@ void vt_gate_free(struct vt_gate *g) {
 /* --- the result --- */
 
 void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
-    *baseline = (struct vt_baseline){0};
     for (uint32_t i = 0; i < g->count; i++) {
         const struct vt_gate_finding *f = &g->findings[i];
         struct vt_stack_key key;

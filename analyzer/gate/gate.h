@@ -4,7 +4,7 @@
  *
  * Law: one judgement for `vramtrace check` and `vramtrace run --check`. gate.c decides; the formats
  * (gate_text.c, gate_json.c, gate_junit.c, gate_sarif.c, gate_github.c) only write. Sizes are in
- * bytes. Uses base, model, and of report text_page.h.
+ * bytes. Uses base, model, fleet for earlier runs, and of report text_page.h.
  *
  * vt_site_fails (model/failing_verdicts.c) says which sites fail, for reports too; a suppression or the baseline
  * may allow it. A device fails by its peak.
@@ -12,6 +12,7 @@
  *     gate.h             the judgement (below)
  *     gate_lines.h       failures by line and by leak, as reports show them
  *     baseline.h         baselines
+ *     earlier.h          what earlier runs held
  *     check_options.h    the options, and the way from logs to reports
  */
 #ifndef VRAMTRACE_ANALYZER_GATE_H
@@ -19,6 +20,7 @@
 
 #include "model/model.h"
 #include "baseline.h"
+#include "earlier.h"
 
 /* Start it as {.max_peak = VT_UNKNOWN}. */
 struct vt_gate_options {
@@ -28,6 +30,8 @@ struct vt_gate_options {
     uint64_t max_peak;       /* for each process on each device; VT_UNKNOWN: no budget */
     struct vt_suppressions *suppressions; /* NULL: none; the gate sets their counts */
     struct vt_baseline *baseline;         /* NULL: none; the gate sets `seen` */
+    const struct vt_earlier *earlier;     /* --against; NULL: none */
+    double max_increase;                  /* of their figures, a part; negative: any */
 };
 
 enum vt_gate_outcome {
@@ -56,6 +60,7 @@ struct vt_gate_finding {
     uint64_t badness;           /* the worst come first */
     struct vt_amount amount;    /* judged and shown: of the site; of a device its peak */
     uint64_t accepted_bytes;    /* the baseline's bytes, which it exceeds; VT_UNKNOWN: not in it */
+    uint64_t earlier_bytes;     /* the same of the earlier runs */
     int64_t rule;               /* index of the suppression; -1: none */
     uint64_t group;             /* vt_stack_key.hash: several lines can have the same */
     enum vt_gate_known known;   /* of the process's findings in the group */
@@ -101,7 +106,8 @@ struct vt_gate {
     bool failed;
     bool open;            /* not failed, but what the logs lack leaves the verdict open */
     uint64_t open_events; /* so many events were lost, as far as known */
-    struct vt_unjudged_sum unjudged;  /* of all processes */
+    struct vt_gate_figure figures[VT_GATE_MEASURES]; /* beside earlier runs, if there are any */
+    struct vt_unjudged_sum unjudged;                 /* of all processes */
     struct vt_gate_finding *findings; /* failures first, in the order of leaks and lines */
     uint32_t count, failures;
     struct vt_gate_line *lines; /* in the order of the leaks */
@@ -117,7 +123,7 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
                    struct vt_gate *gate);
 void vt_gate_free(struct vt_gate *gate);
 
-/* Makes a new baseline of the sites that are not suppressed. Free it with vt_baseline_free. */
+/* Adds the sites that are not suppressed to a baseline, of each the most. Free it with vt_baseline_free. */
 void vt_gate_baseline(const struct vt_gate *gate, struct vt_baseline *baseline);
 
 /* A line that consists of one finding. */

@@ -125,6 +125,9 @@ static void summary(const struct vt_gate_page *page) {
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         if (gate->processes[gate->order[i]].outlier)
             remark(page, "Unlike the others", page->names[gate->order[i]]);
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
+        if (page->figures[m])
+            remark(page, m == VT_GATE_PEAK ? "Peak" : "Held", page->figures[m]);
     for (uint32_t i = 0; i < page->note_count && i < NOTES; i++)
         remark(page, "Note", page->notes[i]);
     fputc('\n', out);
@@ -156,8 +159,16 @@ static bool write_summary(const struct vt_gate_page *page) {
 
 void vt_gate_github_write(const struct vt_gate_page *page) {
     FILE *out = page->out;
-    uint32_t lines = page->gate->line_count;
-    for (uint32_t i = 0; i < lines && i < ANNOTATIONS; i++)
+    uint32_t lines = page->gate->line_count, room = ANNOTATIONS;
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++) {
+        if (!page->gate->figures[m].fails)
+            continue;
+        fprintf(out, "::error title=GPU memory increase::%s: ", vt_gate_measure_names[m]);
+        put_escaped(out, page->figures[m], false);
+        fputc('\n', out);
+        room--;
+    }
+    for (uint32_t i = 0; i < lines && i < room; i++)
         annotation(page, &page->said[i]);
     for (uint32_t i = 0; i < page->note_count && i < ANNOTATIONS; i++) { /* it shows ten of these */
         fputs("::notice title=GPU memory::", out);
@@ -169,10 +180,10 @@ void vt_gate_github_write(const struct vt_gate_page *page) {
         fprintf(out, "also judged: %u more log%s of the same run\n", page->how->added_count,
                 vt_plural(page->how->added_count));
     bool summed = write_summary(page);
-    uint32_t left = lines > ANNOTATIONS ? lines - ANNOTATIONS : 0;
+    uint32_t left = lines > room ? lines - room : 0;
     if (left)
         fprintf(out, "%u more line%s (GitHub shows ten annotations)%s\n", left,
                 left == 1 ? " fails" : "s fail", summed ? "; the step summary lists them" : ":");
-    for (uint32_t i = summed ? ROWS : ANNOTATIONS; i < lines; i++)
+    for (uint32_t i = summed ? ROWS : room; i < lines; i++)
         plain_line(page, &page->said[i]);
 }

@@ -160,6 +160,29 @@ static void rules(struct writer *w) {
     vt_json_close(j, '}');
 }
 
+/* The figures beside those of earlier runs. */
+static void write_against(struct writer *w) {
+    struct vt_json *j = &w->j;
+    const struct vt_earlier *earlier = w->gate->options->earlier;
+    if (!vt_json_object(j, "against", earlier))
+        return;
+    vt_json_number(j, "runs", earlier->runs);
+    for (unsigned m = 0; vt_json_objects(j, "figures", m, VT_GATE_MEASURES); m++) {
+        const struct vt_gate_figure *f = &w->gate->figures[m];
+        vt_json_string(j, "figure", vt_gate_measure_names[m]);
+        vt_json_boolean(j, "failed", f->fails);
+        if (w->stable)
+            continue;
+        vt_json_number(j, "bytes", f->bytes);
+        vt_json_number(j, "median_bytes", f->median);
+        vt_json_number(j, "low_bytes", f->low);
+        vt_json_number(j, "high_bytes", f->high);
+        vt_json_number(j, "noise_bytes", f->noise);
+        vt_json_number(j, "allowed_bytes", f->allowed);
+    }
+    vt_json_close(j, '}');
+}
+
 static void unused(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_suppressions *s = w->gate->options->suppressions;
@@ -201,6 +224,7 @@ void vt_gate_json_write(const struct vt_gate_page *page) {
     vt_json_number(j, "accepted_bytes", gate->bytes[VT_GATE_ACCEPTED]);
     vt_json_part_unjudged(j, gate->unjudged);
     rules(&w);
+    write_against(&w);
     write_failures(&w);
     for (uint32_t i = 0; vt_json_objects(j, "processes", i, gate->model->process_count); i++)
         write_judged(&w, gate->order[i]);

@@ -160,6 +160,19 @@ static void failing_line(struct suite *s, const struct vt_gate_said *said) {
     fputs("</failure>\n    </testcase>\n", s->out);
 }
 
+/* A test case for what is compared with earlier runs. */
+static void figure_case(struct suite *s, unsigned measure) {
+    VT_SCOPED char *name = vt_formatted("increase: %s", vt_gate_measure_names[measure]);
+    begin_case(s, name, &s->gate->model->processes[s->gate->order[0]]);
+    if (!s->gate->figures[measure].fails) {
+        fputs("/>\n", s->out);
+        return;
+    }
+    fputs(">\n      <failure type=\"increase\"", s->out);
+    attribute(s->out, "message", s->page->figures[measure]);
+    fputs("/>\n    </testcase>\n", s->out);
+}
+
 /* --- what does not --- */
 
 /* Whether a process has a test case for a device: if nothing failed there, and it has the device, or
@@ -198,20 +211,26 @@ void vt_gate_junit_write(const struct vt_gate_page *page) {
     const struct vt_gate *gate = page->gate;
     FILE *out = page->out;
     struct suite s = {.page = page, .gate = gate, .out = out};
-    uint32_t passing = 0, errors = 0;
+    uint32_t passing = 0, errors = 0, compared = 0, larger = 0;
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, i, device)) {
                 passing++;
                 errors += gate->processes[i].open;
             }
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++) {
+        compared += page->figures[m] != NULL;
+        larger += gate->figures[m].fails;
+    }
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
             "  <testsuite name=\"vramtrace\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
             "skipped=\"0\">\n",
-            gate->line_count + passing, gate->line_count, errors);
+            gate->line_count + compared + passing, gate->line_count + larger, errors);
     for (uint32_t i = 0; i < gate->line_count; i++)
         failing_line(&s, &page->said[i]);
+    for (unsigned m = 0; m < compared; m++)
+        figure_case(&s, m);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, gate->order[i], device))

@@ -253,6 +253,8 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
     else if (f->accepted_bytes != VT_UNKNOWN)
         vt_string_format(&why, "; its function holds %s from such calls; the baseline accepts %s",
                          VT_BYTES(f->of_group.bytes), VT_BYTES(f->accepted_bytes));
+    if (f->earlier_bytes != VT_UNKNOWN)
+        vt_string_format(&why, "; earlier runs held at most %s", VT_BYTES(f->earlier_bytes));
     vt_string_free(&from);
     return why.text;
 }

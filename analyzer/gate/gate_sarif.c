@@ -23,6 +23,7 @@ static const struct {
      "GPU memory that grew over the run's iterations and would go on growing."},
     {"unfreed", "UnfreedGpuMemory", "GPU memory that was never freed."},
     {"peak", "PeakGpuMemory", "A process used more GPU memory than its budget."},
+    {"increase", "IncreasedGpuMemory", "The run held more GPU memory than earlier runs."},
 };
 
 struct writer {
@@ -160,6 +161,7 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
     struct vt_gate_said said = vt_gate_say(w->page, &line);
     struct vt_gate_location where = vt_gate_said_location(w->page, &said);
+    vt_json_open(j, NULL, '{');
     vt_json_string(j, "ruleId", vt_gate_kind(f));
     vt_json_string(j, "level", levels[f->outcome]);
     text(j, "message", said.sentence);
@@ -182,9 +184,24 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     vt_json_close(j, ']');
     if (f->site && f->site->stack->count)
         write_call_stack(w, said.process, f->site->stack);
+    vt_json_close(j, '}');
     free(where.file);
     free(said.why);
     free(said.sentence);
+}
+
+/* What is larger than in earlier runs. It has no place in the source. */
+static void larger_figure(struct writer *w, unsigned measure) {
+    struct vt_json *j = &w->j;
+    VT_SCOPED char *words =
+        vt_formatted("%s: %s", vt_gate_measure_names[measure], w->page->figures[measure]);
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "ruleId", "increase");
+    vt_json_string(j, "level", "error");
+    text(j, "message", words);
+    vt_json_open(j, "locations", '[');
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
 }
 
 static void tool(struct writer *w) {
@@ -246,8 +263,13 @@ void vt_gate_sarif_write(const struct vt_gate_page *page) {
     }
     write_notifications(&w);
     find_stack_lines(&w);
-    for (uint32_t i = 0; vt_json_objects(j, "results", i, gate->count); i++)
+    vt_json_open(j, "results", '[');
+    for (uint32_t i = 0; i < gate->count; i++)
         result(&w, &gate->findings[i]);
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
+        if (gate->figures[m].fails)
+            larger_figure(&w, m);
+    vt_json_close(j, ']');
     vt_json_close(j, '}');
     vt_json_close(j, ']');
     vt_json_close(j, '}');

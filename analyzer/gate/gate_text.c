@@ -294,6 +294,16 @@ static void what_was_judged(const struct text *t) {
                                        : "what was live at the end is known");
 }
 
+/* What is compared with earlier runs: what is within its limits in one line each, like what was judged. */
+static void figures(const struct text *t) {
+    static const char *const labels[VT_GATE_MEASURES] = {"  peak", "  held"};
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
+        if (t->page->figures[m])
+            wrap(t, labels[m], 16, t->page->figures[m]);
+    if (t->page->figures[0] && t->gate->options->earlier->merged_only)
+        fputs("  leaks         not compared: a merged file has no call stacks\n", t->out);
+}
+
 /* Notes that limit what a pass means. */
 static void print_gate_notes(const struct text *t) {
     uint32_t count = t->page->note_count, left = count > NOTES ? count - NOTES : 0;
@@ -312,6 +322,7 @@ void vt_gate_text_write(const struct vt_gate_page *page) {
             style(&t, VT_STYLE_NONE));
     what_was_judged(&t);
     passed_by(&t);
+    figures(&t);
     print_gate_notes(&t);
     for (; shown < gate->leak_count && shown < LEAKS; shown++)
         failure(&t, &gate->leaks[shown]);

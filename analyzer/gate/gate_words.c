@@ -247,6 +247,40 @@ uint64_t vt_gate_dropped(const struct vt_gate *gate) {
     return dropped;
 }
 
+/* --- beside earlier runs --- */
+
+const char *const vt_gate_measure_names[VT_GATE_MEASURES] = {"peak", "held"};
+
+static void add_share(struct vt_string *text, uint64_t bytes, uint64_t of) {
+    if (of)
+        vt_string_format(text, ", %+.1f %%", ((double)bytes - (double)of) * 100 / (double)of);
+}
+
+/* "3.10 GiB, +3.6 % against 2.99 GiB, the median of 5 earlier runs (2.98 GiB to 3.01 GiB): more than --max-increase allows,
+ * and more than they differ by chance (up to 3.05 GiB)". Free it. */
+static char *figure_text(const struct vt_gate *gate, unsigned measure, bool stable) {
+    const struct vt_gate_figure *f = &gate->figures[measure];
+    struct vt_string text = {0};
+    bool alone = f->noise == VT_UNKNOWN;
+    if (stable)
+        return vt_formatted("%s in earlier runs", f->fails ? "larger than" : "as");
+    vt_string_add(&text, VT_BYTES(f->bytes));
+    add_share(&text, f->bytes, f->median);
+    vt_string_format(&text, " against %s", VT_BYTES(f->median));
+    if (alone)
+        vt_string_add(&text, ", the earlier run; noise unknown");
+    else
+        vt_string_format(&text, ", the median of %u earlier runs (%s to %s)",
+                         gate->options->earlier->runs, VT_BYTES(f->low), VT_BYTES(f->high));
+    if (f->fails)
+        vt_string_format(&text, ": over --max-increase %g%%", gate->options->max_increase * 100);
+    if (f->fails && !alone)
+        vt_string_format(&text, " and over what is chance (%s)", VT_BYTES(f->noise));
+    else if (!alone && f->allowed != VT_UNKNOWN && f->bytes > f->allowed)
+        vt_string_format(&text, ": may be chance (up to %s)", VT_BYTES(f->noise));
+    return text.text;
+}
+
 /* " (1 new, 2 larger)": of the leaks that fail. */
 static void count_known(const struct vt_gate *gate, struct vt_string *line) {
     uint32_t counts[VT_GATE_KNOWNS] = {0}, said = 0;
@@ -305,6 +339,9 @@ static char *headline_of(const struct vt_gate *gate) {
     if (gate->failed && peaks)
         vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
                          vt_plural(peaks));
+    for (unsigned m = 0, said = leaks + peaks; m < VT_GATE_MEASURES; m++)
+        if (gate->figures[m].fails)
+            vt_string_format(&line, "%s%s larger", said++ ? "; " : "", vt_gate_measure_names[m]);
     return line.text;
 }
 
@@ -324,6 +361,8 @@ void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
         page->said[i] = vt_gate_say(page, &gate->lines[i]);
     for (uint32_t i = 0; i < processes; i++)
         page->names[i] = vt_gate_process_name(&gate->model->processes[i], how->stable);
+    for (unsigned m = 0; m < VT_GATE_MEASURES && gate->options->earlier; m++)
+        page->figures[m] = figure_text(gate, m, how->stable);
     for (uint32_t i = 0; i < processes; i++) {
         char *note = note_of(page, gate->order[i]);
         if (note)
@@ -340,6 +379,8 @@ void vt_gate_page_close(struct vt_gate_page *page) {
         free(page->names[i]);
     for (uint32_t i = 0; i < page->note_count; i++)
         free(page->notes[i]);
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
+        free(page->figures[m]);
     free(page->headline);
     free(page->said);
     free(page->names);

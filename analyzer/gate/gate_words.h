@@ -43,6 +43,7 @@ struct vt_gate_page {
     char **names;              /* vt_gate_process_name of the model's processes */
     char **notes;              /* of the processes, in the gate's order; see vt_gate_note */
     uint32_t note_count;
+    char *figures[VT_GATE_MEASURES]; /* beside earlier runs: what each is; NULL: there are none */
 };
 void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
                        const struct vt_gate_format_options *how, FILE *out);
@@ -60,6 +61,9 @@ char *vt_gate_frame_text(const struct vt_gate_said *said);
 
 /* "cudaMalloc on GPU 0"; without the GPU if there are several. Free it. */
 char *vt_gate_call_text(const struct vt_gate_said *said);
+
+/* "peak", "held". */
+extern const char *const vt_gate_measure_names[VT_GATE_MEASURES];
 
 /* How many events the logs lost: if any, all figures are lower bounds. */
 uint64_t vt_gate_dropped(const struct vt_gate *gate);

@@ -244,8 +244,9 @@ static int check_together(const struct vt_run_options *o) {
     if (!each && (o->max_runs || o->timeout_s))
         return vt_usage("run", "--%s: works only with --inject each",
                         o->max_runs ? "max-runs" : "timeout");
-    if (each && (o->check.report_count || o->check.write_baseline))
-        return vt_usage("run", "--inject each: cannot write reports or a baseline");
+    if (each && (o->check.report_count || o->check.write_baseline || o->check.against))
+        return vt_usage("run", "--inject each: cannot write reports or a baseline, or compare with "
+                               "earlier runs");
     return 0;
 }
 

@@ -298,10 +298,23 @@ static void went_with_context(void **state) {
     }
 }
 
+/* What chance explains: never less than what there was, and the less the more runs there are. */
+static void noise(void **state) {
+    const uint64_t two[] = {1000, 1010}, five[] = {1000, 1010, 1005, 1000, 1010}, same[] = {70, 70};
+    const uint64_t bimodal[] = {10, 10, 10, 10, 10, 10, 10, 20};
+    (void)state;
+    assert_true(vt_earlier_noise(two, 1) == VT_UNKNOWN);
+    assert_int_equal(vt_earlier_noise(two, 2), 1005 + 275); /* 31.82 * 7.071 * sqrt(3 / 2) */
+    assert_int_equal(vt_earlier_noise(five, 5), 1025);      /* 3.747 * 5 * sqrt(6 / 5) */
+    assert_int_equal(vt_earlier_noise(same, 2), 70);
+    assert_in_range(vt_earlier_noise(bimodal, 8), 20, 25);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts),      cmocka_unit_test(open_peak),
         cmocka_unit_test(let_pass),      cmocka_unit_test(many),
-        cmocka_unit_test(freed_at_exit), cmocka_unit_test(went_with_context)};
+        cmocka_unit_test(freed_at_exit), cmocka_unit_test(went_with_context),
+        cmocka_unit_test(noise)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What earlier runs held: the runs of a folder that began before the one that is judged. --against compares
+ * with them. For check_options.c and gate.c.
+ *
+ * Logs are read one at a time, and each is reduced to a few figures and the keys of its leaks. A merged file
+ * has the figures alone.
+ */
+#ifndef VRAMTRACE_ANALYZER_EARLIER_H
+#define VRAMTRACE_ANALYZER_EARLIER_H
+
+#include "baseline.h"
+
+/* What is compared of a run. */
+enum vt_gate_measure {
+    VT_GATE_PEAK, /* the largest of a process on a GPU */
+    VT_GATE_HELD, /* device memory of all processes at the end; of Python at their last allocation */
+    VT_GATE_MEASURES
+};
+
+/* A figure of the run that is judged, beside the same of the earlier ones. */
+struct vt_gate_figure {
+    uint64_t bytes, median, low, high; /* of an even number the smaller of the middle two */
+    uint64_t noise;   /* up to this it is likely to be chance; VT_UNKNOWN: one run does not tell */
+    uint64_t allowed; /* by --max-increase; VT_UNKNOWN: not given */
+    bool fails;       /* it is above both */
+};
+
+/* Start it as {0}; free with vt_earlier_free. */
+struct vt_earlier {
+    uint64_t *figures[VT_GATE_MEASURES]; /* of each run, the smallest first */
+    uint32_t runs;
+    bool merged_only;         /* so nobody knows their leaks */
+    struct vt_baseline leaks; /* the most that a process held of each */
+};
+
+struct vt_gate_options;
+
+/* Reads the runs that began before the first process of `model`, and judges their leaks by `gate`. Returns 0, or -errno
+ * with `message`; there being none is -ENOENT. */
+int vt_earlier_read(const char *folder, const struct vt_model *model,
+                    const struct vt_model_builder *builder, const struct vt_model_options *options,
+                    const struct vt_gate_options *gate, struct vt_earlier *earlier,
+                    struct vt_string *message);
+
+/* Compares. `increase`: the part by which a figure may be larger; negative: any. */
+void vt_earlier_compare(const struct vt_earlier *earlier, const struct vt_model *model,
+                        double increase, struct vt_gate_figure figures[VT_GATE_MEASURES]);
+
+/* The largest of `count` figures, of which these are `all`, that another run of the same kind has by chance
+ * alone in 99 of 100 cases; VT_UNKNOWN: one does not tell. */
+uint64_t vt_earlier_noise(const uint64_t *all, uint32_t count);
+
+void vt_earlier_free(struct vt_earlier *earlier);
+
+#endif
