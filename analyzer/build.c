@@ -317,6 +317,12 @@ static void note_replay(const struct build *b) {
                       "sites\": the log's summary had no room for more.",
                       VT_NUMBER(r->sites_let_go), vt_plural(r->sites_let_go),
                       r->sites_let_go == 1 ? "is" : "are");
+    b->p->dropped_events += r->behind_bound;
+    if (r->behind_bound)
+        vt_model_note(b->p,
+                      "%s event%s recorded after that by threads whose part of the log still had "
+                      "space: left out, too.",
+                      VT_NUMBER(r->behind_bound), r->behind_bound == 1 ? " was" : "s were");
     if (r->late_events)
         vt_model_note(b->p, "%s event%s read after later ones: counted at the time of these.",
                       VT_NUMBER(r->late_events), r->late_events == 1 ? " was" : "s were");

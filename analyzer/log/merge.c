@@ -382,6 +382,15 @@ uint64_t vt_merge_late(const struct vt_merge *merge) {
     return merge->late;
 }
 
+uint64_t vt_merge_left(const struct vt_merge *merge) {
+    uint64_t left = 0;
+    for (size_t i = 0; i < merge->heap_count; i++)
+        left += merge->heap[i]->count - merge->heap[i]->at;
+    for (size_t i = merge->waiting_at; i < merge->waiting_count; i++)
+        left += merge->log->chunks[merge->waiting[i]].events;
+    return left;
+}
+
 uint64_t vt_merge_until(const struct vt_merge *merge) {
     return merge->last_key >> 1;
 }

@@ -29,6 +29,8 @@ struct vt_merge *vt_merge_open(const struct vt_log *log);
 void vt_merge_go_on(struct vt_merge *merge, uint64_t until);
 bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch); /* false: no more for now */
 uint64_t vt_merge_late(const struct vt_merge *merge);               /* how many there were */
+/* Events that were read, but are later than what may be given. */
+uint64_t vt_merge_left(const struct vt_merge *merge);
 /* Whether the events ended early, because a chunk could not be read: -errno with `message`; else 0. */
 int vt_merge_failed(const struct vt_merge *merge, struct vt_string *message);
 void vt_merge_close(struct vt_merge *merge);

@@ -411,6 +411,8 @@ int vt_replay_go_on(struct vt_walk *w, uint64_t until, struct vt_string *message
         !w->history->thread_count) /* a list of live blocks may follow, without any event */
         vt_history_thread(w->history, w->tid);
     w->r->late_events = vt_merge_late(w->merge);
+    w->r->behind_bound =
+        w->log->bound_at && until >= w->log->frontier ? vt_merge_left(w->merge) : 0;
     int error = vt_merge_failed(w->merge, message);
     uint64_t read = until < w->log->frontier ? until : w->log->frontier;
     take_samples(w, read);

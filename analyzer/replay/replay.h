@@ -217,6 +217,7 @@ struct vt_replay {
     uint64_t lost_blocks;  /* blocks whose driver memory was freed before them */
     uint64_t replaced;     /* allocations at an address that was still live: a free was missed */
     uint64_t late_events;  /* were read after later ones had been replayed */
+    uint64_t behind_bound; /* were left out: another thread's were not recorded by then */
     uint64_t sites_let_go; /* are in those without a stack: vt_walk_let_go_of_sites */
 };
 #define VT_REPLAY_FAILS 1000
