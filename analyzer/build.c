@@ -41,6 +41,7 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
                       struct vt_site *site) {
     *site = (struct vt_site){
         .id = from->id,
+        .number = (uint32_t)(from - b->replay.sites),
         .api = vt_hook_name(from->hook),
         .layer = from->layer,
         .device = from->device,
@@ -262,8 +263,7 @@ static void note_missed(struct vt_process *p) {
     }
 }
 
-/* Whether PyTorch's allocator took memory but reported no blocks although the tracer listened: then
- * it is a version that reports in a way unknown to the tracer. */
+/* Whether PyTorch took memory and reports its blocks in a way that the tracer does not know. */
 static bool torch_is_mute(const struct build *b) {
     const struct vt_process *p = b->p;
     const char *listens = vt_process_variable(p, "VRAMTRACE_FRAMEWORK");

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int take_device(const struct vt_taken *taken) {
+int vt_input_take_device(const struct vt_taken *taken) {
     char *end;
     errno = 0;
     unsigned long number = strtoul(taken->value, &end, 10);
@@ -31,7 +31,7 @@ const struct vt_option vt_input_options[] = {
      "your own code: frames whose function, file or module match; '*' matches anything; may be "
      "repeated",
      vt_take_texts, AT(user_code)},
-    {"device", " N", "show only this GPU", take_device, AT(model.device)},
+    {"device", " N", "show only this GPU", vt_input_take_device, AT(model.device)},
     {"since", " TIME", NULL, vt_take_text, AT(model.since)},
     {"until", " TIME",
      "show only this part of the run: 90s, 250ms, 2m, 1h, 80%, or a phase that the program named: "

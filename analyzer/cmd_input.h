@@ -26,6 +26,9 @@ struct vt_input {
 /* The rows of the part and of the user's code, for the struct above, and --help. */
 extern const struct vt_option vt_input_options[];
 
+/* --device, of which the field is an int. */
+vt_take vt_input_take_device;
+
 /* Finds the logs (no argument: the newest run here) and builds the model. Returns 0, or an exit
  * status after it printed an error, also where the options leave nothing of the logs. Free both
  * after 0. */

@@ -18,6 +18,7 @@ int vt_cmd_run(int argc, char **argv);
 int vt_cmd_report(int argc, char **argv);
 int vt_cmd_check(int argc, char **argv);
 int vt_cmd_diff(int argc, char **argv);
+int vt_cmd_fit(int argc, char **argv);
 int vt_cmd_export(int argc, char **argv);
 int vt_cmd_snapshot(int argc, char **argv);
 int vt_cmd_merge(int argc, char **argv);

@@ -19,6 +19,7 @@ static const struct vt_command commands[] = {
     {"report", "explain a run: leaks, failed allocations, devices and peaks", vt_cmd_report},
     {"check", "the leak gate for CI: pass or fail a run", vt_cmd_check},
     {"diff", "show what changed between two runs", vt_cmd_diff},
+    {"fit", "tell on which cards, and with which settings, a run would fit", vt_cmd_fit},
     {"export", "write a run as a file for another tool", vt_cmd_export},
     {"merge", "make one small file of many logs, which other tools read", vt_cmd_merge},
     {"compact", "let a long log use its space again", vt_cmd_compact},

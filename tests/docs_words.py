@@ -10,7 +10,7 @@ import shlex
 import subprocess
 
 SRC = pathlib.Path(__file__).resolve().parent.parent
-COMMANDS = ("run", "report", "check", "diff", "export", "snapshot", "watch", "dump", "merge", "pack", "compact")
+COMMANDS = ("run", "report", "check", "diff", "fit", "export", "snapshot", "watch", "dump", "merge", "pack", "compact")
 # Options of other programs that documents name without their program.
 FOREIGN = {"--vram-leaks": "the pytest plugin", "--vram-peak": "the pytest plugin", "--vramtrace": "the pytest plugin",
            "--vramtrace-sim": "the pytest plugin", "--vramtrace-sim-memory": "the pytest plugin",

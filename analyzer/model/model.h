@@ -164,6 +164,7 @@ struct vt_site {
     uint32_t lost_count;       /* live blocks without any pointer to them */
     uint32_t unrecorded_count; /* live blocks whose records the log had to drop */
     uint32_t mapped_count;     /* live physical memory (cuMemCreate) that is mapped at the end */
+    uint32_t number;           /* in the replay */
     const char *why;           /* one sentence, of vt_process.whys */
     const char *api;           /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
 #define COUNTED(member, json, csv) uint64_t member;
@@ -551,8 +552,7 @@ const struct vt_device *vt_process_device(const struct vt_process *process, unsi
 /* Whether a site's id begins with `prefix`; NULL matches all. */
 bool vt_site_wanted(const struct vt_site *site, const char *prefix);
 
-/* A hash of the source line of a stack's main frame: equal for all stacks from that line. 0: the
- * stack is empty. */
+/* A hash of the source line of a stack's main frame, the same for each such stack. 0: no stack. */
 uint64_t vt_stack_line_key(const struct vt_stack *stack);
 uint64_t vt_frame_line_key(const struct vt_frame *frame);
 
