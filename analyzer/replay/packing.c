@@ -19,7 +19,7 @@ static int largest_first(const void *a, const void *b) {
 
 /* An idle piece of the request's pool that is large enough, but was not used, is of another stream.
  * Chooses the request's stream: the first that has no such piece. If there is none, the segments
- * with such pieces are another stream's. */
+ * with such pieces are another stream's; or, where the log says whose they are, the request is. */
 static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t request) {
     uint64_t seen = 0, has_room = 0, largest, in_use;
     struct vt_region region;
@@ -44,8 +44,8 @@ static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t r
         if (region.device != device || region.small != small || region.stream)
             continue;
         vt_segments_sum(f, &region, &in_use, &largest);
-        if (largest >= request)
-            vt_segments_set_stream(f, &region, other);
+        if (largest >= request && !vt_segments_set_stream(f, &region, other))
+            return other;
     }
     return 0;
 }

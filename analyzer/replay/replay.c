@@ -249,6 +249,7 @@ static void on_other(struct vt_walk *w, const uint8_t *record) {
         struct vt_rec_map map;
         struct vt_rec_cacheinfo cacheinfo;
         struct vt_rec_cacheoom cacheoom;
+        struct vt_rec_blockinfo blockinfo;
     } u;
     static_assert(sizeof u <= VT_BATCH_READABLE, "the batch has these bytes");
     memcpy(&u, record, sizeof u);
@@ -280,6 +281,10 @@ static void on_other(struct vt_walk *w, const uint8_t *record) {
         break;
     case VT_REC_CACHEOOM:
         on_cacheoom(w, &u.cacheoom);
+        break;
+    case VT_REC_BLOCKINFO:
+        w->info = u.blockinfo;
+        w->info_tid = w->tid;
         break;
     }
 }

@@ -139,15 +139,20 @@ static unsigned place_block(struct vt_walk *w, const struct vt_event *a) {
         d->said_peak = d->said_allocated;
     if (!r->segments)
         begin_framework(w);
+    const struct vt_rec_blockinfo *info =
+        w->info.word && w->info.when == a->when && w->info_tid == w->tid ? &w->info : NULL;
     w->block_hook = (uint16_t)vt_word_hook(a->word);
+    w->requested = info && info->requested <= size ? info->requested : size;
     w->stream = 0;
-    const struct vt_segment *segment = vt_segments_alloc(r->segments, vt_event_address(a), size,
-                                                         vt_when_ticks(a->when), begin_segment, w);
+    w->private = 0;
+    const struct vt_segment *segment = vt_segments_alloc(
+        r->segments, vt_event_address(a), size, vt_when_ticks(a->when), info, begin_segment, w);
     if (!segment) {
         r->strays++;
         return said;
     }
     w->stream = segment->stream;
+    w->private = segment->private;
     return segment->device;
 }
 
@@ -184,15 +189,26 @@ static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     *VT_ADD(c->keys, c->count, c->room) = key;
 }
 
+/* A segment is about to go. Behind a refusal the allocator gives back what it can, to try again, and
+ * with a threshold whatever is old; else the program has emptied the cache, by one call for all that
+ * goes until something else happens. */
+static void note_emptied(struct vt_walk *w, const struct vt_segment *s) {
+    if (!s || !s->holds || s->device != vt_rehearsal_device(w->rehearsal) ||
+        vt_fails_is_open(&w->fails, w->tid) || w->r->settings.collect_from > 0 ||
+        w->emptied == 1 + (uint64_t)s->private)
+        return;
+    w->emptied = 1 + (uint64_t)s->private;
+    vt_rehearsal_empty(w->rehearsal, s->private);
+}
+
 /* A block, for the rehearsal. */
-static void rehearse(struct vt_walk *w, uint64_t address, uint64_t size,
-                     const struct vt_replay_origin *origin) {
+static void rehearse(struct vt_walk *w, uint64_t address, const struct vt_replay_origin *origin) {
     unsigned device = vt_rehearsal_device(w->rehearsal);
     const struct vt_reserve_device *reserve = vt_segments_device(w->r->segments, device);
     uint64_t reserved = reserve ? reserve->now.reserved_bytes : 0;
     vt_rehearsal_alloc(w->rehearsal, address,
                        &(struct vt_rehearsal_event){
-                           .request = {size, 0, (uint8_t)w->stream},
+                           .request = {w->requested, w->private, (uint8_t)w->stream},
                            .outside = vt_beyond(w->r->devices[device].driver.live_bytes, reserved),
                            .ticks = w->now,
                            .stack = origin->stack,
@@ -207,6 +223,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     uint64_t key = a->key, address = vt_event_address(a);
     if ((!address || !size) && vt_is_no_memory(address, size, kind))
         return; /* an early tracer wrote it down */
+    w->emptied = 0;
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)
             vt_segments_free(r->segments, address, vt_when_ticks(a->when));
@@ -275,7 +292,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
             list_in_context(w, context, key);
     }
     if (w->rehearsal && layer == VT_LAYER_FRAMEWORK && device == vt_rehearsal_device(w->rehearsal))
-        rehearse(w, address, size, origin);
+        rehearse(w, address, origin);
 }
 
 void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
@@ -284,10 +301,15 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     uint64_t ticks = vt_when_ticks(f->when);
     if (w->pictures && w->pictures->peak_due && space != VT_SPACE_HOST)
         vt_picture_maps_falling(w);
-    if (r->segments && space == VT_SPACE_DEVICE)
+    if (r->segments && space == VT_SPACE_DEVICE) {
+        if (w->rehearsal)
+            note_emptied(w, vt_segments_with(r->segments, vt_event_address(f)));
         vt_segments_remove(r->segments, vt_event_address(f), ticks, lose_block, w);
-    if (r->segments && space == VT_SPACE_BLOCK)
+    }
+    if (r->segments && space == VT_SPACE_BLOCK) {
         vt_segments_free(r->segments, vt_event_address(f), ticks);
+        w->emptied = 0;
+    }
     uint32_t *slot = vt_addresses_noted(&r->live, f->key, f->note);
     if (!slot) {
         r->unknown_frees++;
@@ -312,6 +334,8 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
         begin_framework(w);
     if (!m->number) {
         const struct vt_segment *s = vt_segments_with(r->segments, m->address);
+        if (w->rehearsal)
+            note_emptied(w, s);
         if (w->pictures && w->pictures->peak_due)
             vt_picture_maps_falling(w);
         if (w->pictures && s)

@@ -173,6 +173,11 @@ const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt
     return last;
 }
 
+bool vt_fails_is_open(const struct vt_fails *fails, uint32_t tid) {
+    uint32_t open = fails->pending ? vt_map_get(&fails->open, tid) : 0;
+    return open && open != VT_MAP_NONE;
+}
+
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,
                         uint64_t ticks) {
     uint32_t next = vt_map_get(&fails->open, tid);

@@ -292,12 +292,45 @@ static unsigned find_stream(const struct vt_segments *f, const struct vt_segment
     return stream;
 }
 
+/* The number of a stream and a pool. If there are too many, they share the last one. */
+static unsigned find_group(struct vt_segments *f, uint64_t stream, uint64_t pool) {
+    unsigned at = VT_SEGMENTS_STREAMS - 1;
+    uint32_t private = 0;
+    for (unsigned i = VT_SEGMENTS_STREAMS; i-- > 0;) {
+        const struct vt_segments_group *group = &f->groups[i];
+        if (!group->told)
+            at = i;
+        else if (group->pool == pool && group->stream == stream)
+            return i;
+        else if (group->pool == pool)
+        private = group->private;
+    }
+    if (pool && !private)
+    private = f->privates < VT_SEGMENTS_PRIVATES - 1 ? ++f->privates : f->privates;
+    if (!f->groups[at].told)
+        f->groups[at] =
+            (struct vt_segments_group){stream, pool, private, f->groups[at].segments, 1};
+    return at;
+}
+
+/* A segment of this stream is there, or is gone. The numbers of a private pool without segments are
+ * free again. */
+static void count_segment(struct vt_segments *f, unsigned stream, int sign) {
+    struct vt_segments_group *group = &f->groups[stream];
+    group->segments += (uint32_t)sign;
+    if (!group->segments && group->private)
+        *group = (struct vt_segments_group){0};
+}
+
 /* Its first block: from now on the segment counts as reserve. */
-static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t size) {
+static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t size,
+                          const struct vt_rec_blockinfo *info) {
     struct vt_device_segments *d = &f->devices[s->device];
     if (!d->pools)
         d->pools = vt_alloc(2, sizeof *d->pools);
-    s->stream = (uint8_t)find_stream(f, s, size);
+    s->stream = (uint8_t)(info ? find_group(f, info->stream, info->pool) : find_stream(f, s, size));
+    s->private = f->groups[s->stream].private;
+    count_segment(f, s->stream, 1);
     s->holds = true;
     d->used = true;
     d->figures.mapped |= s->mapped;
@@ -306,8 +339,8 @@ static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t 
 }
 
 const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
-                                           uint64_t ticks, vt_segments_begun *begun,
-                                           void *context) {
+                                           uint64_t ticks, const struct vt_rec_blockinfo *info,
+                                           vt_segments_begun *begun, void *context) {
     struct vt_segment *s = segment_with(f, address);
     uint64_t end = address + size;
     if (!s || !size || end < address)
@@ -321,7 +354,7 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
     }
     for (struct vt_segment *part = s;; part = segment_with(f, part->end)) {
         if (!part->holds) {
-            begin_segment(f, part, size);
+            begin_segment(f, part, size, info);
             begun(context, part);
         }
         if (part->end >= end)
@@ -421,6 +454,8 @@ static void remove_segment(struct vt_segments *f, uint64_t start, uint64_t end, 
             vt_map_remove(&f->walls, end);
     }
     bool held = s->holds;
+    if (held)
+        count_segment(f, s->stream, -1);
     erase_segment(f, s->start);
     if (held)
         changed(f, device, ticks);
@@ -511,13 +546,19 @@ static void count_idle_in(struct vt_segments *f, const struct vt_region *region,
             count_idle(f, piece.row, sign);
 }
 
-void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region,
+bool vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region,
                             unsigned stream) {
     struct vt_segment *s;
+    if (f->groups[region->stream].told)
+        return false;
     count_idle_in(f, region, -1);
-    for (uint64_t at = region->start; at < region->end && (s = segment_with(f, at)); at = s->end)
+    for (uint64_t at = region->start; at < region->end && (s = segment_with(f, at)); at = s->end) {
+        count_segment(f, s->stream, -1);
         s->stream = (uint8_t)stream;
+        count_segment(f, stream, 1);
+    }
     count_idle_in(f, region, 1);
+    return true;
 }
 
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,

@@ -36,9 +36,10 @@ struct vt_segment {
     uint64_t start, end;
     uint64_t key; /* vt_address_key of the driver allocation */
     uint8_t device;
-    bool mapped;    /* mapped physical memory: without a wall to adjacent mappings */
-    bool holds;     /* contains or contained a block */
-    uint8_t stream; /* whose blocks it serves: a number made here, see vt_segments_alloc */
+    bool mapped;      /* mapped physical memory: without a wall to adjacent mappings */
+    bool holds;       /* contains or contained a block */
+    uint8_t stream;   /* whose blocks it serves: a number made here, see vt_segments_alloc */
+    uint32_t private; /* number of the private pool that it is of, likewise; 0: none */
 };
 
 struct vt_segments;
@@ -69,15 +70,18 @@ typedef void vt_segments_begun(void *context, const struct vt_segment *segment);
 /* A block was allocated. Returns its segment, valid until the next change. NULL: it lies in no
  * driver memory, or overlaps a block; it is ignored, and so is its free.
  *
- * The log does not say which stream a block is for. But an allocator that makes a new segment,
- * although an idle piece of another one is large enough, does so for another stream (or a graph's
- * private pool): segments are numbered accordingly, from 0. */
+ * `info`: what the log says of the block's stream and private pool. Each two of them have a number,
+ * from 0, and the private pool has one, from 1. A pool whose segments are all gone is another one when
+ * its address comes again. NULL: nothing. But an allocator that makes a new segment, although an idle
+ * piece of another one is large enough, does so for another stream (or private pool): segments are
+ * numbered accordingly. */
 const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
-                                           uint64_t ticks, vt_segments_begun *begun, void *context);
+                                           uint64_t ticks, const struct vt_rec_blockinfo *info,
+                                           vt_segments_begun *begun, void *context);
 void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks);
 
 /* The allocator does not split some blocks (max_split_size_mb), so large idle pieces prove nothing:
- * from now on all segments count as one stream's. */
+ * from now on all segments of which the log says nothing count as one stream's. */
 void vt_segments_one_stream(struct vt_segments *f);
 
 /* The process asked for memory, and was refused it. */
@@ -113,8 +117,8 @@ bool vt_segments_next_piece(const struct vt_segments *f, const struct vt_region 
                             struct vt_region_piece *piece);
 /* Bytes of segments that are wholly idle: what the allocator could return to the driver. */
 uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device);
-/* Gives the segments of a region another stream. */
-void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region, unsigned stream);
+/* Gives the segments of a region another stream. False: the log says whose they are. */
+bool vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region, unsigned stream);
 /* The bytes in use of a region, and the size of its largest idle piece. */
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
                      uint64_t *largest);

@@ -11,6 +11,16 @@
 
 enum { VT_SEGMENTS_LEAF = 256, VT_SEGMENTS_STREAMS = 64 };
 
+enum { VT_SEGMENTS_PRIVATES = 1 << 22 }; /* more private pools count as the last */
+
+/* A stream and a pool that the log names, which have a number. */
+struct vt_segments_group {
+    uint64_t stream, pool;
+    uint32_t private;  /* the pool's number; 0: it is no private one */
+    uint32_t segments; /* with this number */
+    uint64_t told;     /* 0: the log does not name it */
+};
+
 struct vt_segments_leaf {
     uint32_t count;
     struct vt_segment s[VT_SEGMENTS_LEAF];
@@ -35,6 +45,8 @@ struct vt_segments {
     struct vt_pieces pieces;
     struct vt_map walls; /* a set of addresses: the values mean nothing */
     bool one_stream;
+    struct vt_segments_group groups[VT_SEGMENTS_STREAMS];
+    uint32_t privates; /* private pools so far */
     uint64_t requests; /* for memory, so far */
     struct vt_device_segments devices[256];
 };

@@ -18,11 +18,12 @@ static void state_segments(struct vt_segments *f, struct vt_state *s) {
         VT_STATE_BOOLS(s, &row, 1, holds);
         vt_state_expect(s,
                         row.start >= end && row.end > row.start && row.end <= VT_ADDRESS_MASK &&
-                            row.stream < VT_SEGMENTS_STREAMS,
+                            row.stream < VT_SEGMENTS_STREAMS && row.private < VT_SEGMENTS_PRIVATES,
                         "segments by address");
         end = row.end;
-        if (!s->loading)
+        if (!s->loading || s->bad)
             continue;
+        f->groups[row.stream].segments += row.holds;
         struct vt_segments_leaf *last = f->leaf_count ? f->leaves[f->leaf_count - 1] : NULL;
         if (!last || last->count == VT_SEGMENTS_LEAF)
             *VT_ADD(f->leaves, f->leaf_count, room) = last = vt_alloc(1, sizeof *last);
@@ -112,6 +113,10 @@ void vt_segments_state(struct vt_segments **segments, struct vt_state *s) {
     struct vt_segments *f = *segments;
     vt_state_bool(s, &f->one_stream);
     VT_STATE(s, f->requests);
+    VT_STATE(s, f->privates);
+    VT_STATE(s, f->groups);
+    for (unsigned i = 0; s->loading && i < VT_SEGMENTS_STREAMS; i++)
+        f->groups[i].segments = 0; /* they are counted again */
     vt_state_map(s, &f->walls, 1);
     for (unsigned d = 0; d < 256; d++)
         state_device(&f->devices[d], s);

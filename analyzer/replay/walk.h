@@ -41,6 +41,8 @@ const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt
 /* Driver memory was allocated. Needs no call if `pending` is 0. */
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,
                         uint64_t ticks);
+/* Whether the thread was refused memory, and has neither got any nor given up since. */
+bool vt_fails_is_open(const struct vt_fails *fails, uint32_t tid);
 /* The driver answered how much is free. */
 void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m);
 void vt_fails_free(struct vt_fails *fails); /* leaves it empty, ready for use */
@@ -72,7 +74,13 @@ struct vt_walk {
     struct vt_pictures *wished;      /* NULL: not requested */
     struct vt_pictures *pictures;    /* the same once the window has begun */
     unsigned stream;                 /* of the block that was placed last */
+    uint32_t private;                /* and its private pool, by segments.h */
+    uint64_t requested;              /* and the bytes that were asked for, as far as is known */
     uint16_t block_hook;             /* and its hook */
+    uint32_t info_tid;               /* whose block `info` is of */
+    struct vt_rec_blockinfo info;    /* the last one */
+    uint64_t
+        emptied; /* 0, or 1 + the private pool of which segments were given back last, and nothing else since */
     unsigned age_shift;
     uint64_t age_ticks;                  /* the last time for which it is large enough */
     uint64_t now;                        /* ticks of the current event */

@@ -405,6 +405,77 @@ static void lost_once(void **state) {
     maker_free(&m);
 }
 
+/* A block with a segment of its own, and what the log tells of it. */
+static void put_told(struct vt_maker *m, uint64_t address, uint64_t size, uint64_t requested,
+                     uint64_t stream, uint64_t pool) {
+    maker_alloc(m, 0, 0, VT_KIND_DEVICE, 2, 0, 0, address, size, 0);
+    const struct vt_rec_blockinfo r = {.word = vt_word(VT_REC_BLOCKINFO, VT_KIND_BLOCK, 2000, 0),
+                                       .when = when(m, 0, 0),
+                                       .requested = requested,
+                                       .stream = stream,
+                                       .pool = pool};
+    maker_put(m, 0, &r, sizeof r);
+    maker_alloc(m, 0, vt_when_ticks(r.when), VT_KIND_BLOCK, 2000, 0, 0, address, size, 0);
+}
+
+/* What a rehearsal without limits reserves at most. */
+static uint64_t rehearsed(struct vt_maker *m) {
+    struct vt_log log;
+    struct vt_replay r;
+    struct vt_rehearsal_wish wish = {.usable = UINT64_MAX, .device_bytes = UINT64_MAX};
+    struct vt_string message = {0};
+    assert_true(vt_cache_settings_read(NULL, &wish.settings, NULL));
+    struct vt_rehearsal *rehearsal = vt_rehearsal_open(0, &wish, 1);
+    assert_int_equal(maker_save(m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(
+        vt_replay_run(&log, all, (struct vt_replay_wishes){.rehearsal = rehearsal}, &r, &message),
+        0);
+    uint64_t peak = vt_rehearsal_result(rehearsal, 0)->peak_reserved;
+    vt_rehearsal_close(rehearsal);
+    vt_replay_free(&r);
+    vt_log_close(&log);
+    maker_free(m);
+    return peak >> 20;
+}
+
+#define A 0x700000000000ull
+#define B 0x710000000000ull
+#define M << 20
+
+/* What the log tells of blocks reaches the rehearsal: bytes asked for, streams, private pools. */
+static void told_blocks(void **state) {
+    struct vt_maker m;
+    (void)state;
+    for (unsigned differ = 0; differ < 3; differ++) { /* in nothing, in the stream, in the pool */
+        maker_start(&m);
+        put_told(&m, A, 40ull M, 30 M, 0, 0);
+        maker_free_at(&m, 0, 0, VT_KIND_BLOCK, A);
+        put_told(&m, B, 30ull M, 30 M, differ == 1, differ == 2 ? 0x9000 : 0);
+        assert_int_equal(rehearsed(&m), differ ? 60 : 30);
+    }
+}
+
+/* Segments that return to the driver: the program has emptied the cache, if nothing else is known. */
+static void emptied_cache(void **state) {
+    enum { EMPTIED, REFUSED, RECOVERED, CASES };
+    static const unsigned expected[CASES] = {50, 80, 50};
+    struct vt_maker m;
+    (void)state;
+    for (unsigned i = 0; i < CASES; i++) {
+        maker_start(&m);
+        put_told(&m, A, 30ull M, 30 M, 0, 0);
+        maker_free_at(&m, 0, 0, VT_KIND_BLOCK, A);
+        if (i != EMPTIED)
+            maker_fail(&m, 0, 0, 0, 0, 50 M, 2);
+        if (i == RECOVERED)
+            maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 0, B + (1ull << 36), 1 M, 0);
+        maker_free_at(&m, 0, 0, VT_KIND_DEVICE, A);
+        put_told(&m, B, 50ull M, 50 M, 0, 0);
+        assert_int_equal(rehearsed(&m), expected[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_slow_books), cmocka_unit_test(frees_come_first),
@@ -412,6 +483,7 @@ int main(void) {
         cmocka_unit_test(contexts_end),       cmocka_unit_test(windows),
         cmocka_unit_test(ids_are_stable),     cmocka_unit_test(callers_count),
         cmocka_unit_test(failures),           cmocka_unit_test(lost_once),
+        cmocka_unit_test(told_blocks),        cmocka_unit_test(emptied_cache),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }

@@ -130,8 +130,9 @@ static void random_allocator(void **state) {
             unsigned first = 0, stream = m.holds[s] ? m.stream[s] : stream_for(&m, n);
             for (unsigned i = u; fits && i < u + n; i++)
                 fits = !m.block[s][i];
-            const struct vt_segment *segment = vt_segments_alloc(
-                f, base_of(s) + (uint64_t)u * UNIT, (uint64_t)n * UNIT, step + 1, begun, &first);
+            const struct vt_segment *segment =
+                vt_segments_alloc(f, base_of(s) + (uint64_t)u * UNIT, (uint64_t)n * UNIT, step + 1,
+                                  NULL, begun, &first);
             assert_true((segment != NULL) == fits);
             if (u + n <= SLOTS) {
                 assert_int_equal(first, !m.holds[s]);
@@ -166,13 +167,13 @@ static void mapped(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 4; i++)
         vt_segments_add(f, 0x1000 + i * 0x100, 0x100, 10 + i, 0, true, i + 1);
-    assert_non_null(vt_segments_alloc(f, 0x1080, 0x200, 5, begun, &first)); /* of three */
+    assert_non_null(vt_segments_alloc(f, 0x1080, 0x200, 5, NULL, begun, &first)); /* of three */
     const struct vt_reserve_device *d = vt_segments_device(f, 0);
     assert_int_equal(d->now.reserved_bytes, 0x300);
     assert_int_equal(d->now.largest_free_bytes, 0x80);
     assert_true(d->mapped);
     assert_int_equal(first, 3);
-    assert_non_null(vt_segments_alloc(f, 0x1300, 0x40, 6, begun, &first));
+    assert_non_null(vt_segments_alloc(f, 0x1300, 0x40, 6, NULL, begun, &first));
     assert_int_equal(first, 4);
     assert_true(vt_segments_region(f, &at, &region));
     assert_int_equal(region.end - region.start, 0x400);
@@ -182,7 +183,7 @@ static void mapped(void **state) {
     vt_segments_unmap(f, 0x1100, 0x1200, 8, NULL, NULL); /* a hole of address space */
     assert_int_equal(vt_segments_device(f, 0)->now.largest_free_bytes, 0x100);
     assert_int_equal(vt_segments_device(f, 0)->now.reserved_bytes, 0x300);
-    assert_null(vt_segments_alloc(f, 0x1080, 0x200, 9, begun, &first));
+    assert_null(vt_segments_alloc(f, 0x1080, 0x200, 9, NULL, begun, &first));
     at = 0;
     unsigned regions = 0;
     while (vt_segments_region(f, &at, &region))
@@ -195,20 +196,59 @@ static void nowhere(void **state) {
     struct vt_segments *f = vt_segments_open();
     unsigned first = 0;
     (void)state;
-    assert_null(vt_segments_alloc(f, 0x1000, 64, 1, begun, &first));
+    assert_null(vt_segments_alloc(f, 0x1000, 64, 1, NULL, begun, &first));
     vt_segments_free(f, 0x1000, 2);
     vt_segments_remove(f, 0x1000, 3, NULL, NULL);
     vt_segments_add(f, 0x1000, 0x1000, 1, 0, false, 4);
     assert_null(vt_segments_device(f, 0));
-    assert_null(vt_segments_alloc(f, 0x1f00, 0x200, 5, begun, &first)); /* sticks out */
+    assert_null(vt_segments_alloc(f, 0x1f00, 0x200, 5, NULL, begun, &first)); /* sticks out */
     assert_null(vt_segments_device(f, 0));
-    assert_null(vt_segments_alloc(f, 0x1f00, UINT64_MAX, 5, begun, &first));
-    assert_null(vt_segments_alloc(f, 0x1f00, 0, 5, begun, &first));
+    assert_null(vt_segments_alloc(f, 0x1f00, UINT64_MAX, 5, NULL, begun, &first));
+    assert_null(vt_segments_alloc(f, 0x1f00, 0, 5, NULL, begun, &first));
     /* memory that comes over other memory: what was there went unseen */
-    assert_non_null(vt_segments_alloc(f, 0x1000, 64, 6, begun, &first));
+    assert_non_null(vt_segments_alloc(f, 0x1000, 64, 6, NULL, begun, &first));
     vt_segments_add(f, 0x1800, 0x1000, 2, 1, false, 7);
     assert_int_equal(vt_segments_device(f, 0)->now.reserved_bytes, 0);
-    assert_int_equal(vt_segments_alloc(f, 0x1800, 64, 8, begun, &first)->device, 1);
+    assert_int_equal(vt_segments_alloc(f, 0x1800, 64, 8, NULL, begun, &first)->device, 1);
+    vt_segments_close(f);
+}
+
+/* A segment with one block, whose stream and pool the log says. */
+static const struct vt_segment *told_segment(struct vt_segments *f, uint64_t start, uint64_t stream,
+                                             uint64_t pool) {
+    unsigned first = 0;
+    const struct vt_rec_blockinfo info = {.stream = stream, .pool = pool};
+    vt_segments_add(f, start, 0x1000, start, 0, false, 1);
+    return vt_segments_alloc(f, start, 64, 1, &info, begun, &first);
+}
+
+/* Streams and pools that the log tells are told apart, whatever is idle. */
+static void told(void **state) {
+    struct vt_segments *f = vt_segments_open();
+    struct vt_region region = {.start = 0x1000, .end = 0x2000};
+    (void)state;
+    assert_int_equal(told_segment(f, 0x1000, 0xaaa, 0)->stream, 0);
+    assert_int_equal(told_segment(f, 0x2000, 0xbbb, 0)->stream, 1);
+    assert_int_equal(told_segment(f, 0x3000, 0xaaa, 0)->stream, 0);
+    const struct vt_segment *s = told_segment(f, 0x4000, 0xaaa, 0x9990);
+    assert_int_equal(s->stream << 8 | s->private, 0x201);
+    s = told_segment(f, 0x5000, 0xbbb, 0x9990);
+    assert_int_equal(s->stream << 8 | s->private, 0x301);
+    s = told_segment(f, 0x6000, 0xaaa, 0x8880);
+    assert_int_equal(s->stream << 8 | s->private, 0x402);
+    assert_false(vt_segments_set_stream(f, &region, 5));
+    reload(&f);
+    /* a pool whose segments are gone is another one when its address comes again; a stream is not */
+    vt_segments_remove(f, 0x4000, 2, NULL, NULL);
+    vt_segments_remove(f, 0x5000, 2, NULL, NULL);
+    vt_segments_remove(f, 0x2000, 2, NULL, NULL);
+    s = told_segment(f, 0x4000, 0xccc, 0x9990);
+    assert_int_equal(s->stream << 8 | s->private, 0x203);
+    assert_int_equal(told_segment(f, 0x2000, 0xbbb, 0)->stream, 1);
+    /* more than there are numbers for share the last one */
+    for (unsigned i = 0; i < 80; i++)
+        assert_true(told_segment(f, 0x10000 + i * 0x1000, i, 0)->stream < 64);
+    assert_int_equal(told_segment(f, 0x90000, 0xaaa, 0)->stream, 0);
     vt_segments_close(f);
 }
 
@@ -217,6 +257,7 @@ int main(void) {
         cmocka_unit_test(random_allocator),
         cmocka_unit_test(mapped),
         cmocka_unit_test(nowhere),
+        cmocka_unit_test(told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
