@@ -240,7 +240,7 @@ static void take_devices(struct build *b) {
     b->p->managed = apart(b, &r->managed);
 }
 
-/* --- variables, notes --- */
+/* --- variables --- */
 
 static void take_variables(struct build *b) {
     struct vt_process *p = b->p;
@@ -248,87 +248,6 @@ static void take_variables(struct build *b) {
     for (size_t i = 0; i < b->log.variable_count; i++)
         p->variables[p->variable_count++] = (struct vt_variable){
             vt_strdup(b->log.variables[i].name), vt_strdup(b->log.variables[i].value)};
-}
-
-static void note_missed(struct vt_process *p) {
-    for (uint32_t i = 0; i < p->missed_count; i++) {
-        const struct vt_missed_snapshots *m = &p->missed[i];
-        bool room = m->reason == VT_MISSED_NO_ROOM && m->needed_bytes != VT_UNKNOWN;
-        VT_SCOPED char *figures =
-            room ? vt_formatted(" (it may take %s, %s are left)", VT_BYTES(m->needed_bytes),
-                                VT_BYTES(m->room_bytes))
-                 : vt_strdup("");
-        vt_model_note(p, "%u snapshot%s not taken (%s): %s%s.", m->count, vt_plural(m->count),
-                      vt_snapshot_why_names[m->why], vt_missed_texts[m->reason], figures);
-    }
-}
-
-/* Whether PyTorch took memory and reports its blocks in a way that the tracer does not know. */
-static bool torch_is_mute(const struct build *b) {
-    const struct vt_process *p = b->p;
-    const char *listens = vt_process_variable(p, "VRAMTRACE_FRAMEWORK");
-    if (listens && !strcmp(listens, "off"))
-        return false;
-    for (size_t i = 0; i < p->site_count && !b->replay.segments; i++)
-        if (p->sites[i].class == VT_CLASS_CACHE && p->sites[i].class_name &&
-            !strcmp(p->sites[i].class_name, "PyTorch"))
-            return true;
-    return false;
-}
-
-static void note_replay(const struct build *b) {
-    const struct vt_replay *r = &b->replay;
-    if (r->unknown_frees && !b->options->since)
-        vt_model_note(b->p, "%s free%s had no matching allocation in the log.",
-                      VT_NUMBER(r->unknown_frees), vt_plural(r->unknown_frees));
-    if (r->replaced)
-        vt_model_note(
-            b->p,
-            "%s allocation%s reused addresses that were still live: earlier frees were not seen.",
-            VT_NUMBER(r->replaced), vt_plural(r->replaced));
-    if (r->strays)
-        vt_model_note(b->p,
-                      "%s block%s of a caching allocator lie%s outside all recorded driver memory: "
-                      "their bytes are counted, their segments are unknown.",
-                      VT_NUMBER(r->strays), vt_plural(r->strays), r->strays == 1 ? "s" : "");
-    if (r->lost_blocks)
-        vt_model_note(b->p,
-                      "%s block%s of a caching allocator %s live when %s freed: counted as freed "
-                      "with it.",
-                      VT_NUMBER(r->lost_blocks), vt_plural(r->lost_blocks),
-                      r->lost_blocks == 1 ? "was" : "were",
-                      r->lost_blocks == 1 ? "its segment was" : "their segments were");
-    if (torch_is_mute(b))
-        vt_model_note(b->p,
-                      "PyTorch: this version reports its blocks in a way that the tracer does "
-                      "not know; only its segments are recorded.");
-    for (unsigned d = 0; d < 256; d++)
-        if (r->devices[d].said_apart)
-            vt_model_note(b->p,
-                          "PyTorch's own totals for %s disagreed with the log %s time%s; at "
-                          "the end PyTorch says %llu bytes are allocated, the log %llu.",
-                          VT_GPU(d), VT_NUMBER(r->devices[d].said_apart),
-                          vt_plural(r->devices[d].said_apart),
-                          (unsigned long long)r->devices[d].said_allocated,
-                          (unsigned long long)r->devices[d].blocks_bytes);
-    if (r->sites_let_go)
-        vt_model_note(b->p,
-                      "%s rare call site%s, of which nothing was live, %s counted as \"other call "
-                      "sites\": the log's summary had no room for more.",
-                      VT_NUMBER(r->sites_let_go), vt_plural(r->sites_let_go),
-                      r->sites_let_go == 1 ? "is" : "are");
-    b->p->dropped_events += r->behind_bound;
-    if (r->behind_bound)
-        vt_model_note(b->p,
-                      "%s event%s recorded after that by threads whose part of the log still had "
-                      "space: left out, too.",
-                      VT_NUMBER(r->behind_bound), r->behind_bound == 1 ? " was" : "s were");
-    if (r->late_events)
-        vt_model_note(b->p, "%s event%s read after later ones: counted at the time of these.",
-                      VT_NUMBER(r->late_events), r->late_events == 1 ? " was" : "s were");
-    if (r->failed_frees)
-        vt_model_note(b->p, "%s free%s refused by the driver.", VT_NUMBER(r->failed_frees),
-                      r->failed_frees == 1 ? " was" : "s were");
 }
 
 /* Whoever wrote the log and its modules chose which files and lines are shown as source. */
@@ -424,10 +343,9 @@ static void judge(struct build *b) {
     if (!b->goes_on)
         vt_owned_drop(&b->replay);
     vt_judge_process(&b->from, b->p);
-    note_missed(b->p);
     vt_stacks_take_modules(b->from.stacks, b->p);
     take_owner(b);
-    note_replay(b);
+    vt_build_notes(&b->replay, b->options->since != NULL, b->p);
     vt_evidence_write(b->p);
 }
 

@@ -7,6 +7,7 @@
 
 #include "log/log.h"
 #include "names/names.h"
+#include "replay/replay.h"
 
 /* What all logs of a model have in common. */
 struct vt_build_names {
@@ -43,5 +44,10 @@ void vt_build_unfollow(struct vt_follow *follow);
 /* Fills what the log's header and its gaps say of the process; its texts are the process's. */
 void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *path,
                    struct vt_process *process);
+
+/* --- build_notes.c --- */
+
+/* `since`: only a part of the log is looked at, not from its begin on. */
+void vt_build_notes(const struct vt_replay *r, bool since, struct vt_process *p);
 
 #endif
