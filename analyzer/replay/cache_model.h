@@ -137,6 +137,11 @@ void vt_rehearsal_close(struct vt_rehearsal *r);
 /* Requests count times the factor of their site, by the replay's index. `factors` has to live as
  * long as the rehearsal. */
 void vt_rehearsal_scale(struct vt_rehearsal *r, const double *factors, uint32_t count);
+/* Counts, of each site that allocates in backward passes, by the replay's index, the blocks that live on
+ * when something else allocates: parameters' gradients do, what a pass needs for itself does not. Both
+ * arrays have to live as long as the rehearsal. */
+void vt_rehearsal_watch_backward(struct vt_rehearsal *r, const bool *in_backward,
+                                 uint32_t *outlived, uint32_t count);
 /* Valid until the rehearsal is closed. */
 const struct vt_rehearsal_result *vt_rehearsal_result(struct vt_rehearsal *r, unsigned row);
 

@@ -30,7 +30,12 @@ struct vt_rehearsal {
     uint32_t row_count, model_count, model_room;
     const double *factors;
     uint32_t factor_count;
-    struct vt_map by_address; /* a block -> its slot */
+    const bool *in_backward; /* see vt_rehearsal_watch_backward */
+    uint32_t *outlived, backward_count;
+    uint32_t
+        *born; /* by slot: 1 + the site, of a block that the current backward pass has made; 0 */
+    uint32_t *young, young_count, young_room; /* their slots, and others */
+    struct vt_map by_address;                 /* a block -> its slot */
     uint32_t slot_count, slot_room, *unused, unused_count, unused_room;
     uint64_t outside;
 };
@@ -85,6 +90,7 @@ struct vt_rehearsal *vt_rehearsal_open(unsigned device, const struct vt_rehearsa
                                        unsigned count) {
     struct vt_rehearsal *r = vt_alloc(1, sizeof *r);
     *r = (struct vt_rehearsal){.device = device, .slot_room = 1024};
+    r->born = vt_alloc(r->slot_room, sizeof *r->born);
     r->rows = vt_alloc(count, sizeof *r->rows);
     r->row_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -118,12 +124,21 @@ void vt_rehearsal_close(struct vt_rehearsal *r) {
     free(r->rows);
     free(r->models);
     free(r->unused);
+    free(r->born);
+    free(r->young);
     free(r);
 }
 
 void vt_rehearsal_scale(struct vt_rehearsal *r, const double *factors, uint32_t count) {
     r->factors = factors;
     r->factor_count = count;
+}
+
+void vt_rehearsal_watch_backward(struct vt_rehearsal *r, const bool *in_backward,
+                                 uint32_t *outlived, uint32_t count) {
+    r->in_backward = in_backward;
+    r->outlived = outlived;
+    r->backward_count = count;
 }
 
 unsigned vt_rehearsal_device(const struct vt_rehearsal *r) {
@@ -223,6 +238,7 @@ static uint32_t new_slot(struct vt_rehearsal *r) {
         return r->unused[--r->unused_count];
     if (r->slot_count == r->slot_room) {
         r->slot_room *= 2;
+        r->born = vt_realloc(r->born, r->slot_room, sizeof *r->born);
         for (uint32_t i = 0; i < r->model_count; i++)
             if (r->models[i].cache)
                 r->models[i].blocks =
@@ -231,12 +247,29 @@ static uint32_t new_slot(struct vt_rehearsal *r) {
     return r->slot_count++;
 }
 
+/* The first block that is not of a backward pass ends it. */
+static void watch_backward(struct vt_rehearsal *r, uint32_t slot, uint32_t site) {
+    bool inside = site < r->backward_count && r->in_backward[site];
+    r->born[slot] = inside ? site + 1 : 0;
+    if (inside) {
+        *VT_ADD(r->young, r->young_count, r->young_room) = slot;
+        return;
+    }
+    for (; r->young_count; r->young_count--) {
+        uint32_t *born = &r->born[r->young[r->young_count - 1]];
+        if (*born)
+            r->outlived[*born - 1]++;
+        *born = 0;
+    }
+}
+
 void vt_rehearsal_alloc(struct vt_rehearsal *r, uint64_t address,
                         const struct vt_rehearsal_event *event) {
     vt_rehearsal_free(r, address);
     set_outside(r, event);
     struct vt_cache_request request = scaled(r, event);
     uint32_t slot = new_slot(r);
+    watch_backward(r, slot, event->site);
     for (uint32_t i = 0; i < r->model_count; i++) {
         if (r->models[i].cache && r->models[i].lowest < UINT64_MAX)
             part(r, i, request);
@@ -257,6 +290,7 @@ void vt_rehearsal_free(struct vt_rehearsal *r, uint64_t address) {
         if (r->models[i].cache)
             vt_cache_free(r->models[i].cache, r->models[i].blocks[slot]);
     vt_map_remove(&r->by_address, address);
+    r->born[slot] = 0;
     *VT_ADD(r->unused, r->unused_count, r->unused_room) = slot;
 }
 

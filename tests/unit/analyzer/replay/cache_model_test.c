@@ -336,13 +336,47 @@ static void hostile(void **state) {
     vt_cache_close(m);
 }
 
+/* Site 0 is outside of backward passes, 1 makes temporary blocks in them, 2 what lives on. */
+static void outlives_backward(void **state) {
+    const struct vt_rehearsal_wish wish = {defaults, UINT64_MAX, UINT64_MAX};
+    static const bool in_backward[] = {false, true, true};
+    uint32_t outlived[3] = {0};
+    struct vt_rehearsal *r = vt_rehearsal_open(0, &wish, 1);
+    (void)state;
+    vt_rehearsal_watch_backward(r, in_backward, outlived, 3);
+    for (unsigned pass = 0; pass < 2000; pass++) {
+        static const uint32_t sites[] = {0, 1, 2, 1};
+        for (unsigned i = 0; i < 4; i++) {
+            uint64_t address = i == 2 ? 10 + pass : i + 1;
+            vt_rehearsal_alloc(r, address,
+                               &(struct vt_rehearsal_event){.request.size = 1, .site = sites[i]});
+            if (i != 2)
+                vt_rehearsal_free(r, address);
+        }
+    }
+    assert_int_equal(outlived[0], 0);
+    assert_int_equal(outlived[1], 0);
+    assert_int_equal(outlived[2], 1999);
+    vt_rehearsal_close(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings),      cmocka_unit_test(refusals),   cmocka_unit_test(pools),
-        cmocka_unit_test(releases),      cmocka_unit_test(expandable), cmocka_unit_test(max_split),
-        cmocka_unit_test(rounding),      cmocka_unit_test(fraction),   cmocka_unit_test(collection),
-        cmocka_unit_test(private_pools), cmocka_unit_test(outside),    cmocka_unit_test(hostile),
-        cmocka_unit_test(rows_alone),    cmocka_unit_test(scaled),
+        cmocka_unit_test(settings),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(pools),
+        cmocka_unit_test(releases),
+        cmocka_unit_test(expandable),
+        cmocka_unit_test(max_split),
+        cmocka_unit_test(rounding),
+        cmocka_unit_test(fraction),
+        cmocka_unit_test(collection),
+        cmocka_unit_test(private_pools),
+        cmocka_unit_test(outside),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(rows_alone),
+        cmocka_unit_test(scaled),
+        cmocka_unit_test(outlives_backward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
