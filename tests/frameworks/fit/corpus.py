@@ -27,9 +27,13 @@ SETTINGS = {
     "mixture": "max_split_size_mb:128,roundup_power2_divisions:[1:8,16:4,>:2],garbage_collection_threshold:0.6,"
                "per_process_memory_fraction:0.95",
 }
+LARGE = 80 << 30
 PEAK_PERCENT, PEAKS_RIGHT, OUTCOMES_RIGHT, SCALED_PERCENT = 1.0, 0.95, 0.98, 3.0
-# Program -> what to scale: with it the recording must say what the program needs with twice the batch.
-SCALES = {}
+# With these the recording must say what the program needs with twice the batch.
+SCALES = ("role:activations=2", "role:batch=2")
+# How each program is recorded: the setting, and whether on the smallest card that it ran on with that, where requests fail and
+# are tried again.
+RECORDINGS = {"default": ("default", False), "expandable": ("expandable", False), "narrow": ("default", True)}
 
 
 class Machine:
@@ -51,10 +55,11 @@ class Machine:
             sys.exit(f"truth.py failed:\n{done.stderr[-3000:]}")
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def record(self, name, log):
-        done = subprocess.run([self.vramtrace, "run", "--sim=80G", "-o", str(log), "--", self.python,
-                               str(HERE / "programs.py"), name], env=self.env, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    def record(self, name, log, memory, conf):
+        log.unlink(missing_ok=True)
+        done = subprocess.run([self.vramtrace, "run", f"--sim={memory}", "-o", str(log), "--", self.python,
+                               str(HERE / "programs.py"), name], env=dict(self.env, PYTORCH_CUDA_ALLOC_CONF=conf),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
         if done.returncode:
             sys.exit(f"recording {name} failed:\n{done.stdout[-3000:]}")
 
@@ -79,20 +84,28 @@ def cards(plain):
 
 
 def find_truth(machine, names):
-    plain = machine.truth([wish(name, 80 << 30, "") for name in names])
+    plain = machine.truth([wish(name, LARGE, "") for name in names])
     wishes = [wish(row["program"], memory, conf) for row in plain for memory in cards(row) for conf in SETTINGS.values()]
     return {"plain": plain, "rows": machine.truth(wishes),
-            "doubled": machine.truth([wish(name, 80 << 30, "", 2) for name in names if name in SCALES])}
+            "doubled": machine.truth([wish(name, LARGE, "", 2) for name in names])}
 
 
-def compare(machine, truth, folder, names):
+def record(machine, truth, folder, names):
+    for name in names:
+        for recording, (setting, narrow) in RECORDINGS.items():
+            ran = [row["memory_bytes"] for row in truth["rows"]
+                   if row["program"] == name and row["conf"] == SETTINGS[setting] and row["fits"]]
+            machine.record(name, folder / f"{name}-{recording}.vtl", min(ran) if narrow else LARGE, SETTINGS[setting])
+
+
+def compare(machine, truth, folder, names, recording="default"):
     """A row for each run: the truth, what fit says, and whether that is right."""
     rows = []
     for name in names:
         true = [row for row in truth["rows"] if row["program"] == name]
         memory = dict.fromkeys(row["memory_bytes"] for row in true)
         options = [f"--memory={','.join(map(str, memory))}", *(f"--conf={conf}" for conf in SETTINGS.values())]
-        said = machine.fit(folder / f"{name}.vtl", *options)
+        said = machine.fit(folder / f"{name}-{recording}.vtl", *options)
         found = {(row["memory_bytes"], row["conf"] or ""): row for row in said["rows"]}
         for row in true:
             answer = found[row["memory_bytes"], row["conf"]]
@@ -106,8 +119,8 @@ def compare(machine, truth, folder, names):
 def compare_scaled(machine, truth, folder):
     rows = []
     for true in truth["doubled"]:
-        said = machine.fit(folder / f"{true['program']}.vtl", "--memory=85899345920",
-                           f"--scale={SCALES[true['program']]}", "--conf=")
+        said = machine.fit(folder / f"{true['program']}-default.vtl", f"--memory={LARGE}", "--conf=",
+                           *(f"--scale={scale}" for scale in SCALES))
         peak = said["rows"][0]["peak_reserved_bytes"]
         rows.append({"program": true["program"], "true": true, "peak": peak,
                      "off": 100 * (peak / true["peak_reserved_bytes"] - 1)})
@@ -119,7 +132,8 @@ def mib(size):
 
 
 def table(rows):
-    """Program x setting: the largest deviation of the peak on the four cards; a wrong outcome is counted in brackets."""
+    """Program x setting: what PyTorch reserves on the largest card, in MiB, and on how many of the four the program fits; where
+    `fit` is off: by how much at most, and how many outcomes are wrong."""
     lines = ["| program | " + " | ".join(SETTINGS) + " |", "| --- |" + " --- |" * len(SETTINGS)]
     for name in dict.fromkeys(row["program"] for row in rows):
         cells = []
@@ -127,7 +141,9 @@ def table(rows):
             mine = [row for row in rows if (row["program"], row["setting"]) == (name, setting)]
             worst = max((row["off"] for row in mine), key=abs)
             wrong = sum(not row["outcome_right"] for row in mine)
-            cells.append(("0" if abs(worst) < 0.05 else f"{worst:+.1f} %") + (f" ({wrong} wrong)" if wrong else ""))
+            peak = max(mine, key=lambda row: row["card"])["true"]["peak_reserved_bytes"]
+            cells.append(f"{mib(peak)}, {sum(row['true']['fits'] for row in mine)} fit" +
+                         (f"; {worst:+.1f} %" if abs(worst) >= 0.05 else "") + (f"; {wrong} wrong" if wrong else ""))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return lines
 
@@ -149,13 +165,17 @@ def totals(rows):
     return sum(row["peak_right"] for row in rows) / len(rows), sum(row["outcome_right"] for row in rows) / len(rows)
 
 
-def show(rows, scaled):
+def scaled_table(rows):
+    return ["| program | `fit` says | PyTorch reserves | off |", "| --- | --- | --- | --- |",
+            *(f"| {row['program']} | {mib(row['peak'])} MiB | {mib(row['true']['peak_reserved_bytes'])} MiB | {row['off']:+.1f} % |"
+              for row in rows)]
+
+
+def show(rows, recording):
     peaks, outcomes = totals(rows)
-    print(*table(rows), "", *misses(rows), "", sep="\n")
-    for row in scaled:
-        print(f"{row['program']} scaled by {SCALES[row['program']]}: {mib(row['peak'])} MiB, "
-              f"PyTorch {mib(row['true']['peak_reserved_bytes'])} MiB: {row['off']:+.1f} %")
-    print(f"{len(rows)} runs: peak within {PEAK_PERCENT:.0f} %: {100 * peaks:.1f} %; outcome right: {100 * outcomes:.1f} %")
+    print(f"recorded: {recording}", *table(rows), *misses(rows),
+          f"{len(rows)} runs, {sum(not row['true']['fits'] for row in rows)} of them out of memory: peak within "
+          f"{PEAK_PERCENT:.0f} %: {100 * peaks:.1f} %; outcome right: {100 * outcomes:.1f} %", "", sep="\n")
 
 
 def main():
@@ -170,13 +190,13 @@ def main():
     options.folder.mkdir(exist_ok=True)
     if "truth" in options.words:
         kept.write_text(json.dumps(find_truth(machine, names), indent=1))
+    truth = json.loads(kept.read_text())
     if "record" in options.words:
-        for name in names:
-            machine.record(name, options.folder / f"{name}.vtl")
+        record(machine, truth, options.folder, names)
     if "compare" in options.words:
-        truth = json.loads(kept.read_text())
-        show(compare(machine, truth, options.folder, names),
-             compare_scaled(machine, truth, options.folder) if names is NAMES else [])
+        for recording in RECORDINGS:
+            show(compare(machine, truth, options.folder, names, recording), recording)
+        print(*scaled_table(compare_scaled(machine, truth, options.folder)), sep="\n")
 
 
 if __name__ == "__main__":
