@@ -15,68 +15,52 @@
 
 struct options {
     struct vt_input input;
-    struct vt_texts memory, confs, scales;
+    struct vt_texts confs;
+    struct vt_fit_wishes wishes;
+    uint32_t memory_room, scale_room;
     bool json;
 };
 
-/* What the options ask for, read. */
-struct wishes {
-    struct vt_fit_wishes fit;
-    struct vt_fit_memory *memory;
-    uint32_t memory_room, scale_room;
-};
-
-static void free_wishes(struct wishes *w) {
-    for (uint32_t i = 0; i < w->fit.scale_count; i++)
-        free(w->fit.scales[i].name);
-    free(w->fit.scales);
-    free(w->memory);
-}
-
-/* A size as people name a card ("24G") is a usual card's. */
-static struct vt_fit_memory memory_of(uint64_t bytes, const char *text) {
-    struct vt_fit_memory memory = {.bytes = bytes, .usable_bytes = bytes};
-    for (const struct vt_fit_card *card = vt_fit_cards; card->name; card++)
-        if (card->bytes == bytes && strpbrk(text, "gG")) {
-            memory.card = card;
-            memory.usable_bytes = card->usable_bytes;
-        }
-    return memory;
-}
-
-static int read_memory(struct wishes *w, const char *list) {
-    while (*list) {
-        uint64_t bytes;
-        size_t length = strcspn(list, ",");
-        VT_SCOPED char *word = vt_strndup(list, length);
-        if (vt_text_read_size(word, &bytes) || !bytes)
+/* Sizes; one as people name a card ("24G") is that usual card's. */
+static int take_memory(const struct vt_taken *taken) {
+    struct options *o = taken->field;
+    VT_SCOPED char *list = vt_strdup(taken->value);
+    for (char *rest = list, *word; (word = strtok_r(rest, ",", &rest));) {
+        struct vt_fit_memory memory = {0};
+        if (vt_text_read_size(word, &memory.bytes) || !memory.bytes)
             return vt_usage("fit", "--memory %s: expected sizes of cards, such as 24G,40G", word);
-        *VT_ADD(w->memory, w->fit.memory_count, w->memory_room) = memory_of(bytes, word);
-        list += length + (list[length] == ',');
+        memory.usable_bytes = memory.bytes;
+        for (const struct vt_fit_card *card = vt_fit_cards; card->name; card++)
+            if (card->bytes == memory.bytes && strpbrk(word, "gG"))
+                memory.usable_bytes = card->usable_bytes;
+        *VT_ADD(o->wishes.memory, o->wishes.memory_count, o->memory_room) = memory;
     }
     return 0;
 }
 
-static int read_scale(struct wishes *w, const char *text) {
-    struct vt_fit_scale *scale = VT_ADD(w->fit.scales, w->fit.scale_count, w->scale_room);
-    return vt_fit_scale_read(text, scale)
-               ? 0
-               : vt_usage("fit",
-                          "--scale %s: expected role:NAME=FACTOR, owner:NAME=FACTOR or "
-                          "site:ID=FACTOR, such as role:activations=2",
-                          text);
-}
-
-static int read_wishes(const struct options *o, struct wishes *w) {
-    int status = 0;
-    for (size_t i = 0; i < o->memory.count && !status; i++)
-        status = read_memory(w, o->memory.items[i]);
-    for (size_t i = 0; i < o->scales.count && !status; i++)
-        status = read_scale(w, o->scales.items[i]);
-    w->fit.memory = w->memory;
-    w->fit.confs = o->confs.items;
-    w->fit.conf_count = (uint32_t)o->confs.count;
-    return status;
+static int take_scale(const struct vt_taken *taken) {
+    static const char *const scopes[] = {
+        [VT_FIT_ROLE] = "role:", [VT_FIT_OWNER] = "owner:", [VT_FIT_SITE] = "site:"};
+    struct options *o = taken->field;
+    const char *text = taken->value, *equals = strrchr(text, '=');
+    char *end = NULL;
+    double factor = equals ? strtod(equals + 1, &end) : -1;
+    for (unsigned i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        size_t length = strlen(scopes[i]);
+        if (strncmp(text, scopes[i], length) || !(factor >= 0 && factor < 1e6) || *end ||
+            end == equals + 1)
+            continue;
+        *VT_ADD(o->wishes.scales, o->wishes.scale_count, o->scale_room) = (struct vt_fit_scale){
+            .text = text,
+            .scope = (enum vt_fit_scope)i,
+            .name = vt_strndup(text + length, (size_t)(equals - text) - length),
+            .factor = factor};
+        return 0;
+    }
+    return vt_usage("fit",
+                    "--scale %s: expected role:NAME=FACTOR, owner:NAME=FACTOR or site:ID=FACTOR, "
+                    "such as role:activations=2",
+                    text);
 }
 
 /* The process and the device that held most. NULL: no process used one. */
@@ -93,7 +77,7 @@ static const struct vt_device *choose(const struct vt_model *model, const struct
     return most;
 }
 
-static int answer(const struct options *o, const struct wishes *w, const struct vt_model *model) {
+static int answer(const struct options *o, const struct vt_model *model) {
     const struct vt_process *process = NULL;
     const struct vt_device *device = choose(model, &process);
     struct vt_fit fit;
@@ -103,7 +87,7 @@ static int answer(const struct options *o, const struct wishes *w, const struct 
         return VT_STATUS_USAGE;
     }
     vt_progress_allow();
-    int error = vt_fit_make(process, device, &w->fit, &fit, &message);
+    int error = vt_fit_make(process, device, &o->wishes, &fit, &message);
     vt_progress_end();
     fit.processes = model->process_count;
     if (!error && o->json)
@@ -116,19 +100,18 @@ static int answer(const struct options *o, const struct wishes *w, const struct 
 
 static int fit(void *to, char *const *arguments, int count) {
     struct options *o = to;
-    struct wishes wishes = {0};
     struct vt_logs logs;
     struct vt_model model;
-    int status = count > 1 ? vt_usage("fit", "expected one log or folder, found %d", count)
-                           : read_wishes(o, &wishes);
-    if (!status)
-        status = vt_input_build(&o->input, arguments, count, &logs, &model);
-    if (!status) {
-        status = answer(o, &wishes, &model);
-        vt_build_free(&model);
-        vt_logs_free(&logs);
-    }
-    free_wishes(&wishes);
+    o->wishes.confs = o->confs.items;
+    o->wishes.conf_count = (uint32_t)o->confs.count;
+    if (count > 1)
+        return vt_usage("fit", "expected one log or folder, found %d", count);
+    int status = vt_input_build(&o->input, arguments, count, &logs, &model);
+    if (status)
+        return status;
+    status = answer(o, &model);
+    vt_build_free(&model);
+    vt_logs_free(&logs);
     return status;
 }
 
@@ -137,14 +120,14 @@ static int fit(void *to, char *const *arguments, int count) {
 static const struct vt_option rows[] = {
     {"memory", " SIZE,...",
      "cards of these sizes: 24G,40G; of a usual card counts what its driver leaves to programs",
-     vt_take_texts, AT(memory)},
+     take_memory, .at = 0},
     {"conf", " STRING",
      "settings of PyTorch's allocator, as in PYTORCH_ALLOC_CONF; may be repeated, for a row each",
      vt_take_texts, AT(confs)},
     {"scale", " role:NAME=FACTOR",
      "this memory times FACTOR: of a role (activations, batch, ...), an owner (owner:NAME), a call "
      "site (site:ID); the most specific wins; may be repeated",
-     vt_take_texts, AT(scales)},
+     take_scale, .at = 0},
     {"format", " text|json", "json: schema vramtrace-fit/1", vt_take_json, AT(json)},
     {"device", " N", "this GPU; default: the one that needs most", vt_input_take_device,
      AT(input.model.device)},
@@ -170,9 +153,11 @@ int vt_cmd_fit(int argc, char **argv) {
     };
     struct options o = {.input = {.model = {.device = -1}}};
     int status = vt_options_run(&options, argc, argv, &o);
-    free(o.input.user_code.items);
-    free(o.memory.items);
+    for (uint32_t i = 0; i < o.wishes.scale_count; i++)
+        free(o.wishes.scales[i].name);
+    free(o.wishes.scales);
+    free(o.wishes.memory);
     free(o.confs.items);
-    free(o.scales.items);
+    free(o.input.user_code.items);
     return status;
 }
