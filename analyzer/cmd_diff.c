@@ -20,6 +20,7 @@ static FILE *page; /* where the text goes */
 struct options {
     bool json;
     uint32_t top;
+    const char *run; /* --run: "all", or NULL */
     struct vt_texts user_code;
 };
 
@@ -386,15 +387,26 @@ static int compare_runs(char *const *arguments, const struct options *o) {
 }
 
 static int diff(void *to, char *const *arguments, int count) {
-    return count == 2 ? compare_runs(arguments, to)
-                      : vt_usage("diff", "expected two logs or folders, BEFORE and AFTER, found %d",
-                                 count);
+    const struct options *o = to;
+    if (count != 2)
+        return vt_usage("diff", "expected two logs or folders, BEFORE and AFTER, found %d", count);
+    if (!o->run)
+        return compare_runs(arguments, o);
+    struct vt_model_options options = {.device = -1, .user_code = o->user_code.items};
+    return vt_cmd_diff_runs(arguments, &options, o->json, o->top);
+}
+
+static const char *check_all(const char *value) {
+    return strcmp(value, "all") ? "all" : NULL;
 }
 
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"format", " text|json", "json: schema vramtrace-diff/1", vt_take_json, AT(json)},
+    {"run", " all", "compare all runs of two folders, and tell changes from noise", vt_take_text,
+     AT(run), .check = check_all},
+    {"format", " text|json", "json: schema vramtrace-diff/1; with --run all, vramtrace-runs/1",
+     vt_take_json, AT(json)},
     {"top", " N", "rows of each kind (text: 20)", vt_take_count, AT(top)},
     {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
      AT(user_code)},

@@ -18,6 +18,10 @@ int vt_cmd_run(int argc, char **argv);
 int vt_cmd_report(int argc, char **argv);
 int vt_cmd_check(int argc, char **argv);
 int vt_cmd_diff(int argc, char **argv);
+/* Its --run all. */
+struct vt_model_options;
+int vt_cmd_diff_runs(char *const folders[2], const struct vt_model_options *options, bool json,
+                     uint32_t top);
 int vt_cmd_fit(int argc, char **argv);
 int vt_cmd_export(int argc, char **argv);
 int vt_cmd_snapshot(int argc, char **argv);

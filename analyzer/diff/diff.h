@@ -6,7 +6,7 @@
  * their call stacks (stack_key.h), the lines of one function in their order, so a moved line or a new
  * build makes no difference. The remaining sites are matched by likeness, so a site survives a renamed function or an additional
  * caller. All processes of a run count together. Bytes and counts are sums. Uses base, model and, for
- * what is a leak, gate.
+ * what is a leak, gate; of two sets of runs (runs.h) log, too.
  *
  * What a site holds is compared as of the end. An interpreter frees most of it just before: so for a
  * leak, the bytes that fail the gate are compared, and for other sites of a process with Python, those
@@ -16,6 +16,7 @@
 #define VRAMTRACE_ANALYZER_DIFF_H
 
 #include "model/model.h"
+#include "runs.h"
 
 enum vt_diff_state {
     VT_DIFF_APPEARED, /* holds memory at the end only in the second run */

@@ -300,6 +300,12 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
         if (folder->found[i].chosen)
             add_log(logs, folder->found[i].path);
     uint32_t chosen = logs->count - before;
+    if (run && !strcmp(run, "all") && !before) {
+        vt_log_runs_find(folder->found, folder->count);
+        logs->runs = vt_alloc(folder->count, sizeof *logs->runs);
+        for (uint32_t i = 0; i < folder->count; i++)
+            logs->runs[i] = folder->found[i].run_of;
+    }
     bool takes_merged = run ? !strcmp(run, "all") : !folder->count;
     if (merged && takes_merged) {
         vt_sort(folder->merged->paths, merged, sizeof *folder->merged->paths, by_name);
@@ -448,6 +454,7 @@ void vt_logs_complete(struct vt_logs *logs) {
 
 void vt_logs_free(struct vt_logs *logs) {
     vt_free_texts(logs->paths, logs->count);
+    free(logs->runs);
     free(logs->said);
     *logs = (struct vt_logs){0};
 }

@@ -11,7 +11,8 @@
 struct vt_logs {
     char **paths;
     uint32_t count, room;
-    char *said; /* which run was chosen, one line; NULL: no choice was made */
+    uint32_t *runs; /* with "all", of one folder: logs of one run have one number; else NULL */
+    char *said;     /* which run was chosen, one line; NULL: no choice was made */
 };
 
 /* Fills `logs` from the command's arguments (none: the current folder). `run`: NULL for a folder's

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two sets of runs: their figures, and which of them changed (see runs.h). Lines are the same if function, file name
+ * and layer are; those of one function are matched in their order if there are equally many, because an edit above
+ * moves all of them, else by their numbers.
+ */
+#include "runs.h"
+
+#include "log/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t text_key(uint64_t seed, const char *text) {
+    return vt_hash_bytes(seed, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* --- figures --- */
+
+struct taking {
+    struct vt_runs *runs;
+    struct vt_map by_key; /* of figures */
+    unsigned set;
+    uint32_t run; /* in the set */
+};
+
+/* The value in the run of the figure like this one, which is added if it is new. */
+static uint64_t *value(struct taking *t, uint64_t key, struct vt_runs_figure new) {
+    struct vt_runs *r = t->runs;
+    new.function = text_key(vt_mix(vt_mix(key + new.of) + new.device), new.what);
+    uint32_t at = vt_map_add(&t->by_key, vt_mix(new.function) + new.line, r->count);
+    if (at == r->count) {
+        new.name = new.name ? vt_strdup(new.name) : NULL;
+        *VT_ADD(r->figures, r->count, r->room) = new;
+    }
+    uint64_t **values = &r->figures[at].values[t->set];
+    *values = *values ? *values : vt_alloc(r->runs[t->set], sizeof **values);
+    return &(*values)[t->run];
+}
+
+static void raise(uint64_t *value, uint64_t to) {
+    *value = to > *value ? to : *value;
+}
+
+/* What lies in a caching allocator's segments has lines of its own. Returns what the site counts for the run. */
+static uint64_t take_site(struct taking *t, const struct vt_process *p,
+                          const struct vt_site *site) {
+    const struct vt_frame *frame = vt_stack_main_frame(site->stack);
+    uint64_t held = p->python ? site->held_bytes : site->live_bytes;
+    if (!site->segments) {
+        VT_SCOPED char *name = vt_stack_text(p, site->stack, VT_RUNS_NAME, false);
+        bool known = frame && frame->file && frame->line;
+        uint64_t key = text_key(site->layer, known ? frame->function : name);
+        struct vt_runs_figure new = {.of = VT_RUNS_LINE,
+                                     .what = "peak",
+                                     .name = name,
+                                     .device = site->device,
+                                     .line = known ? frame->line : 0};
+        key = text_key(key, known ? vt_basename(frame->file) : NULL);
+        *value(t, key, new) += site->peak_bytes;
+        new.what = "held";
+        *value(t, key, new) += held;
+    }
+    return site->layer == VT_LAYER_DRIVER ? held : 0;
+}
+
+static void take_phase(struct taking *t, const char *name, uint64_t peak, uint64_t left) {
+    struct vt_runs_figure new = {.of = VT_RUNS_PHASE, .what = "peak", .name = (char *)name};
+    raise(value(t, text_key(0, name), new), peak);
+    new.what = "left";
+    *value(t, text_key(0, name), new) += left;
+}
+
+static void take_process(struct taking *t, const struct vt_process *p) {
+    struct vt_runs_figure peak = {.what = "peak"}, held = {.what = "held"};
+    uint64_t *most = value(t, 0, peak), sum = 0;
+    for (uint32_t i = 0; i < p->device_count; i++)
+        raise(most, p->devices[i].peak_bytes);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        sum += take_site(t, p, &p->sites[i]);
+    *value(t, 0, held) += sum;
+    for (uint32_t i = 0; i < p->phase_count; i++) {
+        const struct vt_phase *phase = &p->phases[i];
+        VT_SCOPED char *name = phase->name ? vt_phase_group_name(phase->name) : NULL;
+        uint64_t end = vt_known(phase->live_at_end), start = vt_known(phase->live_at_start);
+        if (name && !phase->mark)
+            take_phase(t, name, vt_known(phase->peak_bytes), end > start ? end - start : 0);
+    }
+    for (uint32_t i = 0; i < p->phase_sum_count; i++)
+        if (p->phase_sums[i].name && !p->phase_sums[i].mark)
+            take_phase(t, p->phase_sums[i].name, 0, p->phase_sums[i].rose);
+}
+
+/* --- lines that moved --- */
+
+static int by_line(const void *a, const void *b) {
+    const struct vt_runs_figure *x = a, *y = b;
+    return VT_ORDER({x->of, y->of}, {x->function, y->function}, {x->line, y->line});
+}
+
+/* The lines of one function, or one figure of something else. */
+static void match_function(struct vt_runs_figure *lines, uint32_t count) {
+    VT_SCOPED uint64_t **before = vt_alloc(count, sizeof *before);
+    uint32_t n = 0, m = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (lines[i].values[0])
+            before[n++] = lines[i].values[0];
+        m += lines[i].values[1] != NULL;
+    }
+    for (uint32_t i = 0, at = 0; i < count && n == m; i++)
+        lines[i].values[0] = lines[i].values[1] ? before[at++] : NULL;
+}
+
+/* Matches lines, and leaves out those that became part of another. What a set does not have is 0 in all its runs. */
+static void match_lines(struct vt_runs *r) {
+    uint32_t count = 0;
+    vt_sort(r->figures, r->count, sizeof *r->figures, by_line);
+    for (uint32_t i = 0, n; i < r->count; i += n) {
+        for (n = 1; i + n < r->count && r->figures[i + n].of == r->figures[i].of &&
+                    r->figures[i + n].function == r->figures[i].function;)
+            n++;
+        match_function(&r->figures[i], n);
+    }
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct vt_runs_figure *f = &r->figures[i];
+        if (!f->values[0] && !f->values[1]) {
+            free(f->name);
+            continue;
+        }
+        for (unsigned set = 0; set < 2; set++)
+            f->values[set] =
+                f->values[set] ? f->values[set] : vt_alloc(r->runs[set], sizeof(uint64_t));
+        r->figures[count++] = *f;
+    }
+    r->count = count;
+}
+
+/* --- what changed --- */
+
+static void sum_up(struct vt_runs_figure *f, const uint32_t runs[2]) {
+    for (unsigned set = 0; set < 2; set++) {
+        vt_sort_words(f->values[set], runs[set]);
+        f->low[set] = f->values[set][0];
+        f->high[set] = f->values[set][runs[set] - 1];
+        f->median[set] = f->values[set][(runs[set] - 1) / 2];
+    }
+    bool exact = f->low[0] == f->high[0] && f->low[1] == f->high[1];
+    f->state = exact && f->low[0] == f->low[1]      ? VT_RUNS_SAME
+               : f->p < 0                           ? VT_RUNS_FEW
+               : exact || f->p <= VT_PERMUTE_CHANCE ? VT_RUNS_CHANGED
+                                                    : VT_RUNS_NOISE;
+}
+
+static int by_state(const void *a, const void *b) {
+    const struct vt_runs_figure *x = a, *y = b;
+    int order =
+        VT_ORDER({x->state, y->state}, {vt_runs_change(y), vt_runs_change(x)}, {x->of, y->of});
+    order = order || !x->name ? order : strcmp(x->name, y->name);
+    return order ? order
+                 : VT_ORDER({x->device, y->device}, {x->function, y->function}, {x->line, y->line});
+}
+
+/* --- both sets --- */
+
+/* Numbers the runs of a folder's logs, each log's in `run`; a log that is named is a run. Returns how many there are. */
+static uint32_t number_runs(const struct vt_logs *logs, uint32_t *run) {
+    VT_SCOPED_MAP numbers = {0};
+    for (uint32_t i = 0; i < logs->count; i++)
+        run[i] = vt_map_add(&numbers, logs->runs ? logs->runs[i] : i, (uint32_t)numbers.used);
+    return (uint32_t)numbers.used;
+}
+
+static int read_set(struct taking *t, const struct vt_logs *logs, const uint32_t *run,
+                    const struct vt_model_builder *builder, const struct vt_model_options *options,
+                    struct vt_string *message) {
+    int error = 0;
+    for (uint32_t i = 0; i < logs->count && !error; i++) {
+        struct vt_model one;
+        error = builder->build((const char *const *)&logs->paths[i], 1, options, &one, message);
+        if (error)
+            break;
+        t->run = run[i];
+        take_process(t, &one.processes[0]);
+        builder->free(&one);
+    }
+    return error;
+}
+
+int vt_runs_compare(char *const folders[2], const struct vt_model_builder *builder,
+                    const struct vt_model_options *options, struct vt_runs *r,
+                    struct vt_string *message) {
+    struct taking t = {.runs = r};
+    int error = 0;
+    *r = (struct vt_runs){0};
+    for (unsigned set = 2; set-- && !error;) { /* a figure has its name after */
+        struct vt_logs logs;
+        error = vt_logs_find(&folders[set], 1, "all", &logs, message);
+        VT_SCOPED uint32_t *run = vt_alloc(logs.count, sizeof *run);
+        r->runs[set] = number_runs(&logs, run);
+        t.set = set;
+        if (!error)
+            error = read_set(&t, &logs, run, builder, options, message);
+        vt_logs_free(&logs);
+    }
+    if (!error) {
+        match_lines(r);
+        r->splits = vt_permute(r->figures, r->count, r->runs);
+        for (uint32_t i = 0; i < r->count; i++)
+            sum_up(&r->figures[i], r->runs);
+        vt_sort(r->figures, r->count, sizeof *r->figures, by_state);
+    }
+    vt_map_free(&t.by_key);
+    return error;
+}
+
+void vt_runs_free(struct vt_runs *r) {
+    for (uint32_t i = 0; i < r->count; i++) {
+        free(r->figures[i].name);
+        free(r->figures[i].values[0]);
+        free(r->figures[i].values[1]);
+    }
+    free(r->figures);
+    *r = (struct vt_runs){0};
+}
