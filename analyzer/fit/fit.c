@@ -110,9 +110,10 @@ static void add_default_rows(struct vt_fit *fit, const struct vt_fit_wishes *wis
 
 /* What is rehearsed: the recorded run, the same without a limit, then the rows. */
 struct plan {
+    struct vt_log log;
     struct vt_rehearsal_wish *wishes;
-    uint32_t count, factor_count;
-    double *factors;
+    uint32_t count;
+    struct vt_fit_sites sites;
 };
 enum { AS_RECORDED, WITHOUT_LIMIT, ROWS };
 
@@ -178,6 +179,10 @@ static void take_row(const struct vt_fit *fit, const struct vt_replay *replay,
     row->peak_reserved_bytes = result->peak_reserved;
     row->peak_bytes = result->peak_bytes + vt_known(fit->driver_bytes);
     row->fits = !failed->happened;
+    row->failed_at = row->missing_bytes = VT_UNKNOWN;
+    row->phase_number = 0;
+    row->phase = NULL;
+    row->site = NULL;
     if (row->fits)
         return;
     row->failed_at = vt_clock_ns(clock, failed->ticks);
@@ -195,48 +200,50 @@ static void prove(struct vt_fit *fit, const struct vt_rehearsal_result *as_recor
         fit->why = vt_formatted("the model is %.1f %% off", 100 * fabs(fit->deviation));
 }
 
-/* Replays the run, to prove the model; and once more where sizes are scaled. */
-static int rehearse(struct vt_fit *fit, const struct plan *plan, const struct vt_log *log,
+/* Replays the run, with sizes as recorded or scaled. */
+static int rehearse(struct vt_fit *fit, const struct plan *plan, bool scaled,
                     struct vt_string *message) {
-    int error = 0;
-    for (unsigned scaled = 0; scaled <= (plan->factors != NULL) && !error; scaled++) {
-        struct vt_replay replay;
-        struct vt_rehearsal *r = vt_rehearsal_open(fit->device->ordinal, plan->wishes, plan->count);
-        if (scaled)
-            vt_rehearsal_scale(r, plan->factors, plan->factor_count);
-        error = vt_replay_run(log, (struct vt_window){0, VT_TICKS_MASK},
+    const struct vt_fit_sites *sites = &plan->sites;
+    struct vt_replay replay;
+    struct vt_rehearsal *r = vt_rehearsal_open(fit->device->ordinal, plan->wishes, plan->count);
+    if (scaled)
+        vt_rehearsal_scale(r, sites->factors, sites->count);
+    else
+        vt_rehearsal_watch_backward(r, sites->in_backward, sites->outlived, sites->count);
+    int error = vt_replay_run(&plan->log, (struct vt_window){0, VT_TICKS_MASK},
                               (struct vt_replay_wishes){.rehearsal = r}, &replay, message);
-        if (!error && !scaled)
-            prove(fit, vt_rehearsal_result(r, AS_RECORDED));
-        for (uint32_t i = 0; i < fit->row_count && !error && scaled == (plan->factors != NULL); i++)
-            take_row(fit, &replay, vt_clock_of(log), vt_rehearsal_result(r, ROWS + i),
-                     &fit->rows[i]);
-        const struct vt_rehearsal_result *all = vt_rehearsal_result(r, WITHOUT_LIMIT);
-        fit->reserved_bytes = all->peak_reserved;
-        fit->outside_bytes = vt_beyond(all->peak_bytes, all->peak_reserved);
-        fit->needs_bytes = all->peak_bytes + vt_known(fit->driver_bytes);
-        vt_rehearsal_close(r);
-        vt_replay_free(&replay);
-    }
+    if (!error && !scaled)
+        prove(fit, vt_rehearsal_result(r, AS_RECORDED));
+    for (uint32_t i = 0; i < fit->row_count && !error; i++)
+        take_row(fit, &replay, vt_clock_of(&plan->log), vt_rehearsal_result(r, ROWS + i),
+                 &fit->rows[i]);
+    const struct vt_rehearsal_result *all = vt_rehearsal_result(r, WITHOUT_LIMIT);
+    fit->reserved_bytes = all->peak_reserved;
+    fit->outside_bytes = vt_beyond(all->peak_bytes, all->peak_reserved);
+    fit->needs_bytes = all->peak_bytes + vt_known(fit->driver_bytes);
+    vt_rehearsal_close(r);
+    vt_replay_free(&replay);
     return error;
 }
 
+/* By the model: first as recorded, to prove it. */
 static int take_model(struct vt_fit *fit, const struct vt_fit_wishes *wishes,
                       struct vt_string *message) {
-    struct plan plan = {0};
-    struct vt_log log;
+    struct plan plan = {.sites = vt_fit_sites_open(fit->process)};
     int error = make_plan(fit, &plan, message);
-    if (!error && wishes->scale_count)
-        error = vt_fit_factors(fit->process, fit->device->ordinal, wishes, &plan.factors,
-                               &plan.factor_count, message);
     if (!error)
-        error = vt_log_open(fit->process->log, &log, message);
+        error = vt_log_open(fit->process->log, &plan.log, message);
     if (!error) {
-        error = rehearse(fit, &plan, &log, message);
-        vt_log_close(&log);
+        error = rehearse(fit, &plan, false, message);
+        if (!error && wishes->scale_count)
+            error = vt_fit_sites_scale(fit->process, fit->device->ordinal, wishes, &plan.sites,
+                                       message);
+        if (!error && wishes->scale_count)
+            error = rehearse(fit, &plan, true, message);
+        vt_log_close(&plan.log);
     }
     free(plan.wishes);
-    free(plan.factors);
+    vt_fit_sites_close(&plan.sites);
     return error;
 }
 

@@ -99,10 +99,25 @@ void vt_fit_free(struct vt_fit *fit);
 void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out);
 void vt_fit_json(const struct vt_fit *fit, FILE *out);
 
-/* scale.c, for fit.c: the factor of each call site of the replay, by vt_site.number. Counts in the scales
- * what each decides about. Returns 0, or -EINVAL with `message`: nothing has such a name. Free *factors. */
-int vt_fit_factors(const struct vt_process *process, unsigned device,
-                   const struct vt_fit_wishes *wishes, double **factors, uint32_t *count,
-                   struct vt_string *message);
+/* --- scale.c, for fit.c --- */
+
+/* The call sites by their numbers in a replay (vt_site.number). */
+struct vt_fit_sites {
+    uint32_t count;
+    double *factors; /* how many times as large their blocks are to be */
+    bool
+        *in_backward; /* they allocate in backward passes; how many of their blocks outlived one: */
+    uint32_t *outlived; /* vt_rehearsal_watch_backward */
+};
+
+/* Free it with vt_fit_sites_close. */
+struct vt_fit_sites vt_fit_sites_open(const struct vt_process *process);
+void vt_fit_sites_close(struct vt_fit_sites *sites);
+
+/* Fills the factors, once the run was replayed; counts in the scales what each decides about. Returns 0, or -EINVAL
+ * with `message`: nothing has such a name. */
+int vt_fit_sites_scale(const struct vt_process *process, unsigned device,
+                       const struct vt_fit_wishes *wishes, struct vt_fit_sites *sites,
+                       struct vt_string *message);
 
 #endif

@@ -3,7 +3,8 @@
  * What --scale scales: a factor for each call site (see fit.h). fit.c calls.
  *
  * A site's role is what snapshots saw its blocks as, by bytes. What no snapshot saw are activations if
- * they come and go with the rounds: a snapshot at a run's end sees hardly any of those. Whatever is
+ * they come and go with the rounds: a snapshot at a run's end sees hardly any of those; but gradients if they
+ * outlive the backward pass that makes them. Whatever is
  * allocated inside an optimizer is the optimizer's, its temporary buffers, too: they are as large as the
  * parameters.
  */
@@ -17,6 +18,7 @@
 struct seen {
     uint64_t bytes[VT_PURPOSES];
     struct vt_fit_scale *owner;
+    uint32_t outlived; /* of its blocks so many outlived a backward pass */
 };
 
 static void see(const struct vt_memory_owner *owner, const struct vt_fit_wishes *wishes,
@@ -43,6 +45,13 @@ static bool is_in_optimizer(const struct vt_stack *stack) {
     return false;
 }
 
+static bool is_in_backward(const struct vt_stack *stack) {
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (vt_stack_frame(stack, i)->waiting)
+            return true;
+    return false;
+}
+
 /* Whether its blocks come and go: it was given more than once what it ever held, or nothing of it lived
  * for most of the run. */
 static bool is_transient(const struct vt_process *p, const struct vt_site *s) {
@@ -59,7 +68,9 @@ static enum vt_purpose role_of(const struct vt_process *p, const struct vt_site 
     for (unsigned i = 0; i < VT_PURPOSE_OTHER; i++)
         if (seen->bytes[i] && (role == VT_PURPOSE_OTHER || seen->bytes[i] > seen->bytes[role]))
             role = (enum vt_purpose)i;
-    return role == VT_PURPOSE_OTHER && is_transient(p, s) ? VT_PURPOSE_ACTIVATIONS : role;
+    if (role != VT_PURPOSE_OTHER || !is_transient(p, s))
+        return role;
+    return seen->outlived > s->alloc_count / 2 ? VT_PURPOSE_GRADIENTS : VT_PURPOSE_ACTIVATIONS;
 }
 
 /* The most specific scale that is about a site. NULL: none. */
@@ -98,25 +109,42 @@ static int check(const struct vt_process *p, const struct vt_fit_scale *scale,
     return -EINVAL;
 }
 
-int vt_fit_factors(const struct vt_process *p, unsigned device, const struct vt_fit_wishes *wishes,
-                   double **factors, uint32_t *count, struct vt_string *message) {
+struct vt_fit_sites vt_fit_sites_open(const struct vt_process *p) {
+    struct vt_fit_sites sites = {0};
+    for (uint32_t i = 0; i < p->site_count; i++)
+        sites.count = p->sites[i].number >= sites.count ? p->sites[i].number + 1 : sites.count;
+    sites.factors = vt_alloc(sites.count, sizeof *sites.factors);
+    sites.in_backward = vt_alloc(sites.count, sizeof *sites.in_backward);
+    sites.outlived = vt_alloc(sites.count, sizeof *sites.outlived);
+    for (uint32_t i = 0; i < sites.count; i++)
+        sites.factors[i] = 1;
+    for (uint32_t i = 0; i < p->site_count; i++)
+        sites.in_backward[p->sites[i].number] = is_in_backward(p->sites[i].stack);
+    return sites;
+}
+
+void vt_fit_sites_close(struct vt_fit_sites *sites) {
+    free(sites->factors);
+    free(sites->in_backward);
+    free(sites->outlived);
+}
+
+int vt_fit_sites_scale(const struct vt_process *p, unsigned device,
+                       const struct vt_fit_wishes *wishes, struct vt_fit_sites *sites,
+                       struct vt_string *message) {
     VT_SCOPED struct seen *seen = vt_alloc(p->site_count, sizeof *seen);
     int error = 0;
-    for (uint32_t i = *count = 0; i < p->site_count; i++)
-        *count = p->sites[i].number >= *count ? p->sites[i].number + 1 : *count;
-    *factors = vt_alloc(*count, sizeof **factors);
-    for (uint32_t i = 0; i < *count; i++)
-        (*factors)[i] = 1;
     for (uint32_t i = 0; i < p->snapshot_count; i++)
         for (uint32_t j = 0; j < p->snapshots[i].owner_count; j++)
             see(&p->snapshots[i].owners[j], wishes, seen);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *s = &p->sites[i];
         bool counts = s->layer == VT_LAYER_FRAMEWORK && s->device == device;
+        seen[i].outlived = sites->outlived[s->number];
         struct vt_fit_scale *scale = counts ? scale_of(p, s, &seen[i], wishes) : NULL;
         if (!scale)
             continue;
-        (*factors)[s->number] = scale->factor;
+        sites->factors[s->number] = scale->factor;
         scale->sites++;
         scale->bytes_at_peak += s->bytes_at_peak;
     }
