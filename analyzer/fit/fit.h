@@ -32,6 +32,7 @@ struct vt_fit_scale {
     enum vt_fit_scope scope;
     char *name;
     double factor;
+    bool found;     /* something has this name, though a more specific one may decide about it */
     uint32_t sites; /* that it decides about; what they held at the recorded peak */
     uint64_t bytes_at_peak;
 };

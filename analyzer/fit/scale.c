@@ -83,6 +83,7 @@ static struct vt_fit_scale *scale_of(const struct vt_process *p, const struct vt
         bool about = scale->scope == VT_FIT_ROLE    ? !strcmp(scale->name, vt_purpose_names[role])
                      : scale->scope == VT_FIT_OWNER ? seen->owner == scale
                                                     : vt_site_wanted(s, scale->name);
+        scale->found |= about;
         if (about && (!chosen || scale->scope >= chosen->scope))
             chosen = scale;
     }
@@ -95,7 +96,7 @@ static int check(const struct vt_process *p, const struct vt_fit_scale *scale,
     enum { OWNERS_SHOWN = 8 };
     const struct vt_snapshot *snapshot = vt_process_snapshot(p);
     bool role = scale->scope == VT_FIT_ROLE;
-    if (scale->sites ||
+    if (scale->found ||
         (role && vt_kind_find(scale->name, vt_purpose_names, VT_PURPOSES) != UINT32_MAX))
         return 0;
     vt_string_format(message, "--scale %s: nothing of PyTorch's has this name; expected %s",
