@@ -95,7 +95,7 @@ const struct vt_cache_figures *vt_cache_figures(const struct vt_cache_model *m);
 
 /* Fills what the request decides of a device's segments. Returns its stream, by vt_segments_alloc's numbers.
  * `work`: pieces that may still be looked at; then the answer is not known. */
-unsigned vt_packing_find(struct vt_segments *f, unsigned device,
+unsigned vt_packing_find(const struct vt_segments *f, unsigned device,
                          const struct vt_cache_settings *settings, uint64_t request, uint64_t *work,
                          struct vt_oom_cache *found);
 

@@ -18,13 +18,13 @@ static int largest_first(const void *a, const void *b) {
 }
 
 /* An idle piece of the request's pool that is large enough, but was not used, is of another stream.
- * Chooses the request's stream: the first that has no such piece. If there is none, the segments
- * with such pieces are another stream's; or, where the log says whose they are, the request is. */
-static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t request) {
+ * Chooses the request's stream: the first that has no such piece, else a new one. */
+static unsigned choose_stream(const struct vt_segments *f, unsigned device, uint64_t request) {
     uint64_t seen = 0, has_room = 0, largest, in_use;
     struct vt_region region;
     size_t cursor = 0;
     bool small = request <= VT_CACHE_SMALL;
+    unsigned stream = 0, other = 0;
     while (vt_segments_region(f, &cursor, &region)) {
         if (region.device != device || region.small != small)
             continue;
@@ -33,24 +33,14 @@ static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t r
         if (largest >= request)
             has_room |= 1ull << region.stream;
     }
-    unsigned stream = 0, other = 1;
     while (stream < 63 && !((seen & ~has_room) >> stream & 1))
         stream++;
-    if (stream < 63 || !has_room)
-        return stream < 63 ? stream : 0;
     while (other < 63 && seen >> other & 1)
         other++;
-    for (cursor = 0; vt_segments_region(f, &cursor, &region);) {
-        if (region.device != device || region.small != small || region.stream)
-            continue;
-        vt_segments_sum(f, &region, &in_use, &largest);
-        if (largest >= request && !vt_segments_set_stream(f, &region, other))
-            return other;
-    }
-    return 0;
+    return stream < 63 ? stream : has_room ? other : 0;
 }
 
-unsigned vt_packing_find(struct vt_segments *f, unsigned device,
+unsigned vt_packing_find(const struct vt_segments *f, unsigned device,
                          const struct vt_cache_settings *settings, uint64_t request, uint64_t *work,
                          struct vt_oom_cache *found) {
     struct vt_region region;

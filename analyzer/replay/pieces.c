@@ -123,17 +123,16 @@ void vt_pieces_remove(struct vt_pieces *p, uint32_t i) {
     *VT_ADD(p->unused, p->unused_count, p->unused_room) = i;
 }
 
-/* --- heaps: each piece knows its place in them, so that it is taken out without a search --- */
+/* --- a heap: each piece knows its place in it, so that it is taken out without a search --- */
 
 struct heap {
     struct vt_idle_heap *h;
     struct vt_pieces *pieces;
-    enum vt_heap_of of;
 };
 
 static void put(struct heap heap, uint32_t at, struct vt_idle_row row) {
     heap.h->row[at] = row;
-    heap.pieces->row[row.piece].place[heap.of] = at;
+    heap.pieces->row[row.piece].place = at;
 }
 
 /* Puts `row` at `at` or above. */
@@ -156,18 +155,15 @@ static void sift_down(struct heap heap, uint32_t at, struct vt_idle_row row) {
     put(heap, at, row);
 }
 
-void vt_idle_heap_add(struct vt_idle_heap *h, struct vt_pieces *pieces, enum vt_heap_of of,
-                      uint32_t piece) {
+void vt_idle_heap_add(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece) {
     const struct vt_segment_piece *p = &pieces->row[piece];
     VT_GROW(h->row, h->count, h->room);
-    sift_up((struct heap){h, pieces, of}, h->count++,
-            (struct vt_idle_row){p->end - p->start, piece});
+    sift_up((struct heap){h, pieces}, h->count++, (struct vt_idle_row){p->end - p->start, piece});
 }
 
-void vt_idle_heap_remove(struct vt_idle_heap *h, struct vt_pieces *pieces, enum vt_heap_of of,
-                         uint32_t piece) {
-    struct heap heap = {h, pieces, of};
-    uint32_t at = pieces->row[piece].place[of];
+void vt_idle_heap_remove(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece) {
+    struct heap heap = {h, pieces};
+    uint32_t at = pieces->row[piece].place;
     struct vt_idle_row last = h->row[--h->count];
     if (at == h->count)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of segments: blocks and idle memory, by address; and heaps of idle ones, the largest first. For
+ * The pieces of segments: blocks and idle memory, by address; and a heap of idle ones, the largest first. For
  * segments.c.
  */
 #ifndef VRAMTRACE_ANALYZER_PIECES_H
@@ -13,7 +13,7 @@ struct vt_segment_piece {
     uint64_t start, end;
     uint32_t prev, next; /* by address, whether they touch or not; 0: none */
     uint32_t tower;
-    uint32_t place[2]; /* of an idle one: by enum vt_heap_of */
+    uint32_t place; /* of an idle one, in its heap */
     uint8_t device;
     bool block;
 };
@@ -42,10 +42,7 @@ uint32_t vt_pieces_floor(const struct vt_pieces *p, uint64_t address);
 uint32_t vt_pieces_insert(struct vt_pieces *p, uint32_t before, struct vt_segment_piece piece);
 void vt_pieces_remove(struct vt_pieces *p, uint32_t i);
 
-/* --- heaps: one for each device, and one for each pool of its allocator --- */
-
-/* Which of a piece's places (see pieces.h) a heap keeps: its device's heap, or its pool's. */
-enum vt_heap_of { VT_HEAP_DEVICE, VT_HEAP_POOL };
+/* --- a heap, of each device --- */
 
 /* Zero-initialized: empty. Free `row` with free(). */
 struct vt_idle_heap {
@@ -57,10 +54,8 @@ struct vt_idle_heap {
 };
 
 /* Adds a piece, or takes it out, which is in the heap. Its size must not change in between. */
-void vt_idle_heap_add(struct vt_idle_heap *h, struct vt_pieces *pieces, enum vt_heap_of of,
-                      uint32_t piece);
-void vt_idle_heap_remove(struct vt_idle_heap *h, struct vt_pieces *pieces, enum vt_heap_of of,
-                         uint32_t piece);
+void vt_idle_heap_add(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece);
+void vt_idle_heap_remove(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece);
 
 /* The size of the largest piece, in bytes; 0: empty. */
 static inline uint64_t vt_idle_heap_largest(const struct vt_idle_heap *h) {

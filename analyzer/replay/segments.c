@@ -6,7 +6,7 @@
  * search, since allocators put blocks at the start of an idle piece (see pieces.c).
  * Idle pieces are never joined across a wall, which is an end of a segment that is not mapped.
  *
- * Heaps find the largest idle piece: of a device, and of each pool (see pieces.c).
+ * A heap finds the largest idle piece of a device (see pieces.c).
  */
 #include "segments.h"
 
@@ -31,11 +31,6 @@ void vt_segments_close(struct vt_segments *f) {
         free(f->leaves[i]);
     for (unsigned i = 0; i < 256; i++) {
         struct vt_device_segments *d = &f->devices[i];
-        for (unsigned stream = 0; d->pools && stream < VT_SEGMENTS_STREAMS; stream++) {
-            free(d->pools[0][stream].row);
-            free(d->pools[1][stream].row);
-        }
-        free(d->pools);
         free(d->idle.row);
         free(d->figures.moments);
     }
@@ -131,13 +126,6 @@ static void erase_segment(struct vt_segments *f, uint64_t start) {
     memmove(f->leaves + leaf, f->leaves + leaf + 1, (f->leaf_count - leaf) * sizeof *f->leaves);
 }
 
-/* --- the largest idle piece --- */
-
-/* The idle pieces of the pool that a segment belongs to. */
-static struct vt_idle_heap *pool_of(struct vt_segments *f, const struct vt_segment *s) {
-    return &f->devices[s->device].pools[vt_segment_is_small(s)][s->stream];
-}
-
 /* --- a device's figures --- */
 
 static void keep_moment(struct vt_device_segments *d) {
@@ -217,12 +205,10 @@ void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
 static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
     const struct vt_segment_piece *piece = &f->pieces.row[i];
     struct vt_device_segments *d = &f->devices[piece->device];
-    struct vt_idle_heap *pool = pool_of(f, segment_with(f, piece->start));
     uint64_t size = piece->end - piece->start;
     if (is_wall(f, piece->start) && is_wall(f, piece->end))
         d->whole += sign > 0 ? size : -size;
-    (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(&d->idle, &f->pieces, VT_HEAP_DEVICE, i);
-    (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(pool, &f->pieces, VT_HEAP_POOL, i);
+    (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(&d->idle, &f->pieces, i);
 }
 
 /* Whether the pieces a and b, of which b is the next by address, are one idle piece. */
@@ -268,30 +254,6 @@ static uint32_t piece_with(const struct vt_segments *f, const struct vt_segment 
 
 /* --- streams --- */
 
-void vt_segments_one_stream(struct vt_segments *f) {
-    f->one_stream = true;
-}
-
-/* The stream of a new segment whose first block has this size: the first one that has no idle piece
- * for it. */
-static unsigned find_stream(const struct vt_segments *f, const struct vt_segment *s,
-                            uint64_t size) {
-    const struct vt_segment *before = s->start ? segment_with(f, s->start - 1) : NULL;
-    const struct vt_segment *next = segment_with(f, s->end);
-    const struct vt_device_segments *d = &f->devices[s->device];
-    unsigned stream = 0;
-    if (s->mapped && before && before->mapped && before->holds)
-        return before->stream;
-    if (s->mapped && next && next->mapped && next->holds)
-        return next->stream;
-    if (f->one_stream)
-        return 0;
-    while (stream < VT_SEGMENTS_STREAMS - 1 &&
-           vt_idle_heap_largest(&d->pools[vt_segment_is_small(s)][stream]) >= size)
-        stream++;
-    return stream;
-}
-
 /* The number of a stream and a pool. If there are too many, they share the last one. */
 static unsigned find_group(struct vt_segments *f, uint64_t stream, uint64_t pool) {
     unsigned at = VT_SEGMENTS_STREAMS - 1;
@@ -323,12 +285,10 @@ static void count_segment(struct vt_segments *f, unsigned stream, int sign) {
 }
 
 /* Its first block: from now on the segment counts as reserve. */
-static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t size,
+static void begin_segment(struct vt_segments *f, struct vt_segment *s,
                           const struct vt_rec_blockinfo *info) {
     struct vt_device_segments *d = &f->devices[s->device];
-    if (!d->pools)
-        d->pools = vt_alloc(2, sizeof *d->pools);
-    s->stream = (uint8_t)(info ? find_group(f, info->stream, info->pool) : find_stream(f, s, size));
+    s->stream = info ? (uint8_t)find_group(f, info->stream, info->pool) : 0;
     s->private = f->groups[s->stream].private;
     count_segment(f, s->stream, 1);
     s->holds = true;
@@ -354,7 +314,7 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
     }
     for (struct vt_segment *part = s;; part = segment_with(f, part->end)) {
         if (!part->holds) {
-            begin_segment(f, part, size, info);
+            begin_segment(f, part, info);
             begun(context, part);
         }
         if (part->end >= end)
@@ -538,27 +498,6 @@ uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device) {
                 bytes += s->end - s->start;
         }
     return bytes;
-}
-
-static void count_idle_in(struct vt_segments *f, const struct vt_region *region, int sign) {
-    for (struct vt_region_piece piece = {0}; vt_segments_next_piece(f, region, &piece);)
-        if (!piece.block)
-            count_idle(f, piece.row, sign);
-}
-
-bool vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region,
-                            unsigned stream) {
-    struct vt_segment *s;
-    if (f->groups[region->stream].told)
-        return false;
-    count_idle_in(f, region, -1);
-    for (uint64_t at = region->start; at < region->end && (s = segment_with(f, at)); at = s->end) {
-        count_segment(f, s->stream, -1);
-        s->stream = (uint8_t)stream;
-        count_segment(f, stream, 1);
-    }
-    count_idle_in(f, region, 1);
-    return true;
 }
 
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,

@@ -72,17 +72,11 @@ typedef void vt_segments_begun(void *context, const struct vt_segment *segment);
  *
  * `info`: what the log says of the block's stream and private pool. Each two of them have a number,
  * from 0, and the private pool has one, from 1. A pool whose segments are all gone is another one when
- * its address comes again. NULL: nothing. But an allocator that makes a new segment, although an idle
- * piece of another one is large enough, does so for another stream (or private pool): segments are
- * numbered accordingly. */
+ * its address comes again. NULL: nothing; then they are 0. */
 const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
                                            uint64_t ticks, const struct vt_rec_blockinfo *info,
                                            vt_segments_begun *begun, void *context);
 void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks);
-
-/* The allocator does not split some blocks (max_split_size_mb), so large idle pieces prove nothing:
- * from now on all segments of which the log says nothing count as one stream's. */
-void vt_segments_one_stream(struct vt_segments *f);
 
 /* The process asked for memory, and was refused it. */
 void vt_segments_asked(struct vt_segments *f);
@@ -117,8 +111,6 @@ bool vt_segments_next_piece(const struct vt_segments *f, const struct vt_region 
                             struct vt_region_piece *piece);
 /* Bytes of segments that are wholly idle: what the allocator could return to the driver. */
 uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device);
-/* Gives the segments of a region another stream. False: the log says whose they are. */
-bool vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region, unsigned stream);
 /* The bytes in use of a region, and the size of its largest idle piece. */
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
                      uint64_t *largest);

@@ -32,10 +32,9 @@ struct vt_device_segments {
     uint64_t requests;        /* vt_segments.requests at the last change */
     struct vt_moment changed; /* after the last change */
     struct vt_moment worse;   /* when most was pinned since that request; pinned 0: nothing was */
-    struct vt_idle_heap idle,
-        (*pools)[VT_SEGMENTS_STREAMS]; /* pools[small] has one for each stream */
-    uint64_t whole;                    /* bytes of segments that are completely idle */
-    uint64_t changes, stride;          /* a moment is kept every `stride` changes */
+    struct vt_idle_heap idle;
+    uint64_t whole;           /* bytes of segments that are completely idle */
+    uint64_t changes, stride; /* a moment is kept every `stride` changes */
     uint32_t moment_room;
 };
 
@@ -44,7 +43,6 @@ struct vt_segments {
     size_t leaf_count, leaf_room;
     struct vt_pieces pieces;
     struct vt_map walls; /* a set of addresses: the values mean nothing */
-    bool one_stream;
     struct vt_segments_group groups[VT_SEGMENTS_STREAMS];
     uint32_t privates; /* private pools so far */
     uint64_t requests; /* for memory, so far */

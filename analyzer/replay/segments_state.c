@@ -35,9 +35,6 @@ static void state_segments(struct vt_segments *f, struct vt_state *s) {
 /* The pieces that begin in a segment, from *at on, where the one before ends. `last`: that one. */
 static uint32_t state_pieces(struct vt_segments *f, struct vt_state *s,
                              const struct vt_segment *segment, uint64_t *at, uint32_t last) {
-    struct vt_device_segments *d = &f->devices[segment->device];
-    if (!d->pools)
-        d->pools = vt_alloc(2, sizeof *d->pools);
     while (*at < segment->end && !s->bad) {
         struct vt_segment_piece piece = {.start = *at, .device = segment->device};
         uint64_t word = 0;
@@ -53,11 +50,8 @@ static uint32_t state_pieces(struct vt_segments *f, struct vt_state *s,
         if (!s->loading || s->bad)
             continue;
         last = vt_pieces_insert(&f->pieces, last, piece);
-        if (piece.block)
-            continue;
-        vt_idle_heap_add(&d->idle, &f->pieces, VT_HEAP_DEVICE, last);
-        vt_idle_heap_add(&d->pools[vt_segment_is_small(segment)][segment->stream], &f->pieces,
-                         VT_HEAP_POOL, last);
+        if (!piece.block)
+            vt_idle_heap_add(&f->devices[segment->device].idle, &f->pieces, last);
     }
     return last;
 }
@@ -111,7 +105,6 @@ void vt_segments_state(struct vt_segments **segments, struct vt_state *s) {
     if (!there)
         return;
     struct vt_segments *f = *segments;
-    vt_state_bool(s, &f->one_stream);
     VT_STATE(s, f->requests);
     VT_STATE(s, f->privates);
     VT_STATE(s, f->groups);

@@ -18,7 +18,6 @@ enum { SEGMENTS = 24, SEGMENT = 4096, UNIT = 64, SLOTS = SEGMENT / UNIT, STEPS =
 struct model {
     bool there[SEGMENTS], holds[SEGMENTS];
     unsigned block[SEGMENTS][SLOTS]; /* 0: idle; else 1 + the unit at which the block begins */
-    unsigned stream[SEGMENTS];
     unsigned lost;
 };
 
@@ -40,20 +39,6 @@ static void lose(void *context, uint64_t address) {
     for (unsigned i = u; i < SLOTS && m->block[s][i] == u + 1; i++)
         m->block[s][i] = 0;
     m->lost++;
-}
-
-/* The first stream that has no idle run of `units`. */
-static unsigned stream_for(const struct model *m, unsigned units) {
-    bool has_room[SEGMENTS + 1] = {0};
-    unsigned stream = 0;
-    for (unsigned s = 0; s < SEGMENTS; s++)
-        for (unsigned u = 0, run = 0; m->there[s] && m->holds[s] && u < SLOTS; u++) {
-            run = m->block[s][u] ? 0 : run + 1;
-            has_room[m->stream[s]] |= run >= units;
-        }
-    while (has_room[stream])
-        stream++;
-    return stream;
 }
 
 static void compare(struct vt_segments *f, const struct model *m) {
@@ -117,9 +102,6 @@ static void random_allocator(void **state) {
             for (unsigned i = 0; i < SLOTS; i++)
                 assert_int_equal(m.block[s][i], 0);
             m.there[s] = false;
-        } else if (random % 31 == 0 && m.holds[s]) {
-            struct vt_region region = {.start = base_of(s), .end = base_of(s) + SEGMENT};
-            vt_segments_set_stream(f, &region, m.stream[s] = n);
         } else if (m.block[s][u]) {
             unsigned start = m.block[s][u] - 1;
             vt_segments_free(f, base_of(s) + (uint64_t)start * UNIT, step + 1);
@@ -127,7 +109,7 @@ static void random_allocator(void **state) {
                 m.block[s][i] = 0;
         } else {
             bool fits = u + n <= SLOTS;
-            unsigned first = 0, stream = m.holds[s] ? m.stream[s] : stream_for(&m, n);
+            unsigned first = 0;
             for (unsigned i = u; fits && i < u + n; i++)
                 fits = !m.block[s][i];
             const struct vt_segment *segment =
@@ -137,14 +119,11 @@ static void random_allocator(void **state) {
             if (u + n <= SLOTS) {
                 assert_int_equal(first, !m.holds[s]);
                 m.holds[s] = true;
-                m.stream[s] = stream;
             }
             for (unsigned i = u; fits && i < u + n; i++)
                 m.block[s][i] = u + 1;
-            if (segment) {
+            if (segment)
                 assert_int_equal(segment->key, s + 1);
-                assert_int_equal(segment->stream, stream);
-            }
         }
         compare(f, &m);
         if (step % 100 == 99)
@@ -225,7 +204,6 @@ static const struct vt_segment *told_segment(struct vt_segments *f, uint64_t sta
 /* Streams and pools that the log tells are told apart, whatever is idle. */
 static void told(void **state) {
     struct vt_segments *f = vt_segments_open();
-    struct vt_region region = {.start = 0x1000, .end = 0x2000};
     (void)state;
     assert_int_equal(told_segment(f, 0x1000, 0xaaa, 0)->stream, 0);
     assert_int_equal(told_segment(f, 0x2000, 0xbbb, 0)->stream, 1);
@@ -236,7 +214,6 @@ static void told(void **state) {
     assert_int_equal(s->stream << 8 | s->private, 0x301);
     s = told_segment(f, 0x6000, 0xaaa, 0x8880);
     assert_int_equal(s->stream << 8 | s->private, 0x402);
-    assert_false(vt_segments_set_stream(f, &region, 5));
     reload(&f);
     /* a pool whose segments are gone is another one when its address comes again; a stream is not */
     vt_segments_remove(f, 0x4000, 2, NULL, NULL);
