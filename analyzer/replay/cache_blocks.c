@@ -69,7 +69,7 @@ static unsigned bin_of(uint64_t size) {
 
 /* NULL: the pool has no idle block. */
 static struct vt_cache_idle *idle_of(const struct vt_cache_model *m, uint32_t pool) {
-    uint32_t i = vt_map_get(&m->by_pool, pool);
+    uint32_t i = pool < VT_CACHE_NEAR ? m->near[pool] - 1 : vt_map_get(&m->by_pool, pool);
     return i == VT_MAP_NONE ? NULL : &m->idle[i];
 }
 
@@ -100,10 +100,14 @@ static void divide(struct vt_cache_model *m, uint32_t tree, const struct vt_cach
 void vt_cache_idle_add(struct vt_cache_model *m, uint32_t i) {
     struct vt_cache_block *b = &m->blocks[i];
     unsigned bin = bin_of(b->size);
-    uint32_t pool = vt_map_add(&m->by_pool, b->pool, m->idle_count);
-    if (pool == m->idle_count)
-        *VT_ADD(m->idle, m->idle_count, m->idle_room) = (struct vt_cache_idle){0};
-    struct vt_cache_idle *idle = &m->idle[pool];
+    struct vt_cache_idle *idle = idle_of(m, b->pool);
+    if (!idle) {
+        idle = VT_ADD(m->idle, m->idle_count, m->idle_room);
+        *idle = (struct vt_cache_idle){0};
+        vt_map_put(&m->by_pool, b->pool, m->idle_count - 1);
+        if (b->pool < VT_CACHE_NEAR)
+            m->near[b->pool] = m->idle_count;
+    }
     uint32_t *at = b->mapped ? &idle->bins[bin] : &idle->unmapped;
     if (b->mapped)
         idle->used[bin / 64] |= 1ull << bin % 64;

@@ -22,7 +22,7 @@ struct vt_cache_block {
     bool used, mapped;
 };
 
-enum { VT_CACHE_BINS = 2048 };
+enum { VT_CACHE_BINS = 2048, VT_CACHE_NEAR = 64 };
 
 struct vt_cache_idle {
     uint64_t used[VT_CACHE_BINS / 64]; /* a bit for each bin that has blocks */
@@ -42,8 +42,9 @@ struct vt_cache_model {
     uint32_t count, room, unused, random;
     struct vt_cache_idle *idle; /* of each pool that had an idle block */
     uint32_t idle_count, idle_room;
-    struct vt_map by_pool; /* a pool -> its place in `idle` */
-    uint32_t *loose;       /* pools of graphs and MemPools that are gone */
+    struct vt_map by_pool;        /* a pool -> its place in `idle`; */
+    uint32_t near[VT_CACHE_NEAR]; /* 1 + that, of the first pools; 0: none */
+    uint32_t *loose;              /* pools of graphs and MemPools that are gone */
     uint32_t loose_count, loose_room;
 };
 

@@ -16,6 +16,7 @@ struct vt_segment_piece {
     uint32_t place; /* of an idle one, in its heap */
     uint8_t device;
     bool block;
+    bool wall_before, wall_after; /* it begins or ends where a segment does that is not mapped */
 };
 
 struct vt_pieces {

@@ -48,6 +48,8 @@ static inline void rise(struct vt_replay *r, struct vt_replay_book *book, unsign
 static void begin_framework(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     r->segments = vt_segments_open();
+    if (w->rehearsal) /* which looks after what is idle itself */
+        vt_segments_plain(r->segments);
     const struct vt_address *e;
     for (size_t at = 0; (e = vt_addresses_next(&r->live, &at));)
         if (vt_kind_space(e->kind) == VT_SPACE_DEVICE && vt_kind_layer(e->kind) == VT_LAYER_DRIVER)

@@ -14,14 +14,14 @@
 
 #include "segments_inside.h"
 
-static bool is_wall(const struct vt_segments *f, uint64_t address) {
-    return vt_map_get(&f->walls, address) != VT_MAP_NONE;
-}
-
 struct vt_segments *vt_segments_open(void) {
     struct vt_segments *f = vt_alloc(1, sizeof *f);
     vt_pieces_open(&f->pieces);
     return f;
+}
+
+void vt_segments_plain(struct vt_segments *f) {
+    f->plain = true;
 }
 
 void vt_segments_close(struct vt_segments *f) {
@@ -36,7 +36,6 @@ void vt_segments_close(struct vt_segments *f) {
     }
     free(f->leaves);
     vt_pieces_close(&f->pieces);
-    vt_map_free(&f->walls);
     free(f);
 }
 
@@ -160,7 +159,7 @@ static void settle(const struct vt_segments *f, struct vt_device_segments *d) {
 static void changed(struct vt_segments *f, unsigned device, uint64_t ticks) {
     struct vt_device_segments *d = &f->devices[device];
     struct vt_reserve_device *r = &d->figures;
-    if (!d->used)
+    if (!d->used || f->plain)
         return;
     settle(f, d);
     r->now.at = ticks;
@@ -206,7 +205,9 @@ static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
     const struct vt_segment_piece *piece = &f->pieces.row[i];
     struct vt_device_segments *d = &f->devices[piece->device];
     uint64_t size = piece->end - piece->start;
-    if (is_wall(f, piece->start) && is_wall(f, piece->end))
+    if (f->plain)
+        return;
+    if (piece->wall_before && piece->wall_after)
         d->whole += sign > 0 ? size : -size;
     (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(&d->idle, &f->pieces, i);
 }
@@ -215,7 +216,7 @@ static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
 static bool are_one(const struct vt_segments *f, uint32_t a, uint32_t b) {
     const struct vt_segment_piece *x = &f->pieces.row[a], *y = &f->pieces.row[b];
     return a && b && !x->block && !y->block && x->end == y->start && x->device == y->device &&
-           !is_wall(f, y->start);
+           !x->wall_after && !y->wall_before;
 }
 
 /* A new or freed piece: joined to its idle neighbours unless a wall is between. */
@@ -226,19 +227,26 @@ static void make_idle(struct vt_segments *f, uint32_t i) {
     if (are_one(f, i, after)) {
         count_idle(f, after, -1);
         row[i].end = row[after].end;
+        row[i].wall_after = row[after].wall_after;
         vt_pieces_remove(&f->pieces, after);
     }
     if (are_one(f, before, i)) {
         count_idle(f, before, -1);
         row[before].end = row[i].end;
+        row[before].wall_after = row[i].wall_after;
         vt_pieces_remove(&f->pieces, i);
         i = before;
     }
     count_idle(f, i, 1);
 }
 
-static void add_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
-    struct vt_segment_piece piece = {.start = start, .end = end, .device = (uint8_t)device};
+static void add_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device,
+                     bool walls) {
+    struct vt_segment_piece piece = {.start = start,
+                                     .end = end,
+                                     .device = (uint8_t)device,
+                                     .wall_before = walls,
+                                     .wall_after = walls};
     make_idle(f, vt_pieces_insert(&f->pieces, vt_pieces_floor(&f->pieces, start), piece));
 }
 
@@ -295,7 +303,7 @@ static void begin_segment(struct vt_segments *f, struct vt_segment *s,
     d->used = true;
     d->figures.mapped |= s->mapped;
     d->figures.now.reserved_bytes += s->end - s->start;
-    add_idle(f, s->start, s->end, s->device);
+    add_idle(f, s->start, s->end, s->device, !s->mapped);
 }
 
 const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
@@ -324,15 +332,20 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
     if (!i || f->pieces.row[i].block || f->pieces.row[i].end < end)
         return NULL;
     struct vt_segment_piece block = {.start = address, .end = end, .device = s->device};
-    struct vt_segment_piece rest = {.start = end, .end = f->pieces.row[i].end, .device = s->device};
+    struct vt_segment_piece rest = {.start = end,
+                                    .end = f->pieces.row[i].end,
+                                    .device = s->device,
+                                    .wall_after = f->pieces.row[i].wall_after};
     count_idle(f, i, -1);
     if (f->pieces.row[i].start < address) {
         f->pieces.row[i].end = address;
+        f->pieces.row[i].wall_after = false;
         count_idle(f, i, 1);
         i = vt_pieces_insert(&f->pieces, i, block);
     }
     f->pieces.row[i].end = end;
     f->pieces.row[i].block = true;
+    f->pieces.row[i].wall_after = end == rest.end && rest.wall_after;
     if (end < rest.end)
         count_idle(f, vt_pieces_insert(&f->pieces, i, rest), 1);
     f->devices[s->device].figures.now.in_use_bytes += size;
@@ -366,10 +379,6 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
                                           .key = key,
                                           .device = (uint8_t)device,
                                           .mapped = mapped});
-    if (!mapped) {
-        vt_map_put(&f->walls, start, 0);
-        vt_map_put(&f->walls, start + size, 0);
-    }
 }
 
 /* Removes the pieces from start to end; parts outside become idle. */
@@ -389,9 +398,9 @@ static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t star
         }
         /* no piece leaves its region, so these parts lie in mappings that stay */
         if (piece.start < start)
-            add_idle(f, piece.start, start, device);
+            add_idle(f, piece.start, start, device, false);
         if (piece.end > end)
-            add_idle(f, end, piece.end, device);
+            add_idle(f, end, piece.end, device, false);
         i = piece.end < end ? vt_pieces_at(&f->pieces, piece.end) : 0;
     }
 }
@@ -403,15 +412,6 @@ static void remove_segment(struct vt_segments *f, uint64_t start, uint64_t end, 
     if (s->holds) {
         cut(f, s, start, end, gone, context);
         f->devices[device].figures.now.reserved_bytes -= end - start;
-    }
-    if (!s->mapped) {
-        /* a neighbour may have a wall at the same address, and must keep it */
-        const struct vt_segment *before = start ? segment_with(f, start - 1) : NULL;
-        const struct vt_segment *after = segment_with(f, end);
-        if (!before || before->mapped)
-            vt_map_remove(&f->walls, start);
-        if (!after || after->mapped)
-            vt_map_remove(&f->walls, end);
     }
     bool held = s->holds;
     if (held)

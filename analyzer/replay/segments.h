@@ -46,6 +46,8 @@ struct vt_segments;
 
 struct vt_segments *vt_segments_open(void); /* never NULL; free with vt_segments_close */
 void vt_segments_close(struct vt_segments *f);
+/* From the begin on only what is reserved and in use counts: nothing of what is idle. Takes less time. */
+void vt_segments_plain(struct vt_segments *f);
 /* Saves them, or loads them in place of what is there, which may be NULL (base/state.h). */
 void vt_segments_state(struct vt_segments **segments, struct vt_state *s);
 

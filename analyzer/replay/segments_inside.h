@@ -42,7 +42,7 @@ struct vt_segments {
     struct vt_segments_leaf **leaves; /* segments by start */
     size_t leaf_count, leaf_room;
     struct vt_pieces pieces;
-    struct vt_map walls; /* a set of addresses: the values mean nothing */
+    bool plain; /* see vt_segments_plain */
     struct vt_segments_group groups[VT_SEGMENTS_STREAMS];
     uint32_t privates; /* private pools so far */
     uint64_t requests; /* for memory, so far */

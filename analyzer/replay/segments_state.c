@@ -46,6 +46,8 @@ static uint32_t state_pieces(struct vt_segments *f, struct vt_state *s,
         piece.end = word >> 1;
         piece.block = word & 1;
         vt_state_expect(s, piece.end > *at, "the end of a piece behind its begin");
+        piece.wall_before = !segment->mapped && piece.start == segment->start;
+        piece.wall_after = !segment->mapped && piece.end == segment->end;
         *at = piece.end;
         if (!s->loading || s->bad)
             continue;
@@ -110,7 +112,6 @@ void vt_segments_state(struct vt_segments **segments, struct vt_state *s) {
     VT_STATE(s, f->groups);
     for (unsigned i = 0; s->loading && i < VT_SEGMENTS_STREAMS; i++)
         f->groups[i].segments = 0; /* they are counted again */
-    vt_state_map(s, &f->walls, 1);
     for (unsigned d = 0; d < 256; d++)
         state_device(&f->devices[d], s);
     state_segments(f, s);
