@@ -327,15 +327,8 @@ char *vt_gate_process_name(const struct vt_process *p, bool stable) {
     return vt_printable(name.text);
 }
 
-const char *vt_gate_known_name(enum vt_gate_known known) {
-    static const char *const names[VT_GATE_KNOWNS] = {NULL, "new", "known", "larger"};
-    return names[known];
-}
-
-const char *vt_gate_known_label(enum vt_gate_known known) {
-    static const char *const labels[VT_GATE_KNOWNS] = {NULL, "NEW", "KNOWN", "LARGER"};
-    return labels[known];
-}
+const char *const vt_gate_known_names[VT_GATE_KNOWNS] = {NULL, "new", "known", "larger"};
+const char *const vt_gate_known_labels[VT_GATE_KNOWNS] = {NULL, "NEW", "KNOWN", "LARGER"};
 
 const char *vt_gate_kind(const struct vt_gate_finding *f) {
     return f->site ? vt_verdict_names[f->site->verdict] : "peak";

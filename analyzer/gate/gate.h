@@ -133,9 +133,9 @@ struct vt_gate_line vt_gate_line_of(const struct vt_gate *gate,
 /* Why it fails, in one sentence; with `stable` without what differs from run to run. Free it. */
 char *vt_gate_why(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable);
 
-/* "new", "NEW"; NULL: nothing to compare with. A constant. */
-const char *vt_gate_known_name(enum vt_gate_known known);
-const char *vt_gate_known_label(enum vt_gate_known known);
+/* "new", "NEW"; NULL: nothing to compare with. */
+extern const char *const vt_gate_known_names[VT_GATE_KNOWNS],
+    *const vt_gate_known_labels[VT_GATE_KNOWNS];
 
 /* The verdict's name, or "peak". A constant. */
 const char *vt_gate_kind(const struct vt_gate_finding *finding);

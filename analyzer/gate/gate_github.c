@@ -87,7 +87,7 @@ static void summary_row(const struct vt_gate_page *page, const struct vt_gate_sa
     const struct vt_amount *amount = &said->line->amount;
     VT_SCOPED char *frame_text =
         site ? vt_frame_text(said->process, vt_stack_main_frame(site->stack), UINT_MAX) : NULL;
-    const char *known = vt_gate_known_label(said->line->known);
+    const char *known = vt_gate_known_labels[said->line->known];
     fprintf(out, "| %s%s%s | %s | %s | ", known ? known : "", known ? ", " : "",
             vt_gate_kind(said->worst), VT_BYTES(amount->bytes),
             site ? VT_NUMBER(amount->blocks) : "");

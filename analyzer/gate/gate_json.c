@@ -49,7 +49,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         vt_json_number(j, "held_count", f->site->held_count);
         vt_json_number(j, "accepted_bytes", f->accepted_bytes);
         vt_json_part_fingerprint(j, f->group);
-        vt_json_string(j, "known", vt_gate_known_name(f->known));
+        vt_json_string(j, "known", vt_gate_known_names[f->known]);
         if (f->rule >= 0)
             vt_json_string(j, "suppression",
                            w->gate->options->suppressions->rules[f->rule].pattern);
@@ -114,7 +114,7 @@ static void leak_line(struct writer *w, const struct vt_gate_said *said) {
     vt_json_number(j, "blocks", line->amount.blocks);
     vt_json_number(j, "processes", line->processes);
     vt_json_part_fingerprint(j, said->worst->group);
-    vt_json_string(j, "known", vt_gate_known_name(line->known));
+    vt_json_string(j, "known", vt_gate_known_names[line->known]);
     vt_json_string(j, "why", said->why);
     frame(w, "own_frame", said->process, vt_stack_main_frame(said->worst->site->stack));
     for (uint32_t i = 0; vt_json_items(j, "sites", i, line->count); i++) {
@@ -140,7 +140,7 @@ static void write_failures(struct writer *w) {
         vt_json_number(j, "blocks", leak->amount.blocks);
         vt_json_number(j, "processes", leak->processes);
         vt_json_part_fingerprint(j, worst->group);
-        vt_json_string(j, "known", vt_gate_known_name(leak->known));
+        vt_json_string(j, "known", vt_gate_known_names[leak->known]);
         for (uint32_t k = 0; vt_json_objects(j, "lines", k, leak->count); k++)
             leak_line(w, &w->page->said[leak->first + k]);
         vt_json_close(j, '}');

@@ -120,7 +120,7 @@ static void leak_heading(const struct text *t, const struct vt_gate_leak *leak) 
     VT_SCOPED char *amount = vt_amount_text(leak->amount);
     VT_SCOPED_STRING words = {0};
     if (leak->known)
-        vt_string_format(&words, "%s, ", vt_gate_known_label(leak->known));
+        vt_string_format(&words, "%s, ", vt_gate_known_labels[leak->known]);
     vt_string_format(&words, "%s, %s", vt_gate_kind(said->worst), amount);
     if (leak->count > 1)
         vt_string_format(&words, ", at %u lines", leak->count);
@@ -177,7 +177,7 @@ static void more(const struct text *t, uint32_t shown) {
     for (uint32_t i = g->leaks[shown].first; i < g->line_count; i++) {
         const struct vt_gate_finding *f = &g->findings[g->lines[i].first];
         VT_SCOPED char *label =
-            vt_formatted("  %s", g->lines[i].known ? vt_gate_known_label(g->lines[i].known) : "");
+            vt_formatted("  %s", g->lines[i].known ? vt_gate_known_labels[g->lines[i].known] : "");
         if (f->site)
             line_row(t, label, &g->lines[i]);
         else

@@ -175,7 +175,7 @@ static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_s
     VT_SCOPED char *call = vt_gate_call_text(said);
     VT_SCOPED char *amount = vt_amount_text(said->line->amount);
     if (said->line->known)
-        vt_string_format(&text, "%s: ", vt_gate_known_label(said->line->known));
+        vt_string_format(&text, "%s: ", vt_gate_known_labels[said->line->known]);
     vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
                      said->line->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f),
                      said->why);
@@ -256,28 +256,29 @@ static void add_share(struct vt_string *text, uint64_t bytes, uint64_t of) {
         vt_string_format(text, ", %+.1f %%", ((double)bytes - (double)of) * 100 / (double)of);
 }
 
-/* "3.10 GiB, +3.6 % against 2.99 GiB, the median of 5 earlier runs (2.98 GiB to 3.01 GiB): more than --max-increase allows,
- * and more than they differ by chance (up to 3.05 GiB)". Free it. */
+/* "3.10 GiB, +3.7 % against 2.99 GiB, the median of 5 earlier runs (2.98 GiB to 3.01 GiB): over --max-increase 3%, and
+ * over what is chance (up to 3.05 GiB)". Free it. */
 static char *figure_text(const struct vt_gate *gate, unsigned measure, bool stable) {
     const struct vt_gate_figure *f = &gate->figures[measure];
+    uint32_t runs = gate->options->earlier->runs;
     struct vt_string text = {0};
-    bool alone = f->noise == VT_UNKNOWN;
     if (stable)
         return vt_formatted("%s in earlier runs", f->fails ? "larger than" : "as");
     vt_string_add(&text, VT_BYTES(f->bytes));
     add_share(&text, f->bytes, f->median);
     vt_string_format(&text, " against %s", VT_BYTES(f->median));
-    if (alone)
+    if (runs == 1)
         vt_string_add(&text, ", the earlier run; noise unknown");
+    else if (f->low == f->high)
+        vt_string_format(&text, " in all %u earlier runs", runs);
     else
-        vt_string_format(&text, ", the median of %u earlier runs (%s to %s)",
-                         gate->options->earlier->runs, VT_BYTES(f->low), VT_BYTES(f->high));
+        vt_string_format(&text, ", the median of %u earlier runs (%s to %s)", runs,
+                         VT_BYTES(f->low), VT_BYTES(f->high));
     if (f->fails)
         vt_string_format(&text, ": over --max-increase %g%%", gate->options->max_increase * 100);
-    if (f->fails && !alone)
-        vt_string_format(&text, " and over what is chance (%s)", VT_BYTES(f->noise));
-    else if (!alone && f->allowed != VT_UNKNOWN && f->bytes > f->allowed)
-        vt_string_format(&text, ": may be chance (up to %s)", VT_BYTES(f->noise));
+    if (f->low != f->high && f->bytes > f->allowed)
+        vt_string_format(&text, "%s chance (up to %s)",
+                         f->fails ? ", and over what is" : ": may be", VT_BYTES(f->noise));
     return text.text;
 }
 
@@ -289,7 +290,7 @@ static void count_known(const struct vt_gate *gate, struct vt_string *line) {
     for (enum vt_gate_known known = VT_GATE_NEW; known < VT_GATE_KNOWNS; known++)
         if (counts[known])
             vt_string_format(line, "%s%u %s", said++ ? ", " : " (", counts[known],
-                             vt_gate_known_name(known));
+                             vt_gate_known_names[known]);
     vt_string_add(line, said ? ")" : "");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * permute.c: what a change's p is, that many lines cost only what they must, and that no set of figures is named by more than two
- * of a hundred splits.
+ * of a hundred splits. runs.c: what a figure's state is by that.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "diff/runs.h"
+#include "diff/runs.c" /* sum_up() */
 
 #include <string.h>
 
@@ -125,9 +125,28 @@ static void random_splits(void **state) {
     assert_memory_equal(p, again, sizeof p);
 }
 
+static enum vt_runs_state state_of(uint64_t *before, uint64_t *after, double p) {
+    const uint32_t runs[2] = {5, 5};
+    struct vt_runs_figure figure = {.values = {before, after}, .p = p};
+    sum_up(&figure, runs);
+    return figure.state;
+}
+
+static void states(void **state) {
+    uint64_t same[] = {7, 7, 7, 7, 7}, other[] = {8, 8, 8, 8, 8}, noisy[] = {9, 5, 7, 8, 6};
+    (void)state;
+    assert_int_equal(state_of(same, same, 1), VT_RUNS_SAME);
+    assert_int_equal(state_of(same, other, 1),
+                     VT_RUNS_CHANGED); /* exactly, whatever noise others have */
+    assert_int_equal(state_of(same, noisy, 0.03), VT_RUNS_NOISE);
+    assert_int_equal(state_of(noisy, other, 0.008), VT_RUNS_CHANGED);
+    assert_int_equal(state_of(same, other, -1), VT_RUNS_FEW);
+    assert_int_equal(state_of(same, same, -1), VT_RUNS_SAME);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chances), cmocka_unit_test(many),
                                        cmocka_unit_test(false_alarms),
-                                       cmocka_unit_test(random_splits)};
+                                       cmocka_unit_test(random_splits), cmocka_unit_test(states)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
