@@ -24,6 +24,7 @@ static void on_fail(struct vt_walk *w, const struct vt_rec_fail *f) {
 }
 
 static void on_cacheoom(struct vt_walk *w, const struct vt_rec_cacheoom *o) {
+    w->emptied.open = false; /* the allocator made room for this, with a fraction even unasked */
     const struct vt_replay_fail *fail =
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, o, w->rehearsal);
     if (w->pictures && fail)

@@ -160,8 +160,10 @@ static unsigned place_block(struct vt_walk *w, const struct vt_event *a) {
 static void on_driver_alloc(struct vt_walk *w, const struct vt_event *a, unsigned device) {
     struct vt_replay *r = w->r;
     uint64_t size = a->size_context & VT_SIZE_MASK, ticks = vt_when_ticks(a->when);
-    if (r->segments && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
+    if (r->segments && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE) {
         vt_segments_add(r->segments, vt_event_address(a), size, a->key, device, false, ticks);
+        vt_emptied_grow(w, size);
+    }
     /* what the driver provided counts only when it is mapped: an allocator with expandable segments
      * gives the parts of a request back if one of them is refused */
     if (w->fails.pending && vt_word_kind(a->word) != VT_KIND_PHYSICAL)
@@ -189,18 +191,6 @@ static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     *VT_ADD(c->keys, c->count, c->room) = key;
 }
 
-/* A segment is about to go. Behind a refusal the allocator gives back what it can, to try again, and
- * with a threshold whatever is old; else the program has emptied the cache, by one call for all that
- * goes until something else happens. */
-static void note_emptied(struct vt_walk *w, const struct vt_segment *s) {
-    if (!s || !s->holds || s->device != vt_rehearsal_device(w->rehearsal) ||
-        vt_fails_is_open(&w->fails, w->tid) || w->r->settings.collect_from > 0 ||
-        w->emptied == 1 + (uint64_t)s->private)
-        return;
-    w->emptied = 1 + (uint64_t)s->private;
-    vt_rehearsal_empty(w->rehearsal, s->private);
-}
-
 /* A block, for the rehearsal. */
 static void rehearse(struct vt_walk *w, uint64_t address, const struct vt_replay_origin *origin) {
     unsigned device = vt_rehearsal_device(w->rehearsal);
@@ -223,11 +213,12 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     uint64_t key = a->key, address = vt_event_address(a);
     if ((!address || !size) && vt_is_no_memory(address, size, kind))
         return; /* an early tracer wrote it down */
-    w->emptied = 0;
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)
             vt_segments_free(r->segments, address, vt_when_ticks(a->when));
         device = place_block(w, a);
+        if (w->rehearsal)
+            vt_emptied_settle(w, w->requested);
     } else if (layer == VT_LAYER_DRIVER && (r->segments || w->fails.pending)) {
         on_driver_alloc(w, a, device);
     }
@@ -303,12 +294,13 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
         vt_picture_maps_falling(w);
     if (r->segments && space == VT_SPACE_DEVICE) {
         if (w->rehearsal)
-            note_emptied(w, vt_segments_with(r->segments, vt_event_address(f)));
+            vt_emptied_note(w, vt_segments_with(r->segments, vt_event_address(f)));
         vt_segments_remove(r->segments, vt_event_address(f), ticks, lose_block, w);
     }
     if (r->segments && space == VT_SPACE_BLOCK) {
         vt_segments_free(r->segments, vt_event_address(f), ticks);
-        w->emptied = 0;
+        if (w->rehearsal)
+            vt_emptied_settle(w, 0);
     }
     uint32_t *slot = vt_addresses_noted(&r->live, f->key, f->note);
     if (!slot) {
@@ -335,7 +327,7 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     if (!m->number) {
         const struct vt_segment *s = vt_segments_with(r->segments, m->address);
         if (w->rehearsal)
-            note_emptied(w, s);
+            vt_emptied_note(w, s);
         if (w->pictures && w->pictures->peak_due)
             vt_picture_maps_falling(w);
         if (w->pictures && s)
@@ -346,6 +338,7 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     const struct vt_address *physical = vt_addresses_find(&r->live, key);
     unsigned device = physical ? vt_replay_site_of(r, physical)->device : vt_when_device(m->when);
     vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
+    vt_emptied_grow(w, m->size);
     if (w->pictures)
         vt_pictures_mapping(w, m, physical, device);
     if (w->fails.pending)

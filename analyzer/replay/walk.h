@@ -51,6 +51,26 @@ void vt_fails_drop(struct vt_replay *r);    /* frees the replay's fails */
 void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                     struct vt_state *s);
 
+/* --- emptied.c: whether the program emptied PyTorch's cache; only with a rehearsal --- */
+
+/* Segments that returned to the driver, one after the other. Start it as {0}. */
+struct vt_emptied {
+    uint64_t pool;     /* 1 + the private pool that they were of; 0: something else came since */
+    bool open;         /* the next request tells who gave them back */
+    bool small;        /* one was not of the large pool */
+    uint64_t reserved; /* before the first of them went */
+    uint64_t grown;    /* by what the driver provided since */
+};
+
+struct vt_walk;
+/* A segment is about to go; NULL: it is none. */
+void vt_emptied_note(struct vt_walk *w, const struct vt_segment *s);
+/* The driver provided memory. */
+void vt_emptied_grow(struct vt_walk *w, uint64_t size);
+/* A block is about to be given out, for which `requested` bytes were asked; 0: something else
+ * happens. */
+void vt_emptied_settle(struct vt_walk *w, uint64_t requested);
+
 /* --- the walk --- */
 
 struct vt_walk {
@@ -79,8 +99,7 @@ struct vt_walk {
     uint16_t block_hook;             /* and its hook */
     uint32_t info_tid;               /* whose block `info` is of */
     struct vt_rec_blockinfo info;    /* the last one */
-    uint64_t
-        emptied; /* 0, or 1 + the private pool of which segments were given back last, and nothing else since */
+    struct vt_emptied emptied;
     unsigned age_shift;
     uint64_t age_ticks;                  /* the last time for which it is large enough */
     uint64_t now;                        /* ticks of the current event */

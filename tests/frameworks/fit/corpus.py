@@ -32,8 +32,9 @@ PEAK_PERCENT, PEAKS_RIGHT, OUTCOMES_RIGHT, SCALED_PERCENT = 1.0, 0.95, 0.98, 3.0
 # With these the recording must say what the program needs with twice the batch.
 SCALES = ("role:activations=2", "role:batch=2")
 # How each program is recorded: the setting, and whether on the smallest card that it ran on with that, where requests fail and
-# are tried again.
-RECORDINGS = {"default": ("default", False), "expandable": ("expandable", False), "narrow": ("default", True)}
+# are tried again, or segments are collected.
+RECORDINGS = {"default": ("default", False), "expandable": ("expandable", False), "narrow": ("default", True),
+              "collecting": ("gc", True)}
 
 
 class Machine:

@@ -476,14 +476,58 @@ static void emptied_cache(void **state) {
     }
 }
 
+/* With a fraction of a device of 100 MiB the allocator gives segments back by itself: if the next
+ * request would pass it, or, with a threshold, if what is reserved has passed that. */
+static void emptied_by_fraction(void **state) {
+    static const struct {
+        const char *conf;
+        uint64_t idle, next; /* MiB: a segment that returns, and the one after it */
+        bool other;          /* something else happens between the two */
+        unsigned expected;   /* the sum: the rehearsal has both at once */
+    } rows[] = {
+        {"per_process_memory_fraction:0.75", 30, 40, false, 40},
+        {"per_process_memory_fraction:0.75", 30, 50, false, 80},
+        {"per_process_memory_fraction:0.75", 30, 50, true, 50},
+        {"garbage_collection_threshold:0.2", 30, 40, false, 40},
+        {"garbage_collection_threshold:0.2,per_process_memory_fraction:0.9", 30, 40, false, 70},
+        {"garbage_collection_threshold:0.5,per_process_memory_fraction:0.9", 30, 40, false, 40},
+    };
+    static const char name[] = "PYTORCH_CUDA_ALLOC_CONF";
+    struct vt_maker m;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vt_rec_env env = {.name_bytes = sizeof name - 1,
+                                 .value_bytes = (uint32_t)strlen(rows[i].conf)};
+        maker_start(&m);
+        put_parts(&m, 0, &env, sizeof env, VT_REC_ENV, name, env.name_bytes, rows[i].conf,
+                  env.value_bytes);
+        maker_device(&m, 0, 0, 100 M, "GPU");
+        put_told(&m, A, rows[i].idle M, rows[i].idle M, 0, 0);
+        put_told(&m, A + (1ull << 36), 1 M, 1 M, 0, 0);
+        maker_free_at(&m, 0, 0, VT_KIND_BLOCK, A);
+        maker_free_at(&m, 0, 0, VT_KIND_DEVICE, A);
+        if (rows[i].other)
+            maker_free_at(&m, 0, 0, VT_KIND_BLOCK, A + (1ull << 36));
+        put_told(&m, B, rows[i].next M, rows[i].next M, 0, 0);
+        assert_int_equal(rehearsed(&m), rows[i].expected + 2); /* a small segment beside them */
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_slow_books), cmocka_unit_test(frees_come_first),
-        cmocka_unit_test(spaces_are_apart),   cmocka_unit_test(replacement),
-        cmocka_unit_test(contexts_end),       cmocka_unit_test(windows),
-        cmocka_unit_test(ids_are_stable),     cmocka_unit_test(callers_count),
-        cmocka_unit_test(failures),           cmocka_unit_test(lost_once),
-        cmocka_unit_test(told_blocks),        cmocka_unit_test(emptied_cache),
+        cmocka_unit_test(against_slow_books),
+        cmocka_unit_test(frees_come_first),
+        cmocka_unit_test(spaces_are_apart),
+        cmocka_unit_test(replacement),
+        cmocka_unit_test(contexts_end),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(ids_are_stable),
+        cmocka_unit_test(callers_count),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(lost_once),
+        cmocka_unit_test(told_blocks),
+        cmocka_unit_test(emptied_cache),
+        cmocka_unit_test(emptied_by_fraction),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
