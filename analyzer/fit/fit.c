@@ -179,10 +179,6 @@ static void take_row(const struct vt_fit *fit, const struct vt_replay *replay,
     row->peak_reserved_bytes = result->peak_reserved;
     row->peak_bytes = result->peak_bytes + vt_known(fit->driver_bytes);
     row->fits = !failed->happened;
-    row->failed_at = row->missing_bytes = VT_UNKNOWN;
-    row->phase_number = 0;
-    row->phase = NULL;
-    row->site = NULL;
     if (row->fits)
         return;
     row->failed_at = vt_clock_ns(clock, failed->ticks);
@@ -214,7 +210,7 @@ static int rehearse(struct vt_fit *fit, const struct plan *plan, bool scaled,
                               (struct vt_replay_wishes){.rehearsal = r}, &replay, message);
     if (!error && !scaled)
         prove(fit, vt_rehearsal_result(r, AS_RECORDED));
-    for (uint32_t i = 0; i < fit->row_count && !error; i++)
+    for (uint32_t i = 0; i < fit->row_count && !error && scaled == (fit->scale_count > 0); i++)
         take_row(fit, &replay, vt_clock_of(&plan->log), vt_rehearsal_result(r, ROWS + i),
                  &fit->rows[i]);
     const struct vt_rehearsal_result *all = vt_rehearsal_result(r, WITHOUT_LIMIT);

@@ -147,11 +147,13 @@ static void write_smaller(const struct vt_text *t, const struct vt_fit *fit) {
 
 static void write_rows(const struct vt_text *t, const struct vt_fit *fit) {
     bool usual = fit->rows[0].memory.here;
+    bool idle = fit->smallest && fit->smallest->usable_bytes < fit->needs_bytes;
+    VT_SCOPED char *smallest = vt_formatted(
+        "smallest usual card that fits: %s%s%s", fit->smallest ? fit->smallest->name : "none",
+        idle ? ", without the idle cache" : "",
+        fit->process->simulated ? "; a guide, since kernels did not run" : "");
     if (fit->sure && usual)
-        fprintf(t->out, "%s: %s\n",
-                fit->process->simulated ? "a guide, since kernels did not run: smallest usual card"
-                                        : "smallest usual card that fits",
-                fit->smallest ? fit->smallest->name : "none");
+        vt_text_wrap(t, NULL, 0, smallest);
     for (uint32_t i = 0; i < fit->row_count && (!usual || fit->rows[i].memory.here) &&
                          fit->rows[i].peak_bytes != VT_UNKNOWN;)
         i += write_memory(t, fit, i);

@@ -36,20 +36,14 @@ static void see(const struct vt_memory_owner *owner, const struct vt_fit_wishes 
     }
 }
 
-static bool is_in_optimizer(const struct vt_stack *stack) {
-    for (uint32_t i = 0; i < stack->count; i++) {
-        const char *file = vt_stack_frame(stack, i)->file;
-        if (file && strstr(file, "torch/optim/"))
-            return true;
+/* Whether a frame is of an optimizer; or, `backward`, of the thread that waits for a backward pass. */
+static bool is_inside(const struct vt_stack *stack, bool backward) {
+    bool found = false;
+    for (uint32_t i = 0; i < stack->count && !found; i++) {
+        const struct vt_frame *f = vt_stack_frame(stack, i);
+        found = backward ? f->waiting : f->file && strstr(f->file, "torch/optim/");
     }
-    return false;
-}
-
-static bool is_in_backward(const struct vt_stack *stack) {
-    for (uint32_t i = 0; i < stack->count; i++)
-        if (vt_stack_frame(stack, i)->waiting)
-            return true;
-    return false;
+    return found;
 }
 
 /* Whether its blocks come and go: it was given more than once what it ever held, or nothing of it lived
@@ -63,7 +57,7 @@ static bool is_transient(const struct vt_process *p, const struct vt_site *s) {
 static enum vt_purpose role_of(const struct vt_process *p, const struct vt_site *s,
                                const struct seen *seen) {
     enum vt_purpose role = VT_PURPOSE_OTHER;
-    if (is_in_optimizer(s->stack))
+    if (is_inside(s->stack, false))
         return VT_PURPOSE_OPTIMIZER;
     for (unsigned i = 0; i < VT_PURPOSE_OTHER; i++)
         if (seen->bytes[i] && (role == VT_PURPOSE_OTHER || seen->bytes[i] > seen->bytes[role]))
@@ -120,7 +114,7 @@ struct vt_fit_sites vt_fit_sites_open(const struct vt_process *p) {
     for (uint32_t i = 0; i < sites.count; i++)
         sites.factors[i] = 1;
     for (uint32_t i = 0; i < p->site_count; i++)
-        sites.in_backward[p->sites[i].number] = is_in_backward(p->sites[i].stack);
+        sites.in_backward[p->sites[i].number] = is_inside(p->sites[i].stack, true);
     return sites;
 }
 
