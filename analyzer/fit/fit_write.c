@@ -13,7 +13,7 @@
 
 /* Whether the program would have gone on. */
 static bool ends_early(const struct vt_fit *fit) {
-    return fit->oom || fit->process->ending.how != VT_END_EXITED;
+    return fit->oom || !vt_ended_well(fit->process->ending);
 }
 
 static void write_head(const struct vt_text *t, const struct vt_fit *fit) {
