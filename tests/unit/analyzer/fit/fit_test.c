@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fit.c: what a GPU would have measured is put into the model of a recorded run of the stand-in for PyTorch's
+ * allocator, 94 MiB: the driver's own share, other processes, events that are missing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "../analyzer/build.h"
+#include "../analyzer/fit/fit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+struct run {
+    struct vt_model model;
+    struct vt_process *process;
+    struct vt_device *device;
+    char *log;
+    struct vt_fit fit;
+    struct vt_string message;
+};
+
+static int open_run(void **state) {
+    struct run *r = calloc(1, sizeof *r);
+    const char *src = getenv("SRC");
+    r->log = vt_formatted("%s/tests/logs/v13/blockinfo.vtl", src ? src : ".");
+    int error = vt_build_model(&(const char *){r->log}, 1, &(struct vt_model_options){.device = -1},
+                               &r->model, &r->message);
+    *state = r;
+    if (error)
+        return error;
+    r->process = &r->model.processes[0];
+    r->device = &r->process->devices[0];
+    return 0;
+}
+
+static int close_run(void **state) {
+    struct run *r = *state;
+    vt_fit_free(&r->fit);
+    vt_build_free(&r->model);
+    vt_string_free(&r->message);
+    free(r->log);
+    free(r);
+    return 0;
+}
+
+static int make(struct run *r, uint64_t mib, const char *const *confs, uint32_t count) {
+    struct vt_fit_memory memory = {.bytes = mib * MIB, .usable_bytes = mib * MIB};
+    struct vt_fit_wishes wishes = {
+        .memory = &memory, .memory_count = mib > 0, .confs = confs, .conf_count = count};
+    vt_fit_free(&r->fit);
+    return vt_fit_make(r->process, r->device, &wishes, &r->fit, &r->message);
+}
+
+static void as_recorded(void **state) {
+    struct run *r = *state;
+    assert_int_equal(make(r, 0, NULL, 0), 0);
+    assert_true(r->fit.sure && r->fit.torch);
+    assert_float_equal(r->fit.deviation, 0, 0);
+    assert_int_equal(r->fit.needs_bytes, 94 * MIB);
+    assert_int_equal(r->fit.row_count, 13);
+    assert_true(r->fit.rows[0].memory.here && r->fit.rows[0].recorded && r->fit.rows[0].fits);
+    assert_string_equal(r->fit.rows[1].conf, "expandable_segments:True");
+    assert_string_equal(r->fit.smallest->name, "8 GiB");
+}
+
+/* It is part of the needs, and of each card that much is gone. */
+static void the_drivers_share(void **state) {
+    struct run *r = *state;
+    r->process->simulated = false;
+    r->device->untracked_bytes = 500 * MIB;
+    assert_int_equal(make(r, 593, NULL, 0), 0);
+    assert_int_equal(r->fit.needs_bytes, 594 * MIB);
+    assert_false(r->fit.rows[0].fits);
+    assert_int_equal(r->fit.rows[0].missing_bytes, MIB);
+    assert_int_equal(make(r, 594, NULL, 0), 0);
+    assert_true(r->fit.rows[0].fits);
+    assert_int_equal(r->fit.rows[0].peak_bytes, 594 * MIB);
+    assert_int_equal(r->fit.rows[0].peak_reserved_bytes, 94 * MIB);
+}
+
+static void other_processes(void **state) {
+    struct run *r = *state;
+    r->process->simulated = false;
+    r->device->other_processes_bytes = r->device->total_bytes - 100 * MIB;
+    assert_int_equal(make(r, 0, NULL, 0), 0);
+    assert_int_equal(r->fit.rows[0].memory.usable_bytes, 100 * MIB);
+    assert_true(r->fit.rows[0].fits);
+    r->device->other_processes_bytes += 10 * MIB; /* it did not run like that */
+    assert_int_equal(make(r, 0, NULL, 0), 0);
+    assert_false(r->fit.sure);
+    assert_non_null(strstr(r->fit.why, "% off"));
+    assert_true(r->fit.from_bytes <= 94 * MIB && r->fit.to_bytes >= 94 * MIB);
+}
+
+static void missing_events(void **state) {
+    struct run *r = *state;
+    r->process->dropped_events = 3;
+    assert_int_equal(make(r, 0, NULL, 0), 0);
+    assert_false(r->fit.sure);
+    assert_true(isnan(r->fit.deviation));
+    assert_non_null(strstr(r->fit.why, "3 events"));
+    assert_int_equal(r->fit.to_bytes, VT_UNKNOWN);
+    assert_int_equal(r->fit.rows[0].peak_bytes, VT_UNKNOWN);
+    assert_null(r->fit.smallest);
+}
+
+static void wishes(void **state) {
+    static const char *confs[300];
+    struct run *r = *state;
+    for (size_t i = 0; i < sizeof confs / sizeof *confs; i++)
+        confs[i] = "";
+    assert_int_equal(make(r, 100, confs, 300), -EINVAL);
+    assert_non_null(strstr(r->message.text, "at most 254 rows, found 300"));
+    assert_int_equal(make(r, 100, confs, 254), 0);
+    confs[1] = "no_such_setting:1";
+    assert_int_equal(make(r, 100, confs, 2), -EINVAL);
+    assert_non_null(strstr(r->message.text, "no_such_setting"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(as_recorded, open_run, close_run),
+        cmocka_unit_test_setup_teardown(the_drivers_share, open_run, close_run),
+        cmocka_unit_test_setup_teardown(other_processes, open_run, close_run),
+        cmocka_unit_test_setup_teardown(missing_events, open_run, close_run),
+        cmocka_unit_test_setup_teardown(wishes, open_run, close_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
