@@ -19,11 +19,9 @@ struct vt_cache_model *vt_cache_open(const struct vt_cache_settings *settings, u
     const uint64_t most = (uint64_t)VT_CACHE_LARGE_SEGMENT << 20;
     *m = (struct vt_cache_model){.settings = *settings, .usable = usable, .random = 2463534242u};
     m->allowed = settings->fraction < 1 && device_bytes < most
-                     ? (uint64_t)(settings->fraction * (double)device_bytes)
+                     ? (uint64_t)(settings->fraction * (double)device_bytes + 0.5)
                      : UINT64_MAX;
-    m->range_bytes = device_bytes < most / 2
-                         ? round_up(device_bytes + device_bytes / 8, settings->large_segment)
-                         : most;
+    m->range_bytes = device_bytes < most / 2 ? device_bytes + device_bytes / 8 : most;
     m->blocks = vt_alloc(m->room = 64, sizeof *m->blocks);
     m->count = 1; /* 0 is none */
     return m;
@@ -166,11 +164,12 @@ static uint32_t new_addresses(struct vt_cache_model *m, uint32_t pool, uint64_t 
         if (has_addresses(m, from, size))
             return extend(m, from, size);
     }
-    if (size > m->range_bytes)
+    uint64_t bytes = round_up(m->range_bytes, granule(m, pool));
+    if (size > bytes)
         return 0;
-    i = vt_cache_block_new(
-        m, (struct vt_cache_block){.address = m->end, .size = m->range_bytes, .pool = pool});
-    m->end += m->range_bytes;
+    i = vt_cache_block_new(m,
+                           (struct vt_cache_block){.address = m->end, .size = bytes, .pool = pool});
+    m->end += round_up(bytes, 2 * m->settings.large_segment); /* a multiple of both granules */
     vt_cache_idle_add(m, i);
     return extend(m, i, size);
 }

@@ -202,6 +202,21 @@ static void collection(void **state) {
     vt_cache_close(m);
 }
 
+/* Pieces of expandable segments are counted from where their range begins, whatever their size. */
+static void uneven_pieces(void **state) {
+    (void)state;
+    struct vt_cache_model *m =
+        open_with(read_as("large_segment_size_mb:13,expandable_segments:True", NULL), UINT64_MAX);
+    assert_true(alloc(m, 5 * MIB, 0) && reserved(m) == 13 * MIB);
+    uint32_t small = alloc(m, MIB, 1), large = alloc(m, 30 * MIB, 1);
+    assert_true(reserved(m) == (13 + 2 + 39) * MIB);
+    vt_cache_free(m, small);
+    vt_cache_free(m, large);
+    vt_cache_empty(m, 0);
+    assert_true(reserved(m) == 13 * MIB);
+    vt_cache_close(m);
+}
+
 /* A graph's pool serves nobody else, and is kept until the graph is gone. */
 static void private_pools(void **state) {
     (void)state;
@@ -362,21 +377,14 @@ static void outlives_backward(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(pools),
-        cmocka_unit_test(releases),
-        cmocka_unit_test(expandable),
-        cmocka_unit_test(max_split),
-        cmocka_unit_test(rounding),
-        cmocka_unit_test(fraction),
-        cmocka_unit_test(collection),
-        cmocka_unit_test(private_pools),
-        cmocka_unit_test(outside),
-        cmocka_unit_test(hostile),
-        cmocka_unit_test(rows_alone),
-        cmocka_unit_test(scaled),
-        cmocka_unit_test(outlives_backward),
+        cmocka_unit_test(settings),      cmocka_unit_test(refusals),
+        cmocka_unit_test(pools),         cmocka_unit_test(releases),
+        cmocka_unit_test(expandable),    cmocka_unit_test(max_split),
+        cmocka_unit_test(rounding),      cmocka_unit_test(fraction),
+        cmocka_unit_test(collection),    cmocka_unit_test(uneven_pieces),
+        cmocka_unit_test(private_pools), cmocka_unit_test(outside),
+        cmocka_unit_test(hostile),       cmocka_unit_test(rows_alone),
+        cmocka_unit_test(scaled),        cmocka_unit_test(outlives_backward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
