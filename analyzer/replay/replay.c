@@ -333,8 +333,8 @@ static uint64_t sure_until(const struct vt_log_header *h) {
 
 const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t count,
                                      const char **name) {
-    static const char *const names[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
-                                        "PYTORCH_HIP_ALLOC_CONF"};
+    static const char *const names[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF",
+                                        "PYTORCH_ALLOC_CONF"}; /* PyTorch takes the first, too */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t j = 0; j < count; j++)
             if (!strcmp(variables[j].name, *name = names[i]) && variables[j].value[0])

@@ -163,7 +163,7 @@ size_t max_split = SIZE_MAX;
 bool expandable;
 
 const char *setting(const char *name) {
-    for (const char *variable : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"})
+    for (const char *variable : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
         if (const char *value = getenv(variable))
             if (const char *found = strstr(value, name))
                 return found + strlen(name) + 1;

@@ -513,6 +513,17 @@ static void emptied_by_fraction(void **state) {
     }
 }
 
+/* Of several variables PyTorch reads one. */
+static void settings_variable(void **state) {
+    static const struct vt_variable variables[] = {{"PYTORCH_ALLOC_CONF", "max_split_size_mb:64"},
+                                                   {"PYTORCH_CUDA_ALLOC_CONF", "backend:native"}};
+    const char *name;
+    (void)state;
+    assert_string_equal(vt_replay_torch_settings(variables, 2, &name), "backend:native");
+    assert_string_equal(name, "PYTORCH_CUDA_ALLOC_CONF");
+    assert_string_equal(vt_replay_torch_settings(variables, 1, &name), "max_split_size_mb:64");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_slow_books),
@@ -528,6 +539,7 @@ int main(void) {
         cmocka_unit_test(told_blocks),
         cmocka_unit_test(emptied_cache),
         cmocka_unit_test(emptied_by_fraction),
+        cmocka_unit_test(settings_variable),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
