@@ -46,11 +46,12 @@ static bool is_inside(const struct vt_stack *stack, bool backward) {
     return found;
 }
 
-/* Whether its blocks come and go: it was given more than once what it ever held, or nothing of it lived
- * for most of the run. */
+/* Whether its blocks come and go: most of what it was given was given back, also if variables of a loop
+ * outside of any function still have the last round's; or nothing of it lived for most of the run. */
 static bool is_transient(const struct vt_process *p, const struct vt_site *s) {
     uint64_t rest = s->first_at == VT_UNKNOWN ? 0 : vt_beyond(p->duration, s->first_at);
-    return s->allocated_bytes / 2 >= s->peak_bytes ||
+    uint64_t held = s->live_bytes > s->held_bytes ? s->live_bytes : s->held_bytes;
+    return (s->alloc_count > 1 && s->allocated_bytes / 2 >= held) ||
            (!s->live_count && s->longest_life != VT_UNKNOWN && s->longest_life <= rest / 2);
 }
 

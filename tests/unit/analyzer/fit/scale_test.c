@@ -31,6 +31,7 @@ static struct vt_site site(uint32_t number, unsigned frame, uint64_t allocated, 
                         .bytes_at_peak = peak,
                         .alloc_count = 10,
                         .live_count = allocated == peak,
+                        .live_bytes = allocated == peak ? peak : 0,
                         .longest_life = VT_UNKNOWN};
     snprintf(s.name, sizeof s.name, "%x000", number + 10);
     return s;
@@ -47,9 +48,11 @@ static double factor_of(uint32_t number, struct vt_fit_scale *scales, uint32_t c
                                     .site_count = 1};
     struct vt_snapshot snapshot = {.owners = &owner, .owner_count = 1};
     struct vt_site sites[SITES] = {site(WEIGHTS, 1, 100, 100),   site(STATE, 0, 200, 200),
-                                   site(TEMPORARY, 0, 900, 90),  site(ACTIVATION, 1, 1000, 50),
+                                   site(TEMPORARY, 0, 900, 90),  site(ACTIVATION, 1, 1000, 600),
                                    site(GRADIENT, 2, 1000, 100), site(INNER, 2, 1000, 70),
                                    site(KEPT, 1, 300, 300),      site(DRIVER, 1, 4000, 400)};
+    sites[ACTIVATION].live_count = 1; /* a variable still has the last round's */
+    sites[ACTIVATION].live_bytes = 300;
     struct vt_process p = {.sites = sites,
                            .site_count = SITES,
                            .snapshots = &snapshot,
