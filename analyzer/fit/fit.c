@@ -65,6 +65,7 @@ static void take_known(struct vt_fit *fit) {
     if (oom && !vt_ended_well(p->ending) && oom->outcome != VT_OOM_RECOVERED &&
         oom->device == d->ordinal)
         fit->oom = oom;
+    fit->ended_early = !vt_ended_well(p->ending);
 }
 
 /* --- the rows --- */

@@ -67,9 +67,10 @@ struct vt_fit_row {
 struct vt_fit {
     const struct vt_process *process;
     const struct vt_device *device;
-    uint32_t processes;       /* of the run, of which this one needs most */
-    bool torch;               /* it has PyTorch's allocator; else rows are by driver memory */
-    const char *settings;     /* recorded */
+    uint32_t processes;   /* of the run, of which this one needs most */
+    bool torch;           /* it has PyTorch's allocator; else rows are by driver memory */
+    const char *settings; /* recorded */
+    bool ended_early;     /* it would have gone on, or goes on: what it needs then is not known */
     const struct vt_oom *oom; /* at which the run ended; NULL */
 
     double
@@ -82,7 +83,7 @@ struct vt_fit {
     /* without a limit: in all, PyTorch's, beside it, to fill the driver's pages */
     uint64_t needs_bytes, reserved_bytes, outside_bytes, rounding_bytes;
     uint64_t driver_bytes;              /* context and code, as measured; VT_UNKNOWN */
-    const struct vt_fit_card *smallest; /* usual card that fits; NULL: none */
+    const struct vt_fit_card *smallest; /* usual card that fits, up to an early end; NULL */
 
     const struct vt_fit_scale *scales;
     uint32_t scale_count;

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the program would have gone on. */
-static bool ends_early(const struct vt_fit *fit) {
-    return fit->oom || !vt_ended_well(fit->process->ending);
-}
-
 static void write_head(const struct vt_text *t, const struct vt_fit *fit) {
     VT_SCOPED_STRING command = {0};
     vt_text_command(fit->process, t->width, &command);
@@ -51,14 +46,13 @@ static void write_needs(const struct vt_text *t, const struct vt_fit *fit) {
                  {vt_known(fit->driver_bytes), "context"}};
     VT_SCOPED_STRING text = {0};
     vt_string_format(&text, "needs %s%s",
-                     !fit->sure && fit->to_bytes == VT_UNKNOWN ? "at least " : "",
+                     (fit->sure ? fit->ended_early : fit->to_bytes == VT_UNKNOWN) ? "at least "
+                                                                                  : "",
                      VT_BYTES(fit->sure ? fit->needs_bytes : fit->from_bytes));
     if (!fit->sure && fit->to_bytes != VT_UNKNOWN)
         vt_string_format(&text, " to %s", VT_BYTES(fit->to_bytes));
     if (!fit->sure)
         vt_string_format(&text, ": %s, so no yes or no", fit->why);
-    else if (ends_early(fit))
-        vt_string_add(&text, " up to there");
     for (unsigned i = 0, listed = 0; i < sizeof parts / sizeof *parts && fit->sure; i++)
         if (parts[i].bytes)
             vt_string_format(&text, "%s%s %s", listed++ ? ", " : ": ", VT_BYTES(parts[i].bytes),
@@ -107,7 +101,7 @@ static void write_row(const struct vt_text *t, const struct vt_fit *fit,
     fprintf(t->out, "%10s %13s  %s%s%s%s\n", VT_BYTES(row->peak_bytes),
             bounded && fit->sure ? spare : "", vt_text_style(t, VT_STYLE_GOOD),
             fit->sure ? "fits" : "", vt_text_style(t, VT_STYLE_NONE),
-            ends_early(fit)                       ? " up to there"
+            fit->ended_early                      ? " up to there"
             : row->peak_bytes < most - most / 100 ? ", saves memory"
                                                   : "");
 }
@@ -148,10 +142,13 @@ static void write_smaller(const struct vt_text *t, const struct vt_fit *fit) {
 static void write_rows(const struct vt_text *t, const struct vt_fit *fit) {
     bool usual = fit->rows[0].memory.here;
     bool idle = fit->smallest && fit->smallest->usable_bytes < fit->needs_bytes;
+    bool at_least = fit->ended_early && fit->smallest;
     VT_SCOPED char *smallest = vt_formatted(
-        "smallest usual card that fits: %s%s%s", fit->smallest ? fit->smallest->name : "none",
+        "%s: %s%s%s%s%s", fit->ended_early ? "usual card" : "smallest usual card",
+        at_least ? "at least " : "", fit->smallest ? fit->smallest->name : "none of them",
         idle ? ", without the idle cache" : "",
-        fit->process->simulated ? "; a guide, since kernels did not run" : "");
+        at_least ? "; the run ended early and may need more" : "",
+        fit->process->simulated ? " (a guide only: kernels did not run)" : "");
     if (fit->sure && usual)
         vt_text_wrap(t, NULL, 0, smallest);
     for (uint32_t i = 0; i < fit->row_count && (!usual || fit->rows[i].memory.here) &&
@@ -172,7 +169,7 @@ void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out) {
     write_needs(&t, fit);
     write_rows(&t, fit);
     VT_SCOPED char *unknown = vt_formatted(
-        "%s%s%s", ends_early(fit) ? "what would have come after that; " : "",
+        "%s%s%s", fit->ended_early ? "what would have come after that; " : "",
         fit->process->simulated
             ? "since kernels did not run: sizes that depend on data, library workspaces, the "
               "context"
@@ -212,6 +209,7 @@ void vt_fit_json(const struct vt_fit *fit, FILE *out) {
     vt_json_string(&j, "schema", "vramtrace-fit/1");
     vt_json_string(&j, "log", fit->process->log);
     vt_json_number(&j, "until_ns", fit->process->duration);
+    vt_json_boolean(&j, "complete", !fit->ended_early);
     vt_json_boolean(&j, "simulated", fit->process->simulated);
     vt_json_part_ordinal(&j, "device", fit->device->ordinal);
     vt_json_string(&j, "allocator", fit->torch ? "PyTorch" : NULL);
@@ -227,7 +225,8 @@ void vt_fit_json(const struct vt_fit *fit, FILE *out) {
     vt_json_number(&j, "outside_bytes", fit->outside_bytes);
     vt_json_number(&j, "rounding_bytes", fit->rounding_bytes);
     vt_json_number(&j, "driver_bytes", fit->driver_bytes);
-    vt_json_number(&j, "smallest_card_bytes", fit->smallest ? fit->smallest->bytes : VT_UNKNOWN);
+    vt_json_number(&j, "smallest_card_bytes",
+                   fit->smallest && !fit->ended_early ? fit->smallest->bytes : VT_UNKNOWN);
     for (uint32_t i = 0; vt_json_objects(&j, "scaled", i, fit->scale_count); i++) {
         vt_json_string(&j, "scale", fit->scales[i].text);
         vt_json_number(&j, "sites", fit->scales[i].sites);
