@@ -87,9 +87,8 @@ static int answer(const struct options *o, const struct vt_model *model) {
         return VT_STATUS_USAGE;
     }
     vt_progress_allow();
-    int error = vt_fit_make(process, device, &o->wishes, &fit, &message);
+    int error = vt_fit_make(model, process, device, &o->wishes, &fit, &message);
     vt_progress_end();
-    fit.processes = model->process_count;
     if (!error && o->json)
         vt_fit_json(&fit, stdout);
     else if (!error)

@@ -50,6 +50,52 @@ static char *missing_events(const struct vt_process *p) {
     return p->gaps ? vt_strdup("the log is cut off or damaged") : NULL;
 }
 
+/* The peak of another process on this GPU, if it was there at a moment of the day; else 0. */
+static uint64_t peak_beside(const struct vt_fit *fit, const struct vt_process *p, uint64_t at) {
+    bool there = p != fit->process && p->started_at <= at && at - p->started_at <= p->duration;
+    for (uint32_t i = 0; there && fit->device->uuid && i < p->device_count; i++)
+        if (vt_same_text(p->devices[i].uuid, fit->device->uuid))
+            return p->devices[i].peak_bytes +
+                   (p->simulated ? 0 : vt_known(p->devices[i].untracked_bytes));
+    return 0;
+}
+
+/* Recorded processes that shared the GPU: those of the moment at which their peaks are most. A moment
+ * at which all of some are there is the start of the last of them. */
+static void take_sharers(struct vt_fit *fit, const struct vt_model *model) {
+    const struct vt_process *self = fit->process;
+    fit->sharers = 1;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        uint64_t at = model->processes[i].started_at, sum = 0;
+        uint32_t count = 1;
+        fit->processes += model->processes[i].device_count > 0;
+        at = at > self->started_at ? at : self->started_at;
+        for (uint32_t j = 0; j < model->process_count && at - self->started_at <= self->duration;
+             j++) {
+            uint64_t peak = peak_beside(fit, &model->processes[j], at);
+            sum += peak;
+            count += peak > 0;
+        }
+        if (sum > fit->shared_bytes) {
+            fit->shared_bytes = sum;
+            fit->sharers = count;
+        }
+    }
+}
+
+/* Failures that the program was told of, and after which it went on. PyTorch's allocator tells after its own tries. */
+static void take_caught(struct vt_fit *fit) {
+    const struct vt_process *p = fit->process;
+    for (uint32_t i = p->oom_count; i-- > 0;) {
+        const struct vt_oom *oom = &p->ooms[i];
+        if (oom == fit->oom || oom->device != fit->device->ordinal ||
+            (fit->torch && oom->outcome != VT_OOM_RAISED))
+            continue;
+        fit->caught++;
+        fit->caught_at = oom->at;
+    }
+}
+
 static void take_known(struct vt_fit *fit) {
     const struct vt_process *p = fit->process;
     const struct vt_device *d = fit->device;
@@ -66,16 +112,27 @@ static void take_known(struct vt_fit *fit) {
         oom->device == d->ordinal)
         fit->oom = oom;
     fit->ended_early = !vt_ended_well(p->ending);
+    take_caught(fit);
 }
 
 /* --- the rows --- */
+
+/* Without what others take at the most. On the recorded device the process had what it had. */
+static struct vt_fit_memory memory_beside(const struct vt_fit *fit, struct vt_fit_memory memory) {
+    uint64_t had = memory.here ? fit->device->peak_bytes + vt_known(fit->driver_bytes) : 0;
+    if (!fit->shared_bytes || memory.usable_bytes == VT_UNKNOWN)
+        return memory;
+    uint64_t rest = vt_beyond(memory.usable_bytes, fit->shared_bytes);
+    memory.usable_bytes = rest > had ? rest : had;
+    return memory;
+}
 
 /* Adds a row for each of the settings; without any, of those recorded. */
 static void add_rows(struct vt_fit *fit, const char *const *confs, uint32_t count,
                      struct vt_fit_memory memory) {
     for (uint32_t i = 0; i < (count ? count : 1); i++)
         *VT_ADD(fit->rows, fit->row_count, fit->row_room) = (struct vt_fit_row){
-            .memory = memory,
+            .memory = memory_beside(fit, memory),
             .conf = vt_strdup(count ? confs[i] : fit->settings),
             .recorded = !count,
             .peak_reserved_bytes = VT_UNKNOWN,
@@ -85,10 +142,17 @@ static void add_rows(struct vt_fit *fit, const char *const *confs, uint32_t coun
         };
 }
 
-/* The recorded device, without what others had of it. */
+/* The recorded device. What others had of it at one moment, they did not have all the time: that counts only
+ * where the driver refused something. */
 static struct vt_fit_memory here(const struct vt_fit *fit) {
-    uint64_t total = fit->device->total_bytes,
-             others = vt_known(fit->device->other_processes_bytes);
+    const struct vt_process *p = fit->process;
+    uint64_t total = fit->device->total_bytes, others = 0;
+    if (fit->device->failed_count)
+        others = vt_known(fit->device->other_processes_bytes);
+    for (uint32_t i = 0; i < p->oom_count; i++)
+        if (p->ooms[i].device == fit->device->ordinal && !p->ooms[i].unasked &&
+            p->ooms[i].others_bytes != VT_UNKNOWN)
+            others = p->ooms[i].others_bytes;
     return (struct vt_fit_memory){total, total == VT_UNKNOWN ? total : vt_beyond(total, others),
                                   .here = true};
 }
@@ -295,14 +359,16 @@ static void take_range(struct vt_fit *fit) {
     fit->to_bytes = !whole ? VT_UNKNOWN : other > recorded ? other : recorded;
 }
 
-int vt_fit_make(const struct vt_process *process, const struct vt_device *device,
-                const struct vt_fit_wishes *wishes, struct vt_fit *fit, struct vt_string *message) {
+int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
+                const struct vt_device *device, const struct vt_fit_wishes *wishes,
+                struct vt_fit *fit, struct vt_string *message) {
     int error = 0;
     *fit = (struct vt_fit){.process = process,
                            .device = device,
                            .scales = wishes->scales,
                            .scale_count = wishes->scale_count};
     take_known(fit);
+    take_sharers(fit, model);
     for (uint32_t i = 0; i < wishes->memory_count; i++)
         add_rows(fit, wishes->confs, wishes->conf_count, wishes->memory[i]);
     if (!wishes->memory_count)

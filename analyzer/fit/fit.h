@@ -67,7 +67,11 @@ struct vt_fit_row {
 struct vt_fit {
     const struct vt_process *process;
     const struct vt_device *device;
-    uint32_t processes;   /* of the run, of which this one needs most */
+    uint32_t processes;    /* of the run on GPUs, of which this one needs most */
+    uint32_t sharers;      /* of these on its GPU at the same time, itself too; 1: alone */
+    uint64_t shared_bytes; /* the others' peaks, an upper bound: taken on each card */
+    uint32_t caught; /* requests that were refused, after which the program went on; since when */
+    uint64_t caught_at;
     bool torch;           /* it has PyTorch's allocator; else rows are by driver memory */
     const char *settings; /* recorded */
     bool ended_early;     /* it would have gone on, or goes on: what it needs then is not known */
@@ -91,10 +95,12 @@ struct vt_fit {
     uint32_t row_count, row_room;
 };
 
-/* Fills `fit` for a device of a process; free it even after an error. Returns 0, or -errno with `message`:
- * the log cannot be read, or a wish has a name that is not known. The wishes must outlive it. */
-int vt_fit_make(const struct vt_process *process, const struct vt_device *device,
-                const struct vt_fit_wishes *wishes, struct vt_fit *fit, struct vt_string *message);
+/* Fills `fit` for a device of a process, one of the model's; free it even after an error. Returns 0, or
+ * -errno with `message`: the log cannot be read, or a wish has a name that is not known. The wishes must
+ * outlive it. */
+int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
+                const struct vt_device *device, const struct vt_fit_wishes *wishes,
+                struct vt_fit *fit, struct vt_string *message);
 void vt_fit_free(struct vt_fit *fit);
 
 /* `colour`: for a terminal. */

@@ -23,6 +23,19 @@ static void write_head(const struct vt_text *t, const struct vt_fit *fit) {
     vt_text_wrap(t, NULL, 0, text);
     if (fit->processes > 1)
         fprintf(t->out, "of %u processes the one that needs most\n", fit->processes);
+    VT_SCOPED char *shared = vt_formatted(
+        "%u processes shared this GPU, together at most %s (sum of their peaks): the others' %s "
+        "count as taken on each card",
+        fit->sharers,
+        VT_BYTES(fit->shared_bytes + fit->device->peak_bytes + vt_known(fit->driver_bytes)),
+        VT_BYTES(fit->shared_bytes));
+    if (fit->sharers > 1)
+        vt_text_wrap(t, NULL, 0, shared);
+    VT_SCOPED char *caught = vt_formatted(
+        "it was refused memory at %s%s, and went on: on another card it may take another way",
+        VT_DURATION(fit->caught_at), fit->caught > 1 ? " and later" : "");
+    if (fit->caught)
+        vt_text_wrap(t, NULL, 0, caught);
     if (!isnan(fit->deviation))
         fprintf(t->out, "check: as recorded, model %s reserved, PyTorch %s (%.1f %% off)\n",
                 VT_BYTES(fit->model_reserved_bytes), VT_BYTES(fit->recorded_reserved_bytes),
@@ -210,6 +223,9 @@ void vt_fit_json(const struct vt_fit *fit, FILE *out) {
     vt_json_string(&j, "log", fit->process->log);
     vt_json_number(&j, "until_ns", fit->process->duration);
     vt_json_boolean(&j, "complete", !fit->ended_early);
+    vt_json_number(&j, "caught", fit->caught);
+    vt_json_number(&j, "sharers", fit->sharers);
+    vt_json_number(&j, "shared_bytes", fit->shared_bytes);
     vt_json_boolean(&j, "simulated", fit->process->simulated);
     vt_json_part_ordinal(&j, "device", fit->device->ordinal);
     vt_json_string(&j, "allocator", fit->torch ? "PyTorch" : NULL);

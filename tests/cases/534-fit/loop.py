@@ -14,7 +14,11 @@ weights = [standin.Tensor(24 * MIB) for _ in range(4)]
 def forward(step):
     made = [standin.Tensor(16 * MIB) for _ in range(6)]
     if step == 3:
-        made.append(standin.Tensor(200 * MIB))
+        try:
+            made.append(standin.Tensor(200 * MIB))
+        except (MemoryError, RuntimeError):
+            if not os.environ.get("CATCHES"):
+                raise
     return made
 
 

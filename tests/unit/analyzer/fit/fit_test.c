@@ -57,7 +57,7 @@ static int make(struct run *r, uint64_t mib, const char *const *confs, uint32_t 
     struct vt_fit_wishes wishes = {
         .memory = &memory, .memory_count = mib > 0, .confs = confs, .conf_count = count};
     vt_fit_free(&r->fit);
-    return vt_fit_make(r->process, r->device, &wishes, &r->fit, &r->message);
+    return vt_fit_make(&r->model, r->process, r->device, &wishes, &r->fit, &r->message);
 }
 
 static void as_recorded(void **state) {
@@ -87,9 +87,15 @@ static void the_drivers_share(void **state) {
     assert_int_equal(r->fit.rows[0].peak_reserved_bytes, 94 * MIB);
 }
 
+/* What they had at their worst moment is a limit only where the driver refused something. */
 static void other_processes(void **state) {
     struct run *r = *state;
     r->process->simulated = false;
+    r->device->other_processes_bytes = r->device->total_bytes - 90 * MIB;
+    assert_int_equal(make(r, 0, NULL, 0), 0);
+    assert_true(r->fit.sure && r->fit.rows[0].fits);
+    assert_int_equal(r->fit.rows[0].memory.usable_bytes, r->device->total_bytes);
+    r->device->failed_count = 1;
     r->device->other_processes_bytes = r->device->total_bytes - 100 * MIB;
     assert_int_equal(make(r, 0, NULL, 0), 0);
     assert_int_equal(r->fit.rows[0].memory.usable_bytes, 100 * MIB);
@@ -99,6 +105,37 @@ static void other_processes(void **state) {
     assert_false(r->fit.sure);
     assert_non_null(strstr(r->fit.why, "% off"));
     assert_true(r->fit.from_bytes <= 94 * MIB && r->fit.to_bytes >= 94 * MIB);
+}
+
+/* Recorded processes on the same GPU at the same time count as taken, at the most that they had together. */
+static void sharers(void **state) {
+    struct run *r = *state;
+    char uuid[] = "GPU-1";
+    struct vt_device own = *r->device, device = {.peak_bytes = 1000 * MIB};
+    struct vt_process all[4], *self = r->process;
+    const struct vt_model model = {.processes = all, .process_count = 4};
+    struct vt_fit_memory memory[] = {{.bytes = 1093 * MIB, .usable_bytes = 1093 * MIB},
+                                     {.bytes = 1094 * MIB, .usable_bytes = 1094 * MIB}};
+    struct vt_fit_wishes wishes = {.memory = memory, .memory_count = 2};
+    own.uuid = device.uuid = uuid;
+    all[0] = *self;
+    all[0].devices = &own;
+    for (int i = 1; i < 4; i++) {
+        all[i] = (struct vt_process){.devices = &device, .device_count = 1, .duration = 1};
+        all[i].started_at = self->started_at + (uint64_t)i * 10;
+    }
+    all[0].duration = 25; /* the last starts later, the others one after the other */
+    all[3].started_at = all[0].started_at + 26;
+    assert_int_equal(vt_fit_make(&model, &all[0], &own, &wishes, &r->fit, &r->message), 0);
+    assert_int_equal(r->fit.sharers, 2);
+    assert_int_equal(r->fit.shared_bytes, 1000 * MIB);
+    assert_false(r->fit.rows[0].fits);
+    assert_true(r->fit.rows[1].fits);
+    vt_fit_free(&r->fit);
+    all[2].started_at = all[1].started_at; /* now together */
+    assert_int_equal(vt_fit_make(&model, &all[0], &own, &wishes, &r->fit, &r->message), 0);
+    assert_int_equal(r->fit.sharers, 3);
+    assert_int_equal(r->fit.shared_bytes, 2000 * MIB);
 }
 
 static void missing_events(void **state) {
@@ -131,6 +168,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(as_recorded, open_run, close_run),
         cmocka_unit_test_setup_teardown(the_drivers_share, open_run, close_run),
         cmocka_unit_test_setup_teardown(other_processes, open_run, close_run),
+        cmocka_unit_test_setup_teardown(sharers, open_run, close_run),
         cmocka_unit_test_setup_teardown(missing_events, open_run, close_run),
         cmocka_unit_test_setup_teardown(wishes, open_run, close_run),
     };
