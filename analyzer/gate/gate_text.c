@@ -254,8 +254,9 @@ static void passed_by(const struct text *t) {
         fprintf(t->out, "  written       %s: %llu site%s accepted from now on\n",
                 t->options->written, (unsigned long long)g->counts[VT_GATE_ACCEPTED],
                 vt_plural(g->counts[VT_GATE_ACCEPTED]));
-    for (uint32_t i = 0; i < t->options->left_out_count && !t->options->stable; i++)
-        log_line(t, "  ignored", t->options->left_out[i], "a log of another run");
+    if (t->options->left_out_count && !t->options->stable)
+        fprintf(t->out, "  ignored       %u log%s of other runs (--run all)\n",
+                t->options->left_out_count, vt_plural(t->options->left_out_count));
 }
 
 static void what_was_judged(const struct text *t) {
