@@ -8,7 +8,6 @@
 #include "gate_formats.h"
 
 #include "base/base.h"
-#include "log/log.h"
 #include "vramtrace/text.h"
 
 #include <errno.h>
@@ -215,16 +214,6 @@ int vt_check_ready(struct vt_check *check) {
     return vt_error_status(error, &message);
 }
 
-/* Returns 0, or an exit status after it printed an error. */
-static int find_earlier(const struct vt_check *check) {
-    char *folders[] = {(char *)check->against};
-    struct vt_logs logs;
-    struct vt_string message = {0};
-    int error = vt_logs_find_merged(folders, 1, "all", &logs, &message);
-    vt_logs_free(&logs);
-    return vt_error_status(error, &message);
-}
-
 int vt_check_may_start(const struct vt_check *check) {
     for (uint32_t i = 0; i < check->report_count; i++) {
         const char *file = check->reports[i].file;
@@ -240,7 +229,7 @@ int vt_check_may_start(const struct vt_check *check) {
                  check->reports[i].format->name, file, strerror(error));
         return VT_STATUS_USAGE;
     }
-    return check->against ? find_earlier(check) : 0;
+    return 0;
 }
 
 /* --- judging --- */
@@ -268,7 +257,8 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
     return status;
 }
 
-/* Reads the runs to compare with. Returns 0, or an exit status after it printed an error. */
+/* Reads the runs to compare with. Returns 0, or an exit status after it printed an error. If there are none, the run is
+ * judged all the same, and does not pass. */
 static int read_earlier(struct vt_check *check, const struct vt_model_options *options,
                         const struct vt_model *model) {
     struct vt_string message = {0};
@@ -278,7 +268,10 @@ static int read_earlier(struct vt_check *check, const struct vt_model_options *o
                                 &check->earlier, &message);
     check->gate.earlier = &check->earlier;
     forget_suppressed(check);
-    return vt_error_status(error, &message);
+    if (error == -ENOENT)
+        vt_string_add(&message, " (to begin, run it once without --against)");
+    int status = vt_error_status(error, &message);
+    return error == -ENOENT ? 0 : status;
 }
 
 /* Writes a report to `file`; "-": to `out`. */

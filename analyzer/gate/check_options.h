@@ -46,8 +46,7 @@ void vt_check_free(struct vt_check *check);
  * or an exit status after it printed an error. */
 int vt_check_ready(struct vt_check *check);
 
-/* Whether all reports to files can be written, and there are runs to compare with, as far as that shows before a long
- * run. Returns 0, or an exit status after it printed an error. */
+/* Whether all reports to files can be written, as far as that shows before a long run. Returns 0, or an exit status after it printed an error. */
 int vt_check_may_start(const struct vt_check *check);
 
 /* Judges logs and writes the reports, the main one to `out`. Returns VT_STATUS_OK, _GATE, _USAGE (a

@@ -10,74 +10,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* --- figures of runs --- */
-
-/* The figures of each run of a finished fleet that has a process before `until`. */
-static void take_runs(const struct vt_fleet *f, uint64_t until, struct vt_earlier *e) {
-    VT_SCOPED_MAP runs = {0};
-    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
-        e->figures[m] = vt_alloc(f->process_count, sizeof *e->figures[m]);
-    for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i];
-        if (p->started_realtime >= until)
-            continue;
-        uint32_t run = vt_map_add(&runs, p->run, e->runs);
-        e->runs += run == e->runs;
-        uint64_t peak = vt_fleet_peak(f, p);
-        if (peak > e->figures[VT_GATE_PEAK][run])
-            e->figures[VT_GATE_PEAK][run] = peak;
-        e->figures[VT_GATE_HELD][run] += vt_fleet_held(f, p);
-    }
-    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
-        vt_sort_words(e->figures[m], e->runs);
-}
-
-/* --- reading --- */
-
-struct reading {
-    struct vt_earlier *earlier;
-    struct vt_gate_options judges;
-    uint64_t until;
-};
-
-/* Takes the leaks of a process that began before: of each the most that any held. */
-static bool take_leaks(void *to, const struct vt_model *one) {
-    struct reading *r = to;
-    struct vt_gate gate;
-    if (one->processes[0].started_at >= r->until)
-        return false;
-    vt_gate_judge(one, &r->judges, &gate);
-    vt_gate_baseline(&gate, &r->earlier->leaks);
-    vt_gate_free(&gate);
-    r->earlier->merged_only = false;
-    return true;
-}
-
-int vt_earlier_read(const char *folder, const struct vt_model *model,
-                    const struct vt_model_builder *builder, const struct vt_model_options *options,
-                    const struct vt_gate_options *gate, struct vt_earlier *e,
-                    struct vt_string *message) {
-    struct reading r = {.earlier = e, .judges = *gate, .until = UINT64_MAX};
-    struct vt_fleet *fleet = vt_fleet_open();
-    r.judges.baseline = NULL;
-    r.judges.earlier = NULL;
-    *e = (struct vt_earlier){.merged_only = true};
-    for (uint32_t i = 0; i < model->process_count; i++)
-        if (model->processes[i].started_at < r.until)
-            r.until = model->processes[i].started_at;
-    int error = vt_fleet_read_folder(fleet, folder, builder, options, take_leaks, &r, message);
-    take_runs(fleet, r.until, e);
-    vt_fleet_free(fleet);
-    if (!error && !e->runs) {
-        vt_string_format(
-            message, "--against %s: expected a run that began before this one, found none", folder);
-        error = -ENOENT;
-    }
-    return error;
-}
-
-/* --- comparing --- */
+/* --- the limit --- */
 
 /* Student's t: 99 of 100 are below, by degrees of freedom from 1 on. */
 static double student(uint32_t freedom) {
@@ -103,6 +38,196 @@ uint64_t vt_earlier_noise(const uint64_t *all, uint32_t count) {
     return noise > (double)most ? (uint64_t)noise : most;
 }
 
+/* Beside earlier ones, of which there is at least one. */
+static struct vt_gate_figure figure_of(const struct vt_earlier *e, unsigned measure, uint64_t bytes,
+                                       double increase) {
+    const uint64_t *all = e->figures[measure];
+    struct vt_gate_figure f = {.bytes = bytes,
+                               .median = all[(e->runs - 1) / 2],
+                               .low = all[0],
+                               .high = all[e->runs - 1],
+                               .noise = vt_earlier_noise(all, e->runs),
+                               .allowed = VT_UNKNOWN};
+    if (increase >= 0) {
+        f.allowed = (uint64_t)((double)f.median * (1 + increase));
+        f.fails = f.bytes > f.allowed && f.bytes > vt_known(f.noise);
+    }
+    return f;
+}
+
+/* --- what counts --- */
+
+/* What makes a run's figures no measure for another. */
+enum flaw { FAILED = 1, KILLED = 2, UNENDED = 4, CUT = 8, LOST = 16 };
+
+struct reading {
+    struct vt_earlier *earlier;
+    struct vt_gate_options judges;
+    struct vt_map programs; /* of the run that is judged */
+    unsigned flaws;         /* that it has itself, so that they are no reason */
+    uint64_t until;         /* when it began */
+};
+
+static unsigned flaws_of(const struct vt_fleet_process *p) {
+    static const unsigned endings[VT_ENDS] = {
+        [VT_END_UNKNOWN] = UNENDED, [VT_END_RUNNING] = UNENDED, [VT_END_SIGNALED] = KILLED};
+    unsigned flaws = endings[p->ending.how];
+    if (p->ending.how == VT_END_EXITED && p->ending.status)
+        flaws |= FAILED;
+    return flaws | (p->complete ? 0 : CUT) | (p->dropped_events ? LOST : 0);
+}
+
+/* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; of a child that Python started, what it runs. Free it. */
+static char *program_of(const struct vt_fleet_process *p) {
+    const char *word = p->command, *child = strstr(word, " (child of pid ");
+    size_t length = child ? (size_t)(child - word) : strcspn(word, " ");
+    const char *next = word + length + strspn(word + length, " ");
+    while (next[0] == '-' && next[1] != 'm' && next[1] != 'c')
+        next += strcspn(next, " ") + strspn(next + strcspn(next, " "), " ");
+    next += strncmp(next, "-m ", 3) ? 0 : 3;
+    if (!child && p->python && *next && *next != '-') {
+        word = next;
+        length = strcspn(next, " ");
+    }
+    VT_SCOPED char *path = vt_formatted("%.*s", (int)length, word);
+    return vt_strdup(vt_basename(path));
+}
+
+static bool same_program(const struct reading *r, const struct vt_fleet_process *p) {
+    VT_SCOPED char *name = program_of(p);
+    return vt_map_get(&r->programs, vt_hash_bytes(0, name, strlen(name))) != VT_MAP_NONE;
+}
+
+/* Adds a run to the others, by size. */
+static void add_run(struct vt_earlier *e, const uint64_t bytes[VT_GATE_MEASURES]) {
+    e->runs++;
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++) {
+        e->figures[m][e->runs - 1] = bytes[m];
+        vt_sort_words(e->figures[m], e->runs);
+    }
+}
+
+/* Takes the run of `count` processes, or leaves it out. Runs come in the order of their begin, each judged by those before. */
+static void take_run(struct reading *r, const struct vt_fleet *f, uint32_t first, uint32_t count) {
+    struct vt_earlier *e = r->earlier;
+    uint64_t bytes[VT_GATE_MEASURES] = {0};
+    unsigned flaws = 0, before = 0;
+    bool same = false, exceeds = false;
+    for (uint32_t i = first; i < first + count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        if (p->started_realtime >= r->until)
+            continue;
+        uint64_t peak = vt_fleet_peak(f, p);
+        bytes[VT_GATE_PEAK] = peak > bytes[VT_GATE_PEAK] ? peak : bytes[VT_GATE_PEAK];
+        bytes[VT_GATE_HELD] += vt_fleet_held(f, p);
+        flaws |= flaws_of(p) & ~r->flaws;
+        same |= same_program(r, p);
+        before++;
+    }
+    for (unsigned m = 0; m < VT_GATE_MEASURES && e->runs; m++)
+        exceeds |= figure_of(e, m, bytes[m], r->judges.max_increase).fails;
+    if (!before)
+        return;
+    if (same && !flaws && !exceeds)
+        add_run(e, bytes);
+    else
+        e->left_out[!same                                 ? VT_EARLIER_OTHER
+                    : flaws & (FAILED | KILLED | UNENDED) ? VT_EARLIER_UNENDED
+                    : flaws                               ? VT_EARLIER_INCOMPLETE
+                                                          : VT_EARLIER_EXCEEDED]++;
+    if (!same && !e->other)
+        e->other = program_of(&f->processes[first]);
+}
+
+static void take_runs(struct reading *r, const struct vt_fleet *f) {
+    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
+        r->earlier->figures[m] = vt_alloc(f->process_count, sizeof *r->earlier->figures[m]);
+    for (uint32_t i = 0, n; i < f->process_count; i += n) {
+        for (n = 1; i + n < f->process_count && f->processes[i + n].run == f->processes[i].run;)
+            n++;
+        take_run(r, f, i, n);
+    }
+}
+
+/* --- reading --- */
+
+static struct vt_fleet *fleet_of(const struct vt_model *model) {
+    struct vt_fleet *fleet = vt_fleet_open();
+    for (uint32_t i = 0; i < model->process_count; i++)
+        vt_fleet_add(fleet, &model->processes[i]);
+    vt_fleet_finish(fleet);
+    return fleet;
+}
+
+/* Takes the leaks of a process that counts: of each the most that any held. */
+static bool take_leaks(void *to, const struct vt_model *one) {
+    struct reading *r = to;
+    struct vt_gate gate;
+    if (one->processes[0].started_at >= r->until)
+        return false;
+    struct vt_fleet *fleet = fleet_of(one);
+    const struct vt_fleet_process *p = fleet->processes;
+    if (!(flaws_of(p) & ~r->flaws) && same_program(r, p)) {
+        vt_gate_judge(one, &r->judges, &gate);
+        vt_gate_baseline(&gate, &r->earlier->leaks);
+        vt_gate_free(&gate);
+        r->earlier->merged_only = false;
+    }
+    vt_fleet_free(fleet);
+    return true;
+}
+
+int vt_earlier_read(const char *folder, const struct vt_model *model,
+                    const struct vt_model_builder *builder, const struct vt_model_options *options,
+                    const struct vt_gate_options *gate, struct vt_earlier *e,
+                    struct vt_string *message) {
+    struct reading r = {.earlier = e, .judges = *gate, .until = UINT64_MAX};
+    struct vt_fleet *fleet = fleet_of(model);
+    r.judges.baseline = NULL;
+    r.judges.earlier = NULL;
+    *e = (struct vt_earlier){.merged_only = true};
+    for (uint32_t i = 0; i < fleet->process_count; i++) {
+        const struct vt_fleet_process *p = &fleet->processes[i];
+        VT_SCOPED char *name = program_of(p);
+        vt_map_put(&r.programs, vt_hash_bytes(0, name, strlen(name)), i);
+        r.flaws |= flaws_of(p) & (FAILED | KILLED | LOST);
+        r.until = p->started_realtime < r.until ? p->started_realtime : r.until;
+    }
+    vt_fleet_free(fleet);
+    fleet = vt_fleet_open();
+    int error = vt_fleet_read_folder(fleet, folder, builder, options, take_leaks, &r, message);
+    take_runs(&r, fleet);
+    vt_fleet_free(fleet);
+    vt_map_free(&r.programs);
+    if (!error && !e->runs) {
+        VT_SCOPED char *left_out = vt_earlier_left_out(e);
+        vt_string_format(message, "%s: %s", folder,
+                         left_out ? left_out : "no run began before this one");
+        error = -ENOENT;
+    }
+    return error;
+}
+
+char *vt_earlier_left_out(const struct vt_earlier *e) {
+    static const char *const why[VT_EARLIER_WHYS] = {
+        "of another program", "failed, killed or not ended", "with an incomplete log",
+        "that exceeded the limit itself"};
+    struct vt_string text = {0};
+    uint32_t all = 0;
+    for (unsigned i = 0; i < VT_EARLIER_WHYS; i++) {
+        if (!e->left_out[i])
+            continue;
+        vt_string_format(&text, "%s%u %s", all ? ", " : "", e->left_out[i], why[i]);
+        if (i == VT_EARLIER_OTHER)
+            vt_string_format(&text, " (%s)", e->other);
+        all += e->left_out[i];
+    }
+    VT_SCOPED char *reasons = text.text;
+    return all ? vt_formatted("%u earlier run%s left out: %s", all, vt_plural(all), reasons) : NULL;
+}
+
+/* --- comparing --- */
+
 /* Lost frees can make up a peak: it is at most what is sure. */
 static uint64_t sure_peak(const struct vt_model *model) {
     uint64_t peak = 0;
@@ -115,33 +240,19 @@ static uint64_t sure_peak(const struct vt_model *model) {
 
 void vt_earlier_compare(const struct vt_earlier *e, const struct vt_model *model, double increase,
                         struct vt_gate_figure figures[VT_GATE_MEASURES]) {
-    struct vt_fleet *fleet = vt_fleet_open();
+    struct vt_fleet *fleet = fleet_of(model);
     uint64_t bytes[VT_GATE_MEASURES] = {[VT_GATE_PEAK] = sure_peak(model)};
-    for (uint32_t i = 0; i < model->process_count; i++)
-        vt_fleet_add(fleet, &model->processes[i]);
-    vt_fleet_finish(fleet);
     for (uint32_t i = 0; i < fleet->process_count; i++)
         bytes[VT_GATE_HELD] += vt_fleet_held(fleet, &fleet->processes[i]);
     vt_fleet_free(fleet);
-    for (unsigned m = 0; m < VT_GATE_MEASURES; m++) {
-        const uint64_t *all = e->figures[m];
-        struct vt_gate_figure *f = &figures[m];
-        *f = (struct vt_gate_figure){.bytes = bytes[m],
-                                     .median = all[(e->runs - 1) / 2],
-                                     .low = all[0],
-                                     .high = all[e->runs - 1],
-                                     .noise = vt_earlier_noise(all, e->runs),
-                                     .allowed = VT_UNKNOWN};
-        if (increase < 0)
-            continue;
-        f->allowed = (uint64_t)((double)f->median * (1 + increase));
-        f->fails = f->bytes > f->allowed && f->bytes > vt_known(f->noise);
-    }
+    for (unsigned m = 0; m < VT_GATE_MEASURES && e->runs; m++)
+        figures[m] = figure_of(e, m, bytes[m], increase);
 }
 
 void vt_earlier_free(struct vt_earlier *e) {
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
         free(e->figures[m]);
+    free(e->other);
     vt_baseline_free(&e->leaks);
     *e = (struct vt_earlier){0};
 }

@@ -26,24 +26,37 @@ struct vt_gate_figure {
     bool fails;       /* it is above both */
 };
 
+/* Why an earlier run is not compared with; of several reasons the first. */
+enum vt_earlier_why {
+    VT_EARLIER_OTHER,      /* no process of a program that the judged run has */
+    VT_EARLIER_UNENDED,    /* it failed, was killed, or still runs */
+    VT_EARLIER_INCOMPLETE, /* a log is cut off or damaged, or lacks events */
+    VT_EARLIER_EXCEEDED,   /* it would have failed, beside the runs before it */
+    VT_EARLIER_WHYS
+};
+
 /* Start it as {0}; free with vt_earlier_free. */
 struct vt_earlier {
-    uint64_t *figures[VT_GATE_MEASURES]; /* of each run, the smallest first */
-    uint32_t runs;
+    uint64_t *figures[VT_GATE_MEASURES]; /* of each run that counts, the smallest first */
+    uint32_t runs, left_out[VT_EARLIER_WHYS];
+    char *other;              /* a program of those left out for theirs */
     bool merged_only;         /* so nobody knows their leaks */
     struct vt_baseline leaks; /* the most that a process held of each */
 };
 
 struct vt_gate_options;
 
-/* Reads the runs that began before the first process of `model`, and judges their leaks by `gate`. Returns 0, or -errno
- * with `message`; there being none is -ENOENT. */
+/* Reads the runs that began before the first process of `model`, and judges their leaks by `gate`. A run that failed, was killed or
+ * lost events counts if `model` did, too. Returns 0, or -errno with `message`; there being none is -ENOENT. */
 int vt_earlier_read(const char *folder, const struct vt_model *model,
                     const struct vt_model_builder *builder, const struct vt_model_options *options,
                     const struct vt_gate_options *gate, struct vt_earlier *earlier,
                     struct vt_string *message);
 
-/* Compares. `increase`: the part by which a figure may be larger; negative: any. */
+/* "2 earlier runs left out: 1 of another program (eval.py), 1 ..."; NULL: none. Free it. */
+char *vt_earlier_left_out(const struct vt_earlier *earlier);
+
+/* Compares, if there are earlier runs. `increase`: the part by which a figure may be larger; negative: any. */
 void vt_earlier_compare(const struct vt_earlier *earlier, const struct vt_model *model,
                         double increase, struct vt_gate_figure figures[VT_GATE_MEASURES]);
 

@@ -146,7 +146,8 @@ static void apply_baseline(struct vt_gate *g, uint32_t start) {
 static void apply_earlier(struct vt_gate *g, uint32_t start) {
     const struct vt_earlier *earlier = g->options->earlier;
     double more = g->options->max_increase > 0 ? g->options->max_increase : 0;
-    for (uint32_t i = start; earlier && !earlier->merged_only && i < g->count; i++) {
+    for (uint32_t i = start; earlier && earlier->runs && !earlier->merged_only && i < g->count;
+         i++) {
         struct vt_gate_finding *f = &g->findings[i];
         if (!f->site || f->outcome != VT_GATE_FAILS || f->accepted_bytes != VT_UNKNOWN)
             continue;
@@ -274,7 +275,8 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
         g->failed |= g->figures[m].fails;
     for (uint32_t i = 0; i < model->process_count && !g->failed; i++) {
         g->processes[i].open_events = open_events(g, &model->processes[i]);
-        g->processes[i].open = g->processes[i].open_events || model->processes[i].gaps;
+        g->processes[i].open = g->processes[i].open_events || model->processes[i].gaps ||
+                               (options->earlier && !options->earlier->runs);
         g->open_events += g->processes[i].open_events;
         g->open |= g->processes[i].open;
     }

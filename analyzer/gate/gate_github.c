@@ -128,6 +128,8 @@ static void summary(const struct vt_gate_page *page) {
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
         if (page->figures[m])
             remark(page, m == VT_GATE_PEAK ? "Peak" : "Held", page->figures[m]);
+    if (page->not_compared)
+        remark(page, "Note", page->not_compared);
     for (uint32_t i = 0; i < page->note_count && i < NOTES; i++)
         remark(page, "Note", page->notes[i]);
     fputc('\n', out);

@@ -162,12 +162,19 @@ static void rules(struct writer *w) {
 
 /* The figures beside those of earlier runs. */
 static void write_against(struct writer *w) {
+    static const char *const left_out[VT_EARLIER_WHYS] = {"other_program", "unended", "incomplete",
+                                                          "exceeded"};
     struct vt_json *j = &w->j;
     const struct vt_earlier *earlier = w->gate->options->earlier;
     if (!vt_json_object(j, "against", earlier))
         return;
     vt_json_number(j, "runs", earlier->runs);
-    for (unsigned m = 0; vt_json_objects(j, "figures", m, VT_GATE_MEASURES); m++) {
+    vt_json_open(j, "left_out", '{');
+    for (unsigned i = 0; i < VT_EARLIER_WHYS; i++)
+        vt_json_number(j, left_out[i], earlier->left_out[i]);
+    vt_json_close(j, '}');
+    for (unsigned m = 0; vt_json_objects(j, "figures", m, earlier->runs ? VT_GATE_MEASURES : 0);
+         m++) {
         const struct vt_gate_figure *f = &w->gate->figures[m];
         vt_json_string(j, "figure", vt_gate_measure_names[m]);
         vt_json_boolean(j, "failed", f->fails);

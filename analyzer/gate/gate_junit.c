@@ -202,7 +202,7 @@ static void passing_device(struct suite *s, uint32_t process, unsigned device) {
         fprintf(s->out,
                 ">\n      <error message=\"cannot be judged: %s\"/>\n"
                 "    </testcase>\n",
-                vt_gate_open_text(g->open_events, 1));
+                vt_gate_open_text(s->gate, g->open_events, 1));
     else
         fputs("/>\n", s->out);
 }

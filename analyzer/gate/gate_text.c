@@ -301,6 +301,8 @@ static void figures(const struct text *t) {
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
         if (t->page->figures[m])
             wrap(t, labels[m], 16, t->page->figures[m]);
+    if (t->page->not_compared)
+        wrap(t, "  NOTE", 16, t->page->not_compared);
     if (t->page->figures[0] && t->gate->options->earlier->merged_only)
         fputs("  leaks         not compared: a merged file has no call stacks\n", t->out);
 }

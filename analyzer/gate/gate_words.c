@@ -232,8 +232,11 @@ const char *vt_gate_verdict(bool failed, bool open) {
     return failed ? "failed" : open ? "open" : "passed";
 }
 
-const char *vt_gate_open_text(uint64_t open_events, uint32_t processes) {
+const char *vt_gate_open_text(const struct vt_gate *gate, uint64_t open_events,
+                              uint32_t processes) {
     static char text[64];
+    if (gate->options->earlier && !gate->options->earlier->runs)
+        return "no earlier run to compare with";
     if (!open_events)
         return processes == 1 ? "the log is cut off or damaged" : "a log is cut off or damaged";
     snprintf(text, sizeof text, "%s event%s lost", VT_NUMBER(open_events), vt_plural(open_events));
@@ -256,8 +259,8 @@ static void add_share(struct vt_string *text, uint64_t bytes, uint64_t of) {
         vt_string_format(text, ", %+.1f %%", ((double)bytes - (double)of) * 100 / (double)of);
 }
 
-/* "3.10 GiB, +3.7 % against 2.99 GiB, the median of 5 earlier runs (2.98 GiB to 3.01 GiB): over --max-increase 3%, and
- * over what is chance (up to 3.05 GiB)". Free it. */
+/* "3.10 GiB, +3.7 % against 2.99 GiB, the median of 5 earlier runs (2.98 GiB to 3.01 GiB): over --max-increase 3%,
+ * and beyond what chance explains (up to 3.05 GiB)". Free it. */
 static char *figure_text(const struct vt_gate *gate, unsigned measure, bool stable) {
     const struct vt_gate_figure *f = &gate->figures[measure];
     uint32_t runs = gate->options->earlier->runs;
@@ -277,8 +280,9 @@ static char *figure_text(const struct vt_gate *gate, unsigned measure, bool stab
     if (f->fails)
         vt_string_format(&text, ": over --max-increase %g%%", gate->options->max_increase * 100);
     if (f->low != f->high && f->bytes > f->allowed)
-        vt_string_format(&text, "%s chance (up to %s)",
-                         f->fails ? ", and over what is" : ": may be", VT_BYTES(f->noise));
+        vt_string_format(&text, "%s (up to %s)",
+                         f->fails ? ", and beyond what chance explains" : ": may be chance",
+                         VT_BYTES(f->noise));
     return text.text;
 }
 
@@ -310,7 +314,7 @@ static char *headline_of(const struct vt_gate *gate) {
         vt_string_add(&line, "passed: no CUDA call was seen (--allow-no-cuda)");
     else if (gate->open)
         vt_string_format(&line, "cannot be judged: %s",
-                         vt_gate_open_text(gate->open_events, gate->model->process_count));
+                         vt_gate_open_text(gate, gate->open_events, gate->model->process_count));
     else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
         vt_string_format(&line, "passed: %s leaked, within --max-leaked",
                          VT_BYTES(gate->bytes[VT_GATE_TOLERATED]));
@@ -362,8 +366,10 @@ void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
         page->said[i] = vt_gate_say(page, &gate->lines[i]);
     for (uint32_t i = 0; i < processes; i++)
         page->names[i] = vt_gate_process_name(&gate->model->processes[i], how->stable);
-    for (unsigned m = 0; m < VT_GATE_MEASURES && gate->options->earlier; m++)
+    const struct vt_earlier *earlier = gate->options->earlier;
+    for (unsigned m = 0; m < VT_GATE_MEASURES && earlier && earlier->runs; m++)
         page->figures[m] = figure_text(gate, m, how->stable);
+    page->not_compared = earlier && !how->stable ? vt_earlier_left_out(earlier) : NULL;
     for (uint32_t i = 0; i < processes; i++) {
         char *note = note_of(page, gate->order[i]);
         if (note)
@@ -382,6 +388,7 @@ void vt_gate_page_close(struct vt_gate_page *page) {
         free(page->notes[i]);
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
         free(page->figures[m]);
+    free(page->not_compared);
     free(page->headline);
     free(page->said);
     free(page->names);

@@ -44,6 +44,7 @@ struct vt_gate_page {
     char **notes;              /* of the processes, in the gate's order; see vt_gate_note */
     uint32_t note_count;
     char *figures[VT_GATE_MEASURES]; /* beside earlier runs: what each is; NULL: there are none */
+    char *not_compared;              /* vt_earlier_left_out */
 };
 void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
                        const struct vt_gate_format_options *how, FILE *out);
@@ -72,6 +73,6 @@ uint64_t vt_gate_dropped(const struct vt_gate *gate);
 const char *vt_gate_verdict(bool failed, bool open);
 
 /* Why nothing can be said: "12 events lost", "the log is cut off or damaged". */
-const char *vt_gate_open_text(uint64_t open_events, uint32_t processes);
+const char *vt_gate_open_text(const struct vt_gate *gate, uint64_t open_events, uint32_t processes);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Keeps so many blocks of each of three functions: places RED BLUE GREEN [SIZE]. */
+/* Keeps so many blocks of each of three functions: places RED BLUE GREEN [SIZE [FAILS]]. */
 #include <stdlib.h>
 
 extern int cuInit(unsigned);
@@ -28,5 +28,5 @@ int main(int argc, char **argv) {
     red(argv[1]);
     blue(argv[2]);
     green(argv[3]);
-    return 0;
+    return argc > 5 ? 3 : 0;
 }
