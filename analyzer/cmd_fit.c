@@ -23,12 +23,14 @@ struct options {
 
 /* Sizes; one as people name a card ("24G") is that usual card's. */
 static int take_memory(const struct vt_taken *taken) {
+    enum { LEAST = 1 << 20 };
     struct options *o = taken->field;
     VT_SCOPED char *list = vt_strdup(taken->value);
-    for (char *rest = list, *word; (word = strtok_r(rest, ",", &rest));) {
+    for (char *rest = list, *word; (word = strsep(&rest, ","));) {
         struct vt_fit_memory memory = {0};
-        if (vt_text_read_size(word, &memory.bytes) || !memory.bytes)
-            return vt_usage("fit", "--memory %s: expected sizes of cards, such as 24G,40G", word);
+        if (vt_text_read_size(word, &memory.bytes) || memory.bytes < LEAST)
+            return vt_usage("fit", "--memory '%.60s': expected sizes of cards, such as 24G,40G%s",
+                            taken->value, memory.bytes ? "; a number alone is in bytes" : "");
         memory.usable_bytes = memory.bytes;
         for (const struct vt_fit_card *card = vt_fit_cards; card->name; card++)
             if (card->bytes == memory.bytes && strpbrk(word, "gG"))
@@ -57,10 +59,11 @@ static int take_scale(const struct vt_taken *taken) {
             .factor = factor};
         return 0;
     }
-    return vt_usage("fit",
-                    "--scale %s: expected role:NAME=FACTOR, owner:NAME=FACTOR or site:ID=FACTOR, "
-                    "such as role:activations=2",
-                    text);
+    return vt_usage(
+        "fit",
+        "--scale %.60s: expected role:NAME=FACTOR, owner:NAME=FACTOR or site:ID=FACTOR, "
+        "such as role:activations=2; FACTOR is below 1000000",
+        text);
 }
 
 /* The process and the device that held most. NULL: no process used one. */
@@ -144,7 +147,7 @@ int vt_cmd_fit(int argc, char **argv) {
                  "\n"
                  "Would this run fit: on which cards, with which settings of PyTorch's allocator,\n"
                  "scaled how? Replays the run in a model of the allocator, first as it was\n"
-                 "recorded: how far that is off stands in the second line. LOG is a log, or a\n"
+                 "recorded; the second line says how far off that is. LOG is a log, or a\n"
                  "folder, which stands for its newest run. Default: the newest run here.\n"
                  "\n",
         .all = {{.rows = rows}},

@@ -50,35 +50,24 @@ static char *missing_events(const struct vt_process *p) {
     return p->gaps ? vt_strdup("the log is cut off or damaged") : NULL;
 }
 
-/* The peak of another process on this GPU, if it was there at a moment of the day; else 0. */
-static uint64_t peak_beside(const struct vt_fit *fit, const struct vt_process *p, uint64_t at) {
-    bool there = p != fit->process && p->started_at <= at && at - p->started_at <= p->duration;
-    for (uint32_t i = 0; there && fit->device->uuid && i < p->device_count; i++)
-        if (vt_same_text(p->devices[i].uuid, fit->device->uuid))
-            return p->devices[i].peak_bytes +
-                   (p->simulated ? 0 : vt_known(p->devices[i].untracked_bytes));
-    return 0;
+/* Whether the lives of two processes overlap. */
+static bool overlap(const struct vt_process *a, const struct vt_process *b) {
+    return a->started_at <= b->started_at + b->duration &&
+           b->started_at <= a->started_at + a->duration;
 }
 
-/* Recorded processes that shared the GPU: those of the moment at which their peaks are most. A moment
- * at which all of some are there is the start of the last of them. */
+/* Recorded processes that shared the GPU, and their peaks. */
 static void take_sharers(struct vt_fit *fit, const struct vt_model *model) {
-    const struct vt_process *self = fit->process;
     fit->sharers = 1;
     for (uint32_t i = 0; i < model->process_count; i++) {
-        uint64_t at = model->processes[i].started_at, sum = 0;
-        uint32_t count = 1;
-        fit->processes += model->processes[i].device_count > 0;
-        at = at > self->started_at ? at : self->started_at;
-        for (uint32_t j = 0; j < model->process_count && at - self->started_at <= self->duration;
-             j++) {
-            uint64_t peak = peak_beside(fit, &model->processes[j], at);
-            sum += peak;
-            count += peak > 0;
-        }
-        if (sum > fit->shared_bytes) {
-            fit->shared_bytes = sum;
-            fit->sharers = count;
+        const struct vt_process *p = &model->processes[i];
+        fit->processes += p->device_count > 0;
+        for (uint32_t j = 0; j < p->device_count && p != fit->process; j++) {
+            const struct vt_device *d = &p->devices[j];
+            if (!d->uuid || !vt_same_text(d->uuid, fit->device->uuid) || !overlap(p, fit->process))
+                continue;
+            fit->sharers++;
+            fit->shared_bytes += d->peak_bytes + (p->simulated ? 0 : vt_known(d->untracked_bytes));
         }
     }
 }
@@ -120,10 +109,9 @@ static void take_known(struct vt_fit *fit) {
 /* Without what others take at the most. On the recorded device the process had what it had. */
 static struct vt_fit_memory memory_beside(const struct vt_fit *fit, struct vt_fit_memory memory) {
     uint64_t had = memory.here ? fit->device->peak_bytes + vt_known(fit->driver_bytes) : 0;
-    if (!fit->shared_bytes || memory.usable_bytes == VT_UNKNOWN)
-        return memory;
     uint64_t rest = vt_beyond(memory.usable_bytes, fit->shared_bytes);
-    memory.usable_bytes = rest > had ? rest : had;
+    if (fit->shared_bytes && memory.usable_bytes != VT_UNKNOWN)
+        memory.usable_bytes = rest > had ? rest : had;
     return memory;
 }
 
@@ -134,7 +122,7 @@ static void add_rows(struct vt_fit *fit, const char *const *confs, uint32_t coun
         *VT_ADD(fit->rows, fit->row_count, fit->row_room) = (struct vt_fit_row){
             .memory = memory_beside(fit, memory),
             .conf = vt_strdup(count ? confs[i] : fit->settings),
-            .recorded = !count,
+            .recorded = !count || !strcmp(confs[i], fit->settings),
             .peak_reserved_bytes = VT_UNKNOWN,
             .peak_bytes = VT_UNKNOWN,
             .failed_at = VT_UNKNOWN,
@@ -162,9 +150,10 @@ static void add_default_rows(struct vt_fit *fit, const struct vt_fit_wishes *wis
     VT_SCOPED char *conf =
         vt_formatted("%s%sexpandable_segments:True", fit->settings, *fit->settings ? "," : "");
     add_rows(fit, NULL, 0, here(fit));
-    if (wishes->conf_count)
-        add_rows(fit, wishes->confs, wishes->conf_count, here(fit));
-    else if (fit->torch && !strstr(fit->settings, "expandable_segments:True"))
+    for (uint32_t i = 0; i < wishes->conf_count; i++)
+        if (strcmp(wishes->confs[i], fit->settings))
+            add_rows(fit, &wishes->confs[i], 1, here(fit));
+    if (!wishes->conf_count && fit->torch && !strstr(fit->settings, "expandable_segments:True"))
         add_rows(fit, &(const char *){conf}, 1, here(fit));
     for (const struct vt_fit_card *card = vt_fit_cards; card->name; card++)
         add_rows(fit, wishes->confs, wishes->conf_count,
@@ -208,7 +197,7 @@ static int make_plan(struct vt_fit *fit, struct plan *plan, struct vt_string *me
         VT_SCOPED_STRING refused = {0};
         settings = recorded;
         if (!row->recorded && !vt_cache_settings_read(row->conf, &settings, &refused)) {
-            vt_string_format(message, "--conf %s: %s", row->conf, refused.text);
+            vt_string_format(message, "--conf %.60s: %s", row->conf, refused.text);
             return -EINVAL;
         }
         plan->wishes[ROWS + i] = wish_of(fit, row->memory, settings);
@@ -357,6 +346,13 @@ static void take_range(struct vt_fit *fit) {
     bool whole = !fit->process->dropped_events && !fit->process->gaps;
     fit->from_bytes = !whole ? d->sure_peak_bytes : other < recorded ? other : recorded;
     fit->to_bytes = !whole ? VT_UNKNOWN : other > recorded ? other : recorded;
+    for (struct vt_fit_row *row = fit->rows; row < fit->rows + fit->row_count; row++) {
+        uint64_t least =
+            fit->torch ? d->blocks.peak_bytes + vt_known(fit->driver_bytes) : fit->from_bytes;
+        row->fits = fit->to_bytes <= row->memory.usable_bytes;
+        row->known = whole && row->recorded && !fit->scale_count &&
+                     (row->fits || least > row->memory.usable_bytes);
+    }
 }
 
 int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
@@ -378,20 +374,24 @@ int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
                          VT_REHEARSALS - ROWS, fit->row_count);
         error = -EINVAL;
     } else if (!fit->torch && (wishes->conf_count || wishes->scale_count)) {
-        vt_string_format(message, "%s: has no PyTorch allocator, which --conf and --scale are for",
-                         process->log);
+        vt_string_format(
+            message,
+            "%s: --conf and --scale need PyTorch's allocator, which this run does not have",
+            process->log);
         error = -EINVAL;
     } else if (fit->torch && !fit->why) {
         error = take_model(fit, wishes, message);
-    } else if (!fit->why) {
+    } else if (!fit->torch) {
         take_plain(fit);
     }
     fit->sure = !fit->why;
     if (!fit->sure)
         take_range(fit);
-    for (uint32_t i = fit->row_count; i-- > 0 && fit->sure;)
+    for (uint32_t i = fit->row_count; i-- > 0 && fit->sure;) {
+        fit->rows[i].known = true;
         if (fit->rows[i].memory.card && fit->rows[i].fits)
-            fit->smallest = fit->rows[i].memory.card;
+            fit->smallest = &fit->rows[i];
+    }
     return error;
 }
 

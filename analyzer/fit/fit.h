@@ -5,7 +5,7 @@
  * rows of an answer in one pass.
  *
  * Law: the model is proved first: the run as it was recorded must come out as PyTorch recorded it. Where
- * it does not, or where events are missing, there is a range, and neither a yes nor a no. Uses base, log,
+ * it does not, or where events are missing, there is a range, and a yes or a no only where that decides. Uses base, log,
  * model, replay and, for text, report.
  *
  *     fit.c        the proof, the needs, the rows
@@ -55,7 +55,7 @@ struct vt_fit_row {
     struct vt_fit_memory memory;
     char *conf;                               /* as a variable would have it; "": the defaults */
     bool recorded;                            /* the settings are the run's */
-    bool fits;                                /* if `sure` */
+    bool known, fits;                         /* whether `fits` is */
     uint64_t peak_reserved_bytes, peak_bytes; /* of PyTorch, of the process; up to the failure */
     uint64_t failed_at, missing_bytes;
     const struct vt_phase *phase; /* then, and which of its name, from 1 */
@@ -80,14 +80,14 @@ struct vt_fit {
     double
         deviation; /* (model's - recorded) / recorded of the most that was reserved; NAN: not known */
     uint64_t recorded_reserved_bytes, model_reserved_bytes;
-    bool sure; /* yes and no are given; else `why` not, and between what the needs lie */
+    bool sure; /* each row is known; else `why` not, and between what the needs lie */
     char *why;
     uint64_t from_bytes, to_bytes;
 
     /* without a limit: in all, PyTorch's, beside it, to fill the driver's pages */
     uint64_t needs_bytes, reserved_bytes, outside_bytes, rounding_bytes;
-    uint64_t driver_bytes;              /* context and code, as measured; VT_UNKNOWN */
-    const struct vt_fit_card *smallest; /* usual card that fits, up to an early end; NULL */
+    uint64_t driver_bytes;             /* context and code, as measured; VT_UNKNOWN */
+    const struct vt_fit_row *smallest; /* usual card that fits, up to an early end; NULL */
 
     const struct vt_fit_scale *scales;
     uint32_t scale_count;

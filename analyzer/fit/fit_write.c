@@ -41,11 +41,20 @@ static void write_head(const struct vt_text *t, const struct vt_fit *fit) {
                 VT_BYTES(fit->model_reserved_bytes), VT_BYTES(fit->recorded_reserved_bytes),
                 100 * fabs(fit->deviation));
     else if (!fit->torch)
-        fputs("no PyTorch allocator: by what was allocated from the driver\n", t->out);
-    for (uint32_t i = 0; i < fit->scale_count; i++)
-        fprintf(t->out, "scaled: %s: %u call site%s, %s at the recorded peak\n",
-                fit->scales[i].text, fit->scales[i].sites, vt_plural(fit->scales[i].sites),
-                VT_BYTES(fit->scales[i].bytes_at_peak));
+        fputs("no PyTorch allocator: judged by what was allocated from the driver\n", t->out);
+    for (uint32_t i = 0; i < fit->scale_count; i++) {
+        const struct vt_fit_scale *s = &fit->scales[i];
+        VT_SCOPED char *sites = vt_formatted("%u call site%s, %s at the recorded peak", s->sites,
+                                             vt_plural(s->sites), VT_BYTES(s->bytes_at_peak));
+        VT_SCOPED char *scaled = vt_printable(
+            vt_formatted("%s: %s", s->text,
+                         isnan(fit->deviation)       ? "not scaled, since events are missing"
+                         : s->sites                  ? sites
+                         : s->found                  ? "none: more specific ones decide"
+                         : !strcmp(s->name, "batch") ? "none: inputs count as activations here"
+                                                     : "none: no call site has this role"));
+        vt_text_wrap(t, "scaled:", 8, scaled);
+    }
     fputc('\n', t->out);
 }
 
@@ -58,14 +67,18 @@ static void write_needs(const struct vt_text *t, const struct vt_fit *fit) {
                  {fit->rounding_bytes, "to fill pages of 2 MiB (an estimate)"},
                  {vt_known(fit->driver_bytes), "context"}};
     VT_SCOPED_STRING text = {0};
-    vt_string_format(&text, "needs %s%s",
-                     (fit->sure ? fit->ended_early : fit->to_bytes == VT_UNKNOWN) ? "at least "
-                                                                                  : "",
-                     VT_BYTES(fit->sure ? fit->needs_bytes : fit->from_bytes));
-    if (!fit->sure && fit->to_bytes != VT_UNKNOWN)
+    bool idle = false; /* fits where not all of it would */
+    for (uint32_t i = 0; i < fit->row_count; i++)
+        idle |=
+            fit->sure && fit->rows[i].fits && fit->rows[i].memory.usable_bytes < fit->needs_bytes;
+    vt_string_format(
+        &text, "%s %s%s%s", idle ? "would reserve" : "needs",
+        (fit->sure ? fit->ended_early : fit->to_bytes == VT_UNKNOWN) ? "at least " : "",
+        VT_BYTES(fit->sure ? fit->needs_bytes : fit->from_bytes), idle ? " if it could" : "");
+    if (!fit->sure && fit->to_bytes != VT_UNKNOWN && fit->to_bytes != fit->from_bytes)
         vt_string_format(&text, " to %s", VT_BYTES(fit->to_bytes));
     if (!fit->sure)
-        vt_string_format(&text, ": %s, so no yes or no", fit->why);
+        vt_string_format(&text, ": %s, so a yes or no only where that decides", fit->why);
     for (unsigned i = 0, listed = 0; i < sizeof parts / sizeof *parts && fit->sure; i++)
         if (parts[i].bytes)
             vt_string_format(&text, "%s%s %s", listed++ ? ", " : ": ", VT_BYTES(parts[i].bytes),
@@ -91,16 +104,20 @@ static void write_failure(const struct vt_text *t, const struct vt_fit *fit,
     fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
 }
 
-static const char *conf_text(const struct vt_fit_row *row) {
-    return row->recorded ? "as recorded" : *row->conf ? row->conf : "PyTorch's defaults";
+static char *conf_text(const struct vt_fit_row *row) {
+    enum { MOST = 60 };
+    const char *conf = row->recorded ? "as recorded"
+                       : *row->conf  ? row->conf
+                                     : "PyTorch's defaults";
+    return vt_printable(vt_formatted("%.*s%s", MOST, conf, strlen(conf) > MOST ? "..." : ""));
 }
 
 enum { CONF_COLUMN = 24 };
 
-/* `most`: what the first row of this memory takes. */
+/* `most`: what the recorded settings take there; 0: they are no row. */
 static void write_row(const struct vt_text *t, const struct vt_fit *fit,
                       const struct vt_fit_row *row, uint64_t most) {
-    VT_SCOPED char *conf = vt_printable(vt_strdup(conf_text(row)));
+    VT_SCOPED char *conf = conf_text(row);
     bool wide = strlen(conf) > CONF_COLUMN, bounded = row->memory.usable_bytes != VT_UNKNOWN;
     if (wide)
         fprintf(t->out, "  %s\n", conf);
@@ -109,14 +126,22 @@ static void write_row(const struct vt_text *t, const struct vt_fit *fit,
         write_failure(t, fit, row, CONF_COLUMN + 3);
         return;
     }
+    const char *peak = row->peak_bytes == VT_UNKNOWN ? "" : VT_BYTES(row->peak_bytes);
     VT_SCOPED char *spare =
         vt_formatted("+ %s", VT_BYTES(vt_beyond(row->memory.usable_bytes, row->peak_bytes)));
-    fprintf(t->out, "%10s %13s  %s%s%s%s\n", VT_BYTES(row->peak_bytes),
-            bounded && fit->sure ? spare : "", vt_text_style(t, VT_STYLE_GOOD),
-            fit->sure ? "fits" : "", vt_text_style(t, VT_STYLE_NONE),
+    fprintf(t->out, "%10s %13s  %s%s%s%s\n", peak, bounded && fit->sure ? spare : "",
+            vt_text_style(t, row->fits ? VT_STYLE_GOOD : VT_STYLE_BAD),
+            !row->known ? ""
+            : row->fits ? "fits"
+                        : "does not fit",
+            vt_text_style(t, VT_STYLE_NONE),
             fit->ended_early                      ? " up to there"
             : row->peak_bytes < most - most / 100 ? ", saves memory"
                                                   : "");
+}
+
+static bool same_memory(const struct vt_fit_memory *a, const struct vt_fit_memory *b) {
+    return a->bytes == b->bytes && a->here == b->here;
 }
 
 /* The rows of one memory. Returns how many they are. */
@@ -130,11 +155,14 @@ static uint32_t write_memory(const struct vt_text *t, const struct vt_fit *fit, 
     VT_SCOPED char *title =
         vt_formatted("%s%s", m->here ? "this card" : VT_BYTES(m->bytes), usable);
     fprintf(t->out, "\n%s%-*s%s %10s %13s\n", vt_text_style(t, VT_STYLE_HEAD), CONF_COLUMN + 2,
-            title, vt_text_style(t, VT_STYLE_NONE), "peak", fit->sure ? "spare" : "");
-    for (; first + count < fit->row_count && rows[count].memory.bytes == m->bytes &&
-           rows[count].memory.here == m->here;
-         count++)
-        write_row(t, fit, &rows[count], rows[0].peak_bytes);
+            title, vt_text_style(t, VT_STYLE_NONE), rows->peak_bytes == VT_UNKNOWN ? "" : "peak",
+            fit->sure ? "spare" : "");
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < fit->row_count; i++)
+        if (same_memory(&fit->rows[i].memory, m) && fit->rows[i].recorded && fit->rows[i].fits)
+            most = fit->rows[i].peak_bytes;
+    for (; first + count < fit->row_count && same_memory(&rows[count].memory, m); count++)
+        write_row(t, fit, &rows[count], most);
     return count;
 }
 
@@ -143,29 +171,32 @@ static void write_smaller(const struct vt_text *t, const struct vt_fit *fit) {
     const struct vt_fit_row *fails = NULL;
     for (uint32_t i = 0; i < fit->row_count; i++)
         if (fit->rows[i].memory.card && !fit->rows[i].fits &&
-            (!fit->smallest || fit->rows[i].memory.bytes < fit->smallest->bytes))
+            (!fit->smallest || fit->rows[i].memory.bytes < fit->smallest->memory.bytes))
             fails = &fit->rows[i];
     if (!fails || !fit->sure)
         return;
-    fprintf(t->out, "%sother cards, %s%s\n  %-8s ", vt_text_style(t, VT_STYLE_HEAD),
-            conf_text(fails), vt_text_style(t, VT_STYLE_NONE), fails->memory.card->name);
+    VT_SCOPED char *conf = conf_text(fails);
+    fprintf(t->out, "%sother cards, %s%s\n  %-8s ", vt_text_style(t, VT_STYLE_HEAD), conf,
+            vt_text_style(t, VT_STYLE_NONE), fails->memory.card->name);
     write_failure(t, fit, fails, 11);
 }
 
 static void write_rows(const struct vt_text *t, const struct vt_fit *fit) {
     bool usual = fit->rows[0].memory.here;
-    bool idle = fit->smallest && fit->smallest->usable_bytes < fit->needs_bytes;
-    bool at_least = fit->ended_early && fit->smallest;
+    const struct vt_fit_row *least = fit->smallest;
+    bool idle = least && least->memory.usable_bytes < fit->needs_bytes;
+    VT_SCOPED char *conf = least && !least->recorded ? conf_text(least) : NULL;
+    bool at_least = fit->ended_early && least;
     VT_SCOPED char *smallest = vt_formatted(
-        "%s: %s%s%s%s%s", fit->ended_early ? "usual card" : "smallest usual card",
-        at_least ? "at least " : "", fit->smallest ? fit->smallest->name : "none of them",
-        idle ? ", without the idle cache" : "",
+        "%s: %s%s%s%s%s%s%s", fit->ended_early ? "usual card" : "smallest usual card",
+        at_least ? "at least " : "", least ? least->memory.card->name : "none of them",
+        conf ? ", with " : "", conf ? conf : "", idle ? ", without the idle cache" : "",
         at_least ? "; the run ended early and may need more" : "",
         fit->process->simulated ? " (a guide only: kernels did not run)" : "");
     if (fit->sure && usual)
         vt_text_wrap(t, NULL, 0, smallest);
     for (uint32_t i = 0; i < fit->row_count && (!usual || fit->rows[i].memory.here) &&
-                         fit->rows[i].peak_bytes != VT_UNKNOWN;)
+                         (fit->rows[i].known || fit->rows[i].peak_bytes != VT_UNKNOWN);)
         i += write_memory(t, fit, i);
     if (usual)
         write_smaller(t, fit);
@@ -184,8 +215,7 @@ void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out) {
     VT_SCOPED char *unknown = vt_formatted(
         "%s%s%s", fit->ended_early ? "what would have come after that; " : "",
         fit->process->simulated
-            ? "since kernels did not run: sizes that depend on data, library workspaces, the "
-              "context"
+            ? "as kernels did not run: sizes that depend on data, library workspaces, the context"
             : "other inputs' sizes; other cards' library workspaces",
         fit->process->simulated || fit->driver_bytes != VT_UNKNOWN ? "" : "; the context's size");
     vt_text_wrap(&t, "not known:", 11, unknown);
@@ -194,13 +224,13 @@ void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out) {
 
 /* --- json --- */
 
-static void json_row(struct vt_json *j, const struct vt_fit *fit, const struct vt_fit_row *row) {
+static void json_row(struct vt_json *j, const struct vt_fit_row *row) {
     vt_json_number(j, "memory_bytes", row->memory.bytes);
     vt_json_number(j, "usable_bytes", row->memory.usable_bytes);
     vt_json_boolean(j, "recorded_device", row->memory.here);
     vt_json_string(j, "conf", row->conf);
     vt_json_boolean(j, "recorded_conf", row->recorded);
-    if (fit->sure)
+    if (row->known)
         vt_json_boolean(j, "fits", row->fits);
     else
         vt_json_null(j, "fits");
@@ -242,14 +272,14 @@ void vt_fit_json(const struct vt_fit *fit, FILE *out) {
     vt_json_number(&j, "rounding_bytes", fit->rounding_bytes);
     vt_json_number(&j, "driver_bytes", fit->driver_bytes);
     vt_json_number(&j, "smallest_card_bytes",
-                   fit->smallest && !fit->ended_early ? fit->smallest->bytes : VT_UNKNOWN);
+                   fit->smallest && !fit->ended_early ? fit->smallest->memory.bytes : VT_UNKNOWN);
     for (uint32_t i = 0; vt_json_objects(&j, "scaled", i, fit->scale_count); i++) {
         vt_json_string(&j, "scale", fit->scales[i].text);
         vt_json_number(&j, "sites", fit->scales[i].sites);
         vt_json_number(&j, "bytes_at_peak", fit->scales[i].bytes_at_peak);
     }
     for (uint32_t i = 0; vt_json_objects(&j, "rows", i, fit->row_count); i++)
-        json_row(&j, fit, &fit->rows[i]);
+        json_row(&j, &fit->rows[i]);
     vt_json_close(&j, '}');
     fputc('\n', out);
 }

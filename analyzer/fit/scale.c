@@ -21,13 +21,21 @@ struct seen {
     uint32_t outlived; /* of its blocks so many outlived a backward pass */
 };
 
+/* Whether a name, such as "opt" or "opt (torch.optim.adamw.AdamW)", is an owner's, or its first steps. */
+static bool is_of(const char *owner, const char *name) {
+    const char *type = strstr(name, " (");
+    bool typed = type && !strchr(type + 1, ' ');
+    size_t length = typed ? (size_t)(type - name) : strlen(name);
+    return owner && !strncmp(owner, name, length) && strchr(".[ ", owner[length]);
+}
+
 static void see(const struct vt_memory_owner *owner, const struct vt_fit_wishes *wishes,
                 struct seen *seen) {
     struct vt_fit_scale *scale = NULL;
     for (uint32_t i = 0; i < wishes->scale_count; i++)
         if (wishes->scales[i].scope == VT_FIT_OWNER &&
-            (vt_same_text(owner->name, wishes->scales[i].name) ||
-             vt_same_text(owner->holder, wishes->scales[i].name)))
+            (is_of(owner->name, wishes->scales[i].name) ||
+             is_of(owner->holder, wishes->scales[i].name)))
             scale = &wishes->scales[i];
     for (uint32_t i = 0; i < owner->site_count; i++) {
         struct seen *site = &seen[owner->sites[i].site];
@@ -85,23 +93,34 @@ static struct vt_fit_scale *scale_of(const struct vt_process *p, const struct vt
     return chosen;
 }
 
+/* Lists owners, each holder once. */
+static void list_owners(const struct vt_snapshot *snapshot, struct vt_string *message) {
+    enum { SHOWN = 8 };
+    for (uint32_t i = 0, j, shown = 0; i < snapshot->owner_count && shown < SHOWN; i++) {
+        const char *holder = snapshot->owners[i].holder;
+        for (j = 0; j < i && !vt_same_text(snapshot->owners[j].holder, holder);)
+            j++;
+        if (j < i || !holder)
+            continue;
+        vt_string_format(message, "%s%s", shown % 4 ? ", " : ",\n  ", holder);
+        shown++;
+    }
+}
+
 /* Returns 0, or -EINVAL with `message`: nothing has the scale's name. A role may be one that nothing has. */
 static int check(const struct vt_process *p, const struct vt_fit_scale *scale,
                  struct vt_string *message) {
-    enum { OWNERS_SHOWN = 8 };
     const struct vt_snapshot *snapshot = vt_process_snapshot(p);
     bool role = scale->scope == VT_FIT_ROLE;
     if (scale->found ||
         (role && vt_kind_find(scale->name, vt_purpose_names, VT_PURPOSES) != UINT32_MAX))
         return 0;
-    vt_string_format(message, "--scale %s: nothing of PyTorch's has this name; expected %s",
+    vt_string_format(message, "--scale %s: no PyTorch memory has this name; expected %s",
                      scale->text, role ? "one of" : "one that vramtrace report shows");
     for (uint32_t i = 0; role && i < VT_PURPOSES; i++)
         vt_string_format(message, "%s %s", i ? "," : "", vt_purpose_names[i]);
-    for (uint32_t i = 0;
-         scale->scope == VT_FIT_OWNER && snapshot && i < snapshot->owner_count && i < OWNERS_SHOWN;
-         i++)
-        vt_string_format(message, ", %s", snapshot->owners[i].name);
+    if (scale->scope == VT_FIT_OWNER && snapshot)
+        list_owners(snapshot, message);
     return -EINVAL;
 }
 

@@ -129,6 +129,12 @@ static bool take(struct vt_cache_settings *s, struct part key, struct part value
     return *known;
 }
 
+/* How much of it a message has. */
+static int shown(struct part part) {
+    enum { MOST = 40 };
+    return part.length < MOST ? (int)part.length : MOST;
+}
+
 bool vt_cache_settings_read(const char *value, struct vt_cache_settings *settings,
                             struct vt_string *refused) {
     bool good = true, known;
@@ -153,9 +159,8 @@ bool vt_cache_settings_read(const char *value, struct vt_cache_settings *setting
             continue;
         }
         if (good && refused)
-            vt_string_format(refused, "%.*s:%.*s %s", (int)key.length, key.at, (int)text.length,
-                             text.at,
-                             known ? "is no value that PyTorch takes"
+            vt_string_format(refused, "%.*s:%.*s %s", shown(key), key.at, shown(text), text.at,
+                             known ? "is not a value that PyTorch accepts"
                                    : "is not in the model of PyTorch's allocator");
         good = false;
     }

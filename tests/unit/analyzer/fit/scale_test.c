@@ -97,6 +97,7 @@ static void roles(void **state) {
 }
 
 static void the_most_specific_wins(void **state) {
+    static const char *const parts[] = {"model", "model[*]", "model (torch.nn.Linear)"};
     struct vt_string message = {0};
     struct vt_fit_scale scales[] = {scale(VT_FIT_SITE, "a0", 5), scale(VT_FIT_OWNER, "model", 4),
                                     scale(VT_FIT_ROLE, "parameters", 3)};
@@ -108,6 +109,10 @@ static void the_most_specific_wins(void **state) {
     assert_float_equal(factor_of(WEIGHTS, scales + 2, 1, &message), 3, 0);
     assert_float_equal(factor_of(WEIGHTS, scales + 1, 2, &message), 4, 0);
     assert_float_equal(factor_of(STATE, scales + 1, 1, &message), 1, 0);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct vt_fit_scale part = scale(VT_FIT_OWNER, parts[i], 4);
+        assert_float_equal(factor_of(WEIGHTS, &part, 1, &message), 4, 0);
+    }
 }
 
 static void names_that_nothing_has(void **state) {
@@ -115,7 +120,7 @@ static void names_that_nothing_has(void **state) {
         enum vt_fit_scope scope;
         const char *name, *says;
     } wrong[] = {{VT_FIT_ROLE, "activation", "activations"},
-                 {VT_FIT_OWNER, "modle", "model[*].weight"},
+                 {VT_FIT_OWNER, "mod", "\n  model"},
                  {VT_FIT_SITE, "1100", "vramtrace report"}}; /* of the driver's memory */
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -71,17 +71,18 @@ static void refusals(void **state) {
         read_as("expandable_segment:True,max_split_size_mb:64",
                 "expandable_segment:True is not in the model of PyTorch's allocator");
     assert_true(s.max_split == 64 * MIB); /* the rest is read */
-    read_as("max_split_size_mb", "max_split_size_mb: is no value that PyTorch takes");
-    read_as("max_split_size_mb:8", "max_split_size_mb:8 is no value that PyTorch takes");
-    read_as("expandable_segments:true", "expandable_segments:true is no value that PyTorch takes");
+    read_as("max_split_size_mb", "max_split_size_mb: is not a value that PyTorch accepts");
+    read_as("max_split_size_mb:8", "max_split_size_mb:8 is not a value that PyTorch accepts");
+    read_as("expandable_segments:true",
+            "expandable_segments:true is not a value that PyTorch accepts");
     read_as("roundup_power2_divisions:3",
-            "roundup_power2_divisions:3 is no value that PyTorch takes");
+            "roundup_power2_divisions:3 is not a value that PyTorch accepts");
     read_as("roundup_power2_divisions:[8:2",
-            "roundup_power2_divisions:[8:2 is no value that PyTorch takes");
+            "roundup_power2_divisions:[8:2 is not a value that PyTorch accepts");
     read_as("roundup_power2_divisions:[8",
-            "roundup_power2_divisions:[8 is no value that PyTorch takes");
+            "roundup_power2_divisions:[8 is not a value that PyTorch accepts");
     read_as("garbage_collection_threshold:1",
-            "garbage_collection_threshold:1 is no value that PyTorch takes");
+            "garbage_collection_threshold:1 is not a value that PyTorch accepts");
     read_as(",,:", NULL);
 }
 
