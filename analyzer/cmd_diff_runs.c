@@ -22,17 +22,23 @@ static char *set_text(const struct vt_runs_figure *f, unsigned set) {
                               VT_BYTES(f->high[set]));
 }
 
-static char *name_text(const struct vt_runs_figure *f) {
+/* A line may allocate from the driver and from a framework; its layer is said where there are rows of several. */
+static char *name_text(const struct vt_runs *r, const struct vt_runs_figure *f) {
+    bool several = false;
     if (f->of != VT_RUNS_LINE)
         return vt_formatted("%s%s", f->name ? "phase " : "the run", f->name ? f->name : "");
-    return vt_formatted("%s, %s", f->name,
-                        f->device < VT_DEVICE_HOST ? VT_GPU(f->device) : "host memory");
+    for (uint32_t i = 0; i < r->count; i++)
+        several |= r->figures[i].layer != f->layer && r->figures[i].device == f->device &&
+                   vt_same_text(r->figures[i].name, f->name);
+    return vt_formatted("%s, %s%s%s", f->name,
+                        f->device < VT_DEVICE_HOST ? VT_GPU(f->device) : "host memory",
+                        several ? ", " : "", several ? vt_layer_name(f->layer) : "");
 }
 
 /* `above`: the name in the row above, where it is not repeated. */
-static void row(FILE *out, const struct vt_runs_figure *f, char **above) {
+static void row(FILE *out, const struct vt_runs *r, const struct vt_runs_figure *f, char **above) {
     VT_SCOPED char *before = set_text(f, 0), *after = set_text(f, 1);
-    char *name = name_text(f);
+    char *name = name_text(r, f);
     if (!vt_same_text(name, *above))
         fprintf(out, "  %s\n", name);
     free(*above);
@@ -62,12 +68,12 @@ static void section(FILE *out, const struct vt_runs *r, enum vt_runs_state state
     for (uint32_t i = 0; i < r->count && shown < top; i++) {
         if (r->figures[i].state != state || (state && !vt_runs_change(&r->figures[i])))
             continue;
-        row(out, &r->figures[i], &above);
+        row(out, r, &r->figures[i], &above);
         shown++;
     }
     if (count > shown)
-        fprintf(out, "  and %u more%s\n", count - shown,
-                shown == top ? " (--top)" : ", whose medians are the same");
+        fprintf(out, "  %s%u%s%s\n", shown ? "and " : "", count - shown, shown ? " more" : "",
+                shown == top ? " (--top)" : " with the same median in both folders");
 }
 
 static void write_text(const struct vt_runs *r, char *const folders[2], uint32_t top) {
@@ -81,6 +87,11 @@ static void write_text(const struct vt_runs *r, char *const folders[2], uint32_t
         VT_SCOPED char *folder = vt_printable(vt_strdup(folders[set]));
         fprintf(out, "%-7s %s, %u run%s\n", labels[set], folder, r->runs[set],
                 vt_plural(r->runs[set]));
+        if (r->left_out[set])
+            fprintf(
+                out,
+                "        %u left out: failed, killed, not ended, or with a log that lacks events\n",
+                r->left_out[set]);
     }
     fputs("\nmedians (least..most) of what was held at most, at the end, and left by a phase\n",
           out);
@@ -88,7 +99,7 @@ static void write_text(const struct vt_runs *r, char *const folders[2], uint32_t
         fprintf(out, "if nothing changed, a figure is named in at most %g of 100 comparisons\n",
                 VT_PERMUTE_CHANCE * 100);
     else
-        fprintf(out, "from %d runs of each on, noise can be told\n", VT_PERMUTE_RUNS);
+        fprintf(out, "noise can be told from %d runs of each on\n", VT_PERMUTE_RUNS);
     if (r->splits && !states[VT_RUNS_CHANGED])
         fputs("\nnothing changed by more than noise\n", out);
     for (enum vt_runs_state state = 0; state < VT_RUNS_SAME; state++)
@@ -110,6 +121,8 @@ static void write_json(const struct vt_runs *r) {
     vt_json_string(&j, "schema", "vramtrace-runs/1");
     vt_json_number(&j, "runs_before", r->runs[0]);
     vt_json_number(&j, "runs_after", r->runs[1]);
+    vt_json_number(&j, "left_out_before", r->left_out[0]);
+    vt_json_number(&j, "left_out_after", r->left_out[1]);
     vt_json_number(&j, "splits", r->splits);
     for (uint32_t i = 0; vt_json_objects(&j, "figures", i, r->count); i++) {
         const struct vt_runs_figure *f = &r->figures[i];
@@ -118,6 +131,7 @@ static void write_json(const struct vt_runs *r) {
         vt_json_string(&j, "name", f->name);
         vt_json_number(&j, "device",
                        f->of == VT_RUNS_LINE ? vt_device_number(f->device) : VT_UNKNOWN);
+        vt_json_string(&j, "layer", f->of == VT_RUNS_LINE ? vt_layer_name(f->layer) : NULL);
         vt_json_string(&j, "figure", f->what);
         vt_json_key(&j, "p");
         fprintf(stdout, f->p < 0 ? "null" : "%.4f", f->p);

@@ -24,8 +24,8 @@ struct taking {
     uint32_t run; /* in the set */
 };
 
-/* The value in the run of the figure like this one, which is added if it is new. */
-static uint64_t *value(struct taking *t, uint64_t key, struct vt_runs_figure new) {
+/* The figure like this one, which is added if it is new. */
+static struct vt_runs_figure *figure(struct taking *t, uint64_t key, struct vt_runs_figure new) {
     struct vt_runs *r = t->runs;
     new.function = text_key(vt_mix(vt_mix(key + new.of) + new.device), new.what);
     uint32_t at = vt_map_add(&t->by_key, vt_mix(new.function) + new.line, r->count);
@@ -35,7 +35,12 @@ static uint64_t *value(struct taking *t, uint64_t key, struct vt_runs_figure new
     }
     uint64_t **values = &r->figures[at].values[t->set];
     *values = *values ? *values : vt_alloc(r->runs[t->set], sizeof **values);
-    return &(*values)[t->run];
+    return &r->figures[at];
+}
+
+/* Its value in the run. */
+static uint64_t *value(struct taking *t, uint64_t key, struct vt_runs_figure new) {
+    return &figure(t, key, new)->values[t->set][t->run];
 }
 
 static void raise(uint64_t *value, uint64_t to) {
@@ -56,13 +61,28 @@ static uint64_t take_site(struct taking *t, const struct vt_process *p,
                                      .what = "peak",
                                      .name = name,
                                      .device = site->device,
+                                     .layer = site->layer,
                                      .line = known ? frame->line : 0};
         key = text_key(key, known ? vt_basename(frame->file) : NULL);
-        *value(t, key, new) += site->peak_bytes;
+        figure(t, key, new)->sites += site->peak_bytes;
         new.what = "held";
         *value(t, key, new) += held;
     }
     return site->layer == VT_LAYER_DRIVER ? held : 0;
+}
+
+/* Call sites have their peaks one after the other, too: a line's is at most the device's. */
+static void take_line_peaks(struct taking *t, const struct vt_process *p) {
+    for (uint32_t i = 0; i < t->runs->count; i++) {
+        struct vt_runs_figure *f = &t->runs->figures[i];
+        uint64_t most =
+            f->device == VT_DEVICE_HOST ? p->pinned.peak_bytes + p->managed.peak_bytes : VT_UNKNOWN;
+        for (uint32_t d = 0; d < p->device_count; d++)
+            most = p->devices[d].ordinal == f->device ? p->devices[d].peak_bytes : most;
+        if (f->sites)
+            f->values[t->set][t->run] += f->sites < most ? f->sites : most;
+        f->sites = 0;
+    }
 }
 
 static void take_phase(struct taking *t, const char *name, uint64_t peak, uint64_t left) {
@@ -80,6 +100,7 @@ static void take_process(struct taking *t, const struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++)
         sum += take_site(t, p, &p->sites[i]);
     *value(t, 0, held) += sum;
+    take_line_peaks(t, p);
     for (uint32_t i = 0; i < p->phase_count; i++) {
         const struct vt_phase *phase = &p->phases[i];
         VT_SCOPED char *name = phase->name ? vt_phase_group_name(phase->name) : NULL;
@@ -171,9 +192,33 @@ static uint32_t number_runs(const struct vt_logs *logs, uint32_t *run) {
     return (uint32_t)numbers.used;
 }
 
+/* Whether a process ran to its end, and its log has all of it. */
+static bool is_measure(const struct vt_process *p) {
+    bool ended = vt_ended_well(p->ending) || p->ending.how == VT_END_EXEC;
+    return ended && p->complete && !p->dropped_events;
+}
+
+/* Leaves out the set's bad runs, unless all are. */
+static void leave_out(struct taking *t, const bool *bad) {
+    uint32_t *runs = &t->runs->runs[t->set], good = 0;
+    for (uint32_t i = 0; i < *runs; i++)
+        good += !bad[i];
+    if (!good)
+        return;
+    for (uint32_t i = 0; i < t->runs->count; i++) {
+        uint64_t *values = t->runs->figures[i].values[t->set];
+        for (uint32_t from = 0, to = 0; values && from < *runs; from++)
+            if (!bad[from])
+                values[to++] = values[from];
+    }
+    t->runs->left_out[t->set] = *runs - good;
+    *runs = good;
+}
+
 static int read_set(struct taking *t, const struct vt_logs *logs, const uint32_t *run,
                     const struct vt_model_builder *builder, const struct vt_model_options *options,
                     struct vt_string *message) {
+    VT_SCOPED bool *bad = vt_alloc(t->runs->runs[t->set], sizeof *bad);
     int error = 0;
     for (uint32_t i = 0; i < logs->count && !error; i++) {
         struct vt_model one;
@@ -182,8 +227,10 @@ static int read_set(struct taking *t, const struct vt_logs *logs, const uint32_t
             break;
         t->run = run[i];
         take_process(t, &one.processes[0]);
+        bad[t->run] |= !is_measure(&one.processes[0]);
         builder->free(&one);
     }
+    leave_out(t, bad);
     return error;
 }
 

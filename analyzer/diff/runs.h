@@ -31,12 +31,16 @@ struct vt_runs_figure {
     uint64_t median[2], low[2],
         high[2];       /* median: of an even number the smaller of the middle two */
     double p;          /* negative: it was not tested */
+    uint64_t sites;    /* a line's peak in the process that is read: the sum of its call sites' */
+    unsigned layer;    /* of a line */
     uint64_t function; /* what the lines of one function have in common */
     uint32_t line;
 };
 
 struct vt_runs {
     uint32_t runs[2]; /* before, after */
+    uint32_t left_out
+        [2]; /* of the folders' runs: they failed, were killed, or lack events; none where all did */
     struct vt_runs_figure
         *figures; /* by state, then those with the largest change of their medians */
     uint32_t count, room;
