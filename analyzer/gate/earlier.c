@@ -79,7 +79,7 @@ static unsigned flaws_of(const struct vt_fleet_process *p) {
 
 /* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; of a child that Python started, what it runs. Free it. */
 static char *program_of(const struct vt_fleet_process *p) {
-    const char *word = p->command, *child = strstr(word, " (child of pid ");
+    const char *word = p->command ? p->command : "", *child = strstr(word, " (child of pid ");
     size_t length = child ? (size_t)(child - word) : strcspn(word, " ");
     const char *next = word + length + strspn(word + length, " ");
     while (next[0] == '-' && next[1] != 'm' && next[1] != 'c')
