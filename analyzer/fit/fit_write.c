@@ -212,12 +212,18 @@ void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out) {
     write_head(&t, fit);
     write_needs(&t, fit);
     write_rows(&t, fit);
+    uint64_t others =
+        fit->rows[0].memory.here && fit->rows[0].memory.usable_bytes == fit->device->total_bytes
+            ? vt_known(fit->device->other_processes_bytes)
+            : 0;
     VT_SCOPED char *unknown = vt_formatted(
-        "%s%s%s", fit->ended_early ? "what would have come after that; " : "",
+        "%s%s%s%s%s", fit->ended_early ? "what would have come after that; " : "",
         fit->process->simulated
             ? "as kernels did not run: sizes that depend on data, library workspaces, the context"
             : "other inputs' sizes; other cards' library workspaces",
-        fit->process->simulated || fit->driver_bytes != VT_UNKNOWN ? "" : "; the context's size");
+        fit->process->simulated || fit->driver_bytes != VT_UNKNOWN ? "" : "; the context's size",
+        others ? "; what other processes take of this card: once " : "",
+        others ? VT_BYTES(others) : "");
     vt_text_wrap(&t, "not known:", 11, unknown);
     vt_page_close(&page, colour, out);
 }

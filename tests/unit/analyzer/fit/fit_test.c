@@ -90,11 +90,18 @@ static void the_drivers_share(void **state) {
 /* What they had at their worst moment is a limit only where the driver refused something. */
 static void other_processes(void **state) {
     struct run *r = *state;
+    char *text = NULL;
+    size_t length = 0;
     r->process->simulated = false;
     r->device->other_processes_bytes = r->device->total_bytes - 90 * MIB;
     assert_int_equal(make(r, 0, NULL, 0), 0);
     assert_true(r->fit.sure && r->fit.rows[0].fits);
     assert_int_equal(r->fit.rows[0].memory.usable_bytes, r->device->total_bytes);
+    FILE *out = open_memstream(&text, &length);
+    vt_fit_text(&r->fit, false, out);
+    fclose(out);
+    assert_non_null(strstr(text, "once"));
+    free(text);
     r->device->failed_count = 1;
     r->device->other_processes_bytes = r->device->total_bytes - 100 * MIB;
     assert_int_equal(make(r, 0, NULL, 0), 0);
