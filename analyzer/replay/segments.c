@@ -17,6 +17,7 @@
 struct vt_segments *vt_segments_open(void) {
     struct vt_segments *f = vt_alloc(1, sizeof *f);
     vt_pieces_open(&f->pieces);
+    f->near = vt_alloc(VT_SEGMENTS_NEAR, sizeof *f->near);
     return f;
 }
 
@@ -35,6 +36,7 @@ void vt_segments_close(struct vt_segments *f) {
         free(d->figures.moments);
     }
     free(f->leaves);
+    free(f->near);
     vt_pieces_close(&f->pieces);
     free(f);
 }
@@ -67,12 +69,20 @@ static bool floor_at(const struct vt_segments *f, uint64_t address, size_t *leaf
 }
 
 static struct vt_segment *segment_with(const struct vt_segments *f, uint64_t address) {
+    struct vt_segment **near = &f->near[address / VT_CACHE_SMALL_SEGMENT % VT_SEGMENTS_NEAR];
     size_t leaf;
     uint32_t at;
+    if (*near && (*near)->start <= address && address < (*near)->end)
+        return *near;
     if (!floor_at(f, address, &leaf, &at))
         return NULL;
     struct vt_segment *s = &f->leaves[leaf]->s[at];
-    return address < s->end ? s : NULL;
+    return address < s->end ? (*near = s) : NULL;
+}
+
+/* Segments are about to move. */
+static void forget_near(struct vt_segments *f) {
+    memset(f->near, 0, VT_SEGMENTS_NEAR * sizeof(struct vt_segment *));
 }
 
 const struct vt_segment *vt_segments_with(const struct vt_segments *f, uint64_t address) {
@@ -89,6 +99,7 @@ static void insert_leaf(struct vt_segments *f, size_t at, struct vt_segments_lea
 static void insert_segment(struct vt_segments *f, struct vt_segment segment) {
     size_t leaf = 0;
     uint32_t at = 0;
+    forget_near(f);
     if (floor_at(f, segment.start, &leaf, &at))
         at++;
     else if (!f->leaf_count)
@@ -115,6 +126,7 @@ static void erase_segment(struct vt_segments *f, uint64_t start) {
     uint32_t at;
     if (!floor_at(f, start, &leaf, &at))
         return;
+    forget_near(f);
     struct vt_segments_leaf *l = f->leaves[leaf];
     l->count--;
     memmove(l->s + at, l->s + at + 1, (l->count - at) * sizeof *l->s);

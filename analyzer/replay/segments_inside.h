@@ -9,7 +9,7 @@
 #include "pieces.h"
 #include "segments.h"
 
-enum { VT_SEGMENTS_LEAF = 256, VT_SEGMENTS_STREAMS = 64 };
+enum { VT_SEGMENTS_LEAF = 256, VT_SEGMENTS_STREAMS = 64, VT_SEGMENTS_NEAR = 512 };
 
 enum { VT_SEGMENTS_PRIVATES = 1 << 22 }; /* more private pools count as the last */
 
@@ -42,7 +42,8 @@ struct vt_segments {
     struct vt_segments_leaf **leaves; /* segments by start */
     size_t leaf_count, leaf_room;
     struct vt_pieces pieces;
-    bool plain; /* see vt_segments_plain */
+    bool plain;               /* see vt_segments_plain */
+    struct vt_segment **near; /* found last, by address; NULL: none */
     struct vt_segments_group groups[VT_SEGMENTS_STREAMS];
     uint32_t privates; /* private pools so far */
     uint64_t requests; /* for memory, so far */
