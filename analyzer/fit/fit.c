@@ -352,13 +352,6 @@ static void take_range(struct vt_fit *fit) {
     bool whole = !fit->process->dropped_events && !fit->process->gaps;
     fit->from_bytes = !whole ? d->sure_peak_bytes : other < recorded ? other : recorded;
     fit->to_bytes = !whole ? VT_UNKNOWN : other > recorded ? other : recorded;
-    for (struct vt_fit_row *row = fit->rows; row < fit->rows + fit->row_count; row++) {
-        uint64_t least =
-            fit->torch ? d->blocks.peak_bytes + vt_known(fit->driver_bytes) : fit->from_bytes;
-        row->fits = fit->to_bytes <= row->memory.usable_bytes;
-        row->known = whole && row->recorded && !fit->scale_count &&
-                     (row->fits || least > row->memory.usable_bytes);
-    }
 }
 
 int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
@@ -393,11 +386,9 @@ int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
     fit->sure = !fit->why;
     if (!fit->sure)
         take_range(fit);
-    for (uint32_t i = fit->row_count; i-- > 0 && fit->sure;) {
-        fit->rows[i].known = true;
+    for (uint32_t i = fit->row_count; i-- > 0 && fit->sure;)
         if (fit->rows[i].memory.card && fit->rows[i].fits)
             fit->smallest = &fit->rows[i];
-    }
     return error;
 }
 

@@ -55,7 +55,7 @@ struct vt_fit_row {
     struct vt_fit_memory memory;
     char *conf;                               /* as a variable would have it; "": the defaults */
     bool recorded;                            /* the settings are the run's */
-    bool known, fits;                         /* whether `fits` is */
+    bool fits;                                /* if vt_fit is sure */
     uint64_t peak_reserved_bytes, peak_bytes; /* of PyTorch, of the process; up to the failure */
     uint64_t failed_at, missing_bytes;
     const struct vt_phase *phase; /* then, and which of its name, from 1 */
@@ -80,7 +80,7 @@ struct vt_fit {
     double
         deviation; /* (model's - recorded) / recorded of the most that was reserved; NAN: not known */
     uint64_t recorded_reserved_bytes, model_reserved_bytes;
-    bool sure; /* each row is known; else `why` not, and between what the needs lie */
+    bool sure; /* yes and no are given; else `why` not, and between what the needs lie */
     char *why;
     uint64_t from_bytes, to_bytes;
 

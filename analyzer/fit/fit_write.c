@@ -78,7 +78,7 @@ static void write_needs(const struct vt_text *t, const struct vt_fit *fit) {
     if (!fit->sure && fit->to_bytes != VT_UNKNOWN && fit->to_bytes != fit->from_bytes)
         vt_string_format(&text, " to %s", VT_BYTES(fit->to_bytes));
     if (!fit->sure)
-        vt_string_format(&text, ": %s, so a yes or no only where that decides", fit->why);
+        vt_string_format(&text, ": %s; so neither a yes nor a no", fit->why);
     for (unsigned i = 0, listed = 0; i < sizeof parts / sizeof *parts && fit->sure; i++)
         if (parts[i].bytes)
             vt_string_format(&text, "%s%s %s", listed++ ? ", " : ": ", VT_BYTES(parts[i].bytes),
@@ -130,12 +130,10 @@ static void write_row(const struct vt_text *t, const struct vt_fit *fit,
     VT_SCOPED char *spare =
         vt_formatted("+ %s", VT_BYTES(vt_beyond(row->memory.usable_bytes, row->peak_bytes)));
     fprintf(t->out, "%10s %13s  %s%s%s%s\n", peak, bounded && fit->sure ? spare : "",
-            vt_text_style(t, row->fits ? VT_STYLE_GOOD : VT_STYLE_BAD),
-            !row->known ? ""
-            : row->fits ? "fits"
-                        : "does not fit",
+            vt_text_style(t, row->fits ? VT_STYLE_GOOD : VT_STYLE_BAD), fit->sure ? "fits" : "",
             vt_text_style(t, VT_STYLE_NONE),
-            fit->ended_early                      ? " up to there"
+            !fit->sure                            ? ""
+            : fit->ended_early                    ? " up to there"
             : row->peak_bytes < most - most / 100 ? ", saves memory"
                                                   : "");
 }
@@ -196,7 +194,7 @@ static void write_rows(const struct vt_text *t, const struct vt_fit *fit) {
     if (fit->sure && usual)
         vt_text_wrap(t, NULL, 0, smallest);
     for (uint32_t i = 0; i < fit->row_count && (!usual || fit->rows[i].memory.here) &&
-                         (fit->rows[i].known || fit->rows[i].peak_bytes != VT_UNKNOWN);)
+                         (fit->sure || fit->rows[i].peak_bytes != VT_UNKNOWN);)
         i += write_memory(t, fit, i);
     if (usual)
         write_smaller(t, fit);
@@ -230,13 +228,13 @@ void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out) {
 
 /* --- json --- */
 
-static void json_row(struct vt_json *j, const struct vt_fit_row *row) {
+static void json_row(struct vt_json *j, const struct vt_fit_row *row, bool sure) {
     vt_json_number(j, "memory_bytes", row->memory.bytes);
     vt_json_number(j, "usable_bytes", row->memory.usable_bytes);
     vt_json_boolean(j, "recorded_device", row->memory.here);
     vt_json_string(j, "conf", row->conf);
     vt_json_boolean(j, "recorded_conf", row->recorded);
-    if (row->known)
+    if (sure)
         vt_json_boolean(j, "fits", row->fits);
     else
         vt_json_null(j, "fits");
@@ -285,7 +283,7 @@ void vt_fit_json(const struct vt_fit *fit, FILE *out) {
         vt_json_number(&j, "bytes_at_peak", fit->scales[i].bytes_at_peak);
     }
     for (uint32_t i = 0; vt_json_objects(&j, "rows", i, fit->row_count); i++)
-        json_row(&j, &fit->rows[i]);
+        json_row(&j, &fit->rows[i], fit->sure);
     vt_json_close(&j, '}');
     fputc('\n', out);
 }
