@@ -15,7 +15,9 @@
  * a flag and the owner follow. A private pool is a part of its owner, right behind the owner's start,
  * which no other word can pretend; the device's own pools have none.
  *
- * Nothing is read where it lies but one word of the caller's frame, whose layout is known then.
+ * A search reads by a call that cannot fault. Later, one word of a frame whose layout is known then is
+ * read where it lies, and the entry and its pool, once the kernel says that they can be read: the
+ * allocator holds its mutex, so nobody frees them meanwhile.
  */
 #include "torch.h"
 
