@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define SMALLEST ((size_t)512)
-#define LARGE    ((size_t)1 << 20)
-#define STEPS    8 /* size classes between two powers of two */
-#define CLASSES  (48 * STEPS)
-#define GROWTH   ((size_t)64 << 20) /* pages are made accessible in such steps */
+#define SMALLEST  ((size_t)512)
+#define LARGE     ((size_t)1 << 20)
+#define STEPS     8 /* size classes between two powers of two */
+#define CLASSES   (48 * STEPS)
+#define GROWTH    ((size_t)64 << 20) /* pages are made accessible in such steps */
+/* Where a range of 32-bit addresses is asked for, and where it must end. */
+#define LOW_START ((uintptr_t)1 << 30)
+#define LOW_END   ((uintptr_t)1 << 32)
 
 struct sim_freelist {
     uintptr_t *starts;
@@ -39,15 +42,13 @@ static size_t class_of(size_t bytes, unsigned *index) {
 }
 
 bool sim_arena_open(struct sim_arena *arena, size_t bytes, bool low) {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-#ifdef MAP_32BIT
-    flags |= low ? MAP_32BIT : 0;
-#endif
     bytes = round_up(bytes, SIM_GRANULE) + SIM_GRANULE;
-    void *base = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
+    void *base = mmap(low ? (void *)LOW_START : NULL, bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return false;
-    arena->freelists = calloc(CLASSES, sizeof *arena->freelists);
+    bool fits = !low || (uintptr_t)base + bytes <= LOW_END;
+    arena->freelists = fits ? calloc(CLASSES, sizeof *arena->freelists) : NULL;
     if (arena->freelists == NULL) {
         munmap(base, bytes);
         return false;
