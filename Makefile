@@ -41,7 +41,7 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-gpu scan-dump test-cpython check check-setup check-format \
+.PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu scan-dump test-cpython check check-setup check-format \
     check-warnings check-rooms rooms-picture check-man compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
@@ -231,6 +231,10 @@ test: ## build and run every test (T=pattern: only those whose name has it)
 	@tests/setup.sh test
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
 	@tests/run --build $(BUILD) $(T)
+
+test-arm64: ## cross-compile for arm64, run every test there, emulated, in a root of Debian in build/arm64 (T=pattern)
+	@tests/setup.sh arm64
+	@JOBS=$(JOBS) tests/arm64/run $(T) || [ $$? = 77 ]
 
 test-frameworks: all ## hold the tracer against real frameworks, put into build/frameworks (PYTHON=one that has them)
 	@PYTHON=$$(tests/setup.sh --install-torch || echo python3) tests/frameworks/run-all --build $(BUILD) $(T)

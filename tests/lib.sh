@@ -45,14 +45,14 @@ report_json() {
     text=$("$VRAMTRACE" report --format json "$@" && echo .)
     status=$?
     [ "$status" = 0 ] || fail "vramtrace report --format json $*: exit status $status"
-    printf '%s' "${text%.}" | python3 "$SRC/tests/schemas.py" /dev/stdin >&2 || fail "vramtrace report --format json $*: not as in doc/schema (above)"
+    printf '%s' "${text%.}" | "${TESTS_PYTHON:-python3}" "$SRC/tests/schemas.py" /dev/stdin >&2 || fail "vramtrace report --format json $*: not as in doc/schema (above)"
     printf '%s' "${text%.}"
 }
 
 # json FILE EXPRESSION: evaluates a Python expression over the report: `r` is the whole, `p` its first process,
 # `live` the sites that still hold memory.
 json() {
-    python3 - "$1" "$2" <<'PY' || fail "$1: cannot evaluate: $2"
+    "${TESTS_PYTHON:-python3}" - "$1" "$2" <<'PY' || fail "$1: cannot evaluate: $2"
 import json, sys
 r = json.load(open(sys.argv[1]))
 p = r["processes"][0] if r["processes"] else None

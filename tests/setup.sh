@@ -5,7 +5,7 @@
 # `make check`, `make bench` and `make deb` call it; `make` alone only asks it what is missing (--check), because a build uses
 # no network.
 #
-#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, unit, check, bench, deb, wheel, roots
+#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, unit, check, bench, deb, wheel, roots, arm64
 #   tests/setup.sh --check WHAT...   install nothing; name what is missing and the command that installs it
 #   tests/setup.sh --python          print a Python that has Numba (PYTHON=... overrides)
 #   tests/setup.sh --checkers        print the folder of what checks other tools' formats (see make_checkers)
@@ -36,12 +36,12 @@ build,demo,test,unit,check,bench libdw-dev     hdr:elfutils/libdwfl.h
 build,demo,test,unit,check,bench libelf-dev    hdr:libelf.h
 build,demo,test,unit,check,bench libiberty-dev hdr:libiberty/demangle.h
 build,demo,test,unit,check,bench libncurses-dev hdr:ncurses.h
-build,demo,test,unit,check,bench protobuf-c-compiler cmd:protoc-c
+build,demo,test,unit,check,bench,arm64 protobuf-c-compiler cmd:protoc-c
 build,demo,test,unit,check,bench libprotobuf-c-dev hdr:protobuf-c/protobuf-c.h
 build,demo,test,unit,check,bench zlib1g-dev    hdr:zlib.h
 build,demo,test,unit,check,bench libzstd-dev   hdr:zstd.h
-demo,test,unit,check,bench,deb,wheel node-d3  d3
-demo,test,unit,check,bench,wheel python3       cmd:python3
+demo,test,unit,check,bench,deb,wheel,arm64 node-d3 d3
+demo,test,unit,check,bench,wheel,arm64 python3 cmd:python3
 demo,test                        python3-numba numba
 test,unit,check                  libcmocka-dev hdr:cmocka.h
 test,check                       python3-venv  venv
@@ -59,6 +59,8 @@ test                             zsh           cmd:zsh
 test,wheel                       patchelf      cmd:patchelf
 check                            clang         cmd:clang
 roots                            debootstrap   cmd:debootstrap
+arm64                            gcc-aarch64-linux-gnu cmd:aarch64-linux-gnu-gcc
+arm64                            g++-aarch64-linux-gnu cmd:aarch64-linux-gnu-g++
 bench                            heaptrack     cmd:heaptrack
 test,bench                       valgrind      cmd:valgrind
 ROWS
@@ -339,7 +341,7 @@ case ${1:-} in
     echo "missing: ${want% } (to install: sudo apt-get install ${want% })" >&2
     exit 1
     ;;
-build | demo | test | unit | check | bench | deb | wheel | roots)
+build | demo | test | unit | check | bench | deb | wheel | roots | arm64)
     want=$(missing "$@")
     [ -z "$want" ] || install $want
     want=$(missing "$@")
@@ -353,7 +355,7 @@ build | demo | test | unit | check | bench | deb | wheel | roots)
     exit 0
     ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|unit|check|bench|deb|wheel|roots..., or tests/setup.sh --python|--checkers|--clang-format" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|unit|check|bench|deb|wheel|roots|arm64..., or tests/setup.sh --python|--checkers|--clang-format" >&2
     exit 2
     ;;
 esac
