@@ -136,9 +136,16 @@ $(BUILD)/proto/%.h: $(BUILD)/proto/%.c ;
 $(BUILD)/proto/%.o: $(BUILD)/proto/%.c $(FLAGS_FILE)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
 
-# --- the pytest plugin, where `vramtrace run --check` finds it --------------------------------------------------
+# --- the pytest plugin, where `vramtrace run --check` finds it; `import vramtrace` with PYTHONPATH=build/site-packages ---
 
-python: $(BUILD)/python/vramtrace_pytest.py
+PYTHON_SOURCES := $(wildcard packaging/wheel/vramtrace/*.py packaging/wheel/vramtrace/py.typed)
+
+python: $(BUILD)/python/vramtrace_pytest.py $(PYTHON_SOURCES:packaging/wheel/%=$(BUILD)/site-packages/%)
+
+$(BUILD)/site-packages/vramtrace/%: packaging/wheel/vramtrace/% include/vramtrace/version.h
+	@mkdir -p $(@D)/bin $(@D)/lib
+	@ln -sfn ../../../vramtrace $(@D)/bin/vramtrace; ln -sfn ../../../libvramtrace.so $(@D)/lib/libvramtrace.so
+	sed "s/@VERSION@/$$(packaging/version)/" $< >$@
 
 $(BUILD)/python/%.py: examples/pytest/%.py
 	@mkdir -p $(@D)

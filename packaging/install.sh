@@ -46,7 +46,7 @@ rows() {
 # The wheel's Python package, with links to what is installed; pip knows it, and pytest finds the plugin.
 python_rows() {
     package=$PYTHONDIR/vramtrace
-    for file in packaging/wheel/vramtrace/*.py; do
+    for file in packaging/wheel/vramtrace/*.py packaging/wheel/vramtrace/py.typed; do
         sed "s/@VERSION@/$version/" "$file" >"$scratch/${file##*/}"
         row 644 "$scratch/${file##*/}" "$package/${file##*/}"
     done

@@ -291,7 +291,9 @@ class Sandbox:
                                            'exec -a make /usr/bin/make "$@"\n')
         (self.top / "bin/make").chmod(0o755)
         write_program(self.top / "bin/chromium", "exit 1\n")
-        write_program(self.top / "bin/python3", f'exec {found or sys.executable} "$@"\n')
+        # `import vramtrace` as where it is installed.
+        self.module = f"export PYTHONPATH={build}/site-packages${{PYTHONPATH:+:$PYTHONPATH}}\n"
+        write_program(self.top / "bin/python3", f'{self.module}exec {found or sys.executable} "$@"\n')
         pytest = next((python for python in (f"{self.python('--checkers')}/bin/python", found) if python and os.path.exists(python)
                        and not subprocess.run([python, "-c", "import pytest, numba"], stderr=subprocess.DEVNULL,
                                               check=False).returncode), None)
@@ -308,7 +310,7 @@ class Sandbox:
         if program == "torch":
             found = self.python("--torch")
             if found:
-                write_program(self.top / "bin/python3", f'exec {found} "$@"\n')
+                write_program(self.top / "bin/python3", f'{self.module}exec {found} "$@"\n')
             return bool(found)
         return program != "pytest" and shutil.which(program, path=self.env["PATH"]) or (self.top / "bin" / program).exists() \
             and "exit 99" not in (self.top / "bin" / program).read_text()

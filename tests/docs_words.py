@@ -15,7 +15,8 @@ COMMANDS = ("run", "report", "check", "diff", "fit", "export", "snapshot", "watc
 FOREIGN = {"--vram-leaks": "the pytest plugin", "--vram-peak": "the pytest plugin", "--vramtrace": "the pytest plugin",
            "--vramtrace-sim": "the pytest plugin", "--vramtrace-sim-memory": "the pytest plugin",
            "--vramtrace-fail-on": "the pytest plugin",
-           "--vramtrace-report": "the pytest plugin", "--vramtrace-args": "the pytest plugin"}
+           "--vramtrace-report": "the pytest plugin", "--vramtrace-args": "the pytest plugin",
+           "--name": "python -m vramtrace.kernel", "--user": "python -m vramtrace.kernel"}
 
 # Sentences that native readers stumbled over, and what we say: they do not come back, in documents or in what vramtrace prints.
 STUMBLES = {r"\bthe mend\b": "the fix", r"\bLEAK WENT\b(?!`\.)": "LEAK FIXED", r"no named way": "no named path",

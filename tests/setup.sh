@@ -208,6 +208,17 @@ make_check_jsonschema() {
     } >/dev/null 2>&1
 }
 
+# What runs notebooks. The same rules.
+make_notebook() {
+    [ -e "$checkers/tried-notebook" ] && return
+    echo "setup: putting nbconvert and ipykernel into build/checkers" >&2
+    {
+        mkdir -p "$checkers" && touch "$checkers/tried-notebook"
+        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers"
+        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install nbconvert ipykernel </dev/null
+    } >/dev/null 2>&1
+}
+
 # DuckDB, which reads merged files. The same rules.
 make_duckdb() {
     [ -e "$checkers/tried-duckdb" ] && return
@@ -349,7 +360,7 @@ build | demo | test | unit | check | bench | deb | wheel | roots | arm64)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb; make_check_jsonschema ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb; make_check_jsonschema; make_notebook ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0

@@ -12,6 +12,7 @@ nothing, so they can stay in the program:
     vramtrace.mark("resumed")            a moment on the timeline
     vramtrace.snapshot("before save")    looks for what keeps the memory that is live now; True if it was done
     vramtrace.live_bytes(device=-1)      device memory that this process holds now (-1: on all devices)
+    vramtrace.report()                   the report of this process so far; in a notebook's last cell, as a page
     vramtrace.active()                   is this process traced?
     vramtrace.simulated()                is it on the simulated GPU?
 
@@ -19,21 +20,23 @@ This folder is laid out as an installed tree (bin, lib, include, share), and can
 LD_PRELOAD takes.
 """
 
+from __future__ import annotations
+
 import os
 
 __version__ = "@VERSION@"
-__all__ = ["active", "command", "library", "live_bytes", "mark", "phase", "pop", "push", "simulated", "snapshot"]
+__all__ = ["active", "command", "library", "live_bytes", "mark", "phase", "pop", "push", "report", "simulated", "snapshot"]
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _calls = None
 
 
-def command():
+def command() -> str:
     """The path of the vramtrace command."""
     return os.path.join(_FOLDER, "bin", "vramtrace")
 
 
-def library():
+def library() -> str:
     """The path of the library that LD_PRELOAD takes (`vramtrace run` does more)."""
     return os.path.join(_FOLDER, "lib", "libvramtrace.so")
 
@@ -75,34 +78,36 @@ def _bytes(name):
     return name if isinstance(name, bytes) else str(name).encode("utf-8", "replace")
 
 
-def mark(name):
-    """Marks a moment of the timeline."""
+def mark(name: str | bytes) -> None:
+    """Marks a moment of the timeline. At most 200 bytes of the name are kept."""
     _call("mark", _bytes(name))
 
 
-def push(name):
+def push(name: str | bytes) -> None:
     """Begins a phase of the calling thread. Phases nest, at most 64 deep."""
     _call("push", _bytes(name))
 
 
-def pop():
+def pop() -> None:
     """Ends the innermost phase that this thread began. Does nothing if there is none."""
     _call("pop")
 
 
 class phase:
-    """A phase of the calling thread: `with vramtrace.phase("epoch"):`, or `@vramtrace.phase("step")` before a function."""
+    """A phase of the calling thread: `with vramtrace.phase("epoch"):`, or `@vramtrace.phase("step")` before a function.
 
-    def __init__(self, name):
+    A name that repeats makes iterations: the report measures growth from one to the next. The phase also ends when an exception
+    leaves it."""
+
+    def __init__(self, name: str | bytes) -> None:
         self.name = _bytes(name)
 
-    def __enter__(self):
+    def __enter__(self) -> phase:
         _call("push", self.name)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         _call("pop")
-        return False
 
     def __call__(self, function):
         import functools
@@ -115,21 +120,44 @@ class phase:
         return inside
 
 
-def snapshot(name=None):
-    """Looks for the owners of all GPU memory that is live now; the report shows them under this name. True if it was done."""
+def snapshot(name: str | bytes | None = None) -> bool:
+    """Looks for the owners of all GPU memory that is live now; the report shows them under this name.
+
+    True if it was done; False if not: nothing is live, VRAMTRACE_SNAPSHOT=off, or not traced. It takes milliseconds and more, by
+    the size of the process."""
     return bool(_call("snapshot", None if name is None else _bytes(name)))
 
 
-def live_bytes(device=-1):
-    """Bytes of device memory that this process holds on a device now; -1: on all of them. 0 when not traced."""
+def live_bytes(device: int = -1) -> int:
+    """Bytes of device memory that this process holds now on the device with this ordinal, or on all devices (-1).
+
+    What was allocated from the driver, without managed memory and pinned host memory: what PyTorch keeps in its cache counts, too.
+    0 when not traced. It walks the tracer's table: for an assertion or once per step, not for an inner loop."""
     return _call("live_bytes", device) or 0
 
 
-def active():
+def active() -> bool:
     """Whether this process is traced."""
     return bool(_call("active"))
 
 
-def simulated():
-    """Whether this process runs on vramtrace's simulated GPU."""
+def simulated() -> bool:
+    """Whether this process runs on vramtrace's simulated GPU. False when not traced."""
     return bool(_call("simulated"))
+
+
+def report(format: str | None = None, *, snapshot: bool = True, height: int = 720, **options):
+    """The report of this process so far, as `vramtrace report` has it. As a notebook's last cell it is shown as a page.
+
+    format     "text", "html", "markdown" or "json"; None: text, and the page as well in a notebook
+    snapshot   look for the owners of what is live first (see snapshot()), so that the report can name them
+    height     of the page in a notebook, in pixels
+    options    the command's, by their names: top=20, by="owner", since="epoch#3", native=True, own=["src/*", "lib/*"]
+
+    Returns an object whose str() is the report; save(path) writes it. In a notebook, cells have the numbers that their prompts
+    show: In [3]:2 is the second line of that cell. In a process that is not traced, or has not used CUDA yet, the object is false and
+    says so. Raises ValueError, with the command's own words, for an option that it refuses, and OSError where it cannot be
+    started."""
+    from . import _report
+
+    return _report.make(format, snapshot, height, options)

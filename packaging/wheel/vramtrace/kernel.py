@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Adds a Jupyter kernel whose notebooks are traced, for servers that somebody else starts (JupyterHub, VS Code).
+
+    python -m vramtrace.kernel                the kernel "Python 3 (vramtrace)" of this Python's environment
+    python -m vramtrace.kernel --sim          other options are those of `vramtrace run`
+    jupyter kernelspec remove vramtrace       removes it
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+from vramtrace import command
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m vramtrace.kernel", description="Adds a Jupyter kernel whose notebooks are traced.",
+                                     epilog="All other options are those of `vramtrace run`: --sim, -o FOLDER, ...")
+    parser.add_argument("--name", default="vramtrace", help="the kernel's name (vramtrace)")
+    parser.add_argument("--user", action="store_true", help="for all of this user's Pythons, not for this environment alone")
+    options, words = parser.parse_known_args()
+    try:
+        from ipykernel.kernelspec import get_kernel_dict
+        from jupyter_client.kernelspec import KernelSpecManager
+    except ImportError as fault:
+        print(f"vramtrace: a kernel needs ipykernel ({fault}): {sys.executable} -m pip install ipykernel", file=sys.stderr)
+        return 1
+    spec = get_kernel_dict()
+    spec["argv"] = [os.path.abspath(command()), "run", "-q", *words, "--", *spec["argv"]]
+    spec["display_name"] += " (vramtrace)"
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
+            json.dump(spec, file, indent=1)
+        where = {"user": True} if options.user else {"prefix": sys.prefix}
+        print(f"{spec['display_name']}: {KernelSpecManager().install_kernel_spec(folder, options.name, **where)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
