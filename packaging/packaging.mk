@@ -18,7 +18,7 @@ ZSHDIR       ?= $(DATADIR)/zsh/site-functions
 # Where a Python's packages lie; not set: no package, as pip's wheel has one.
 PYTHONDIR    ?=
 
-.PHONY: completions install uninstall deb wheel wheel-of-build wheel-release test-roots
+.PHONY: completions install uninstall deb wheel wheel-of-build wheel-release test-roots release-files
 
 completions: $(BUILD)/completions/vramtrace.bash
 
@@ -69,3 +69,8 @@ wheel-release: ## as root: the wheel for glibc 2.27 and later, made in a fresh r
 test-roots: ## as root: the packages, made and installed in fresh roots of Debian 11, 12 and 13 (T=RELEASE: one alone)
 	@tests/setup.sh roots
 	@BUILD='$(abspath $(BUILD))' tests/roots/run $(T) || [ $$? = 77 ]
+
+release-files: ## as root: all that a release gives away for this machine, made and tried by test-roots: build/release
+	@rm -rf $(BUILD)/release
+	@$(MAKE) --no-print-directory test-roots T=
+	@packaging/release collect $(BUILD)/roots $(BUILD)/release

