@@ -88,13 +88,27 @@ static void take_objects(struct build *b) {
     }
 }
 
-/* Makes the stacks of sites and of objects: of a million, the log's own are gone when sites are made. */
+static void take_failed(struct build *b) {
+    const struct vt_replay *r = &b->replay;
+    b->p->failed = vt_alloc(r->error_count, sizeof *b->p->failed);
+    for (uint32_t i = 0; i < r->error_count; i++) {
+        const struct vt_rec_fail *first = &r->errors[i].first;
+        unsigned hook = vt_word_hook(first->word);
+        b->p->failed[b->p->failed_count++] = (struct vt_failed){
+            first->result, vt_hook_name(hook),
+            vt_clock_ns(b->from.clock, vt_when_ticks(first->when)), r->errors[i].count,
+            vt_stacks_get(b->from.stacks, r->errors[i].stack, vt_hook_is_runtime(hook))};
+    }
+}
+
+/* Makes the stacks of sites, of failures and of objects: of a million, the log's own are gone when sites are made. */
 static void take_stacks(struct build *b) {
     for (size_t i = 0; i < b->replay.site_count; i++)
         if (wanted(b, b->replay.sites[i].device))
             vt_stacks_get(b->from.stacks, b->replay.sites[i].stack,
                           vt_hook_is_runtime(b->replay.sites[i].hook));
     take_objects(b);
+    take_failed(b);
     if (!b->goes_on && !b->replay.fail_count) /* else the log is replayed again */
         vt_log_drop_stacks(&b->log);
 }

@@ -220,6 +220,8 @@ void vt_event_ends(void) {
     end(&rec);
 }
 
+uint32_t vt_event_failed;
+
 VT_COLD static void record_fail(struct vt_thread *t, const struct vt_live *what, uint64_t ticks,
                                 int result, uint32_t flags) {
     const struct vt_rec_fail r = {.word = vt_word(VT_REC_FAIL, what->kind, what->hook, what->stack),
@@ -228,6 +230,8 @@ VT_COLD static void record_fail(struct vt_thread *t, const struct vt_live *what,
                                   .result = result,
                                   .flags = flags};
     vt_log_event(t, &r, sizeof r);
+    if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        vt_claim(&vt_event_failed, 0, (uint32_t)result);
 }
 
 /* `what` stays where the caller made it: a copy would wait until its small parts have left the processor. */

@@ -73,6 +73,9 @@ void vt_event_watch_program(uint64_t ticks);
 /* Records what is still to be said when the process ends: graphs launched since its last allocation. */
 void vt_event_ends(void);
 
+/* The first error of an allocation but too little memory, for the exit line; 0: none. Atomic. */
+extern uint32_t vt_event_failed;
+
 /* Records a context's end. `ticks` is the time before it, `context` its number. Inside exit it is a
  * teardown, and the live table keeps its entries. */
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context);

@@ -36,6 +36,10 @@ static void say_exit_line(void) {
         at = vt_text_put_size(vt_text_put(at, ", "), then_bytes);
         at = vt_text_put(at, " until Python ended)");
     }
+    if (vt_get(&vt_event_failed)) {
+        at = vt_text_put(at, "; an allocation failed with error ");
+        at = vt_text_put_number(at, vt_get(&vt_event_failed));
+    }
     if (dropped) {
         at = vt_text_put(at, "; ");
         at = vt_text_put_number(at, dropped);
@@ -173,4 +177,5 @@ void vt_exit_exec_failed(void) {
 void vt_exit_forked(void) {
     vt_put(&said, 0);
     vt_put(&begun, 0);
+    vt_put(&vt_event_failed, 0);
 }

@@ -24,7 +24,7 @@
 #include "util.h"
 
 /* To be raised where the same bytes mean something else. */
-#define VT_STATE_VERSION 3u
+#define VT_STATE_VERSION 4u
 
 struct vt_state {
     bool loading;

@@ -11,6 +11,7 @@
 #include "vramtrace/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -297,16 +298,24 @@ static int write_one(const struct vt_check *check, const struct vt_gate *gate,
 }
 
 /* A log without usable data must not pass as if nothing leaked. */
-static int check_judged(const struct vt_model *model) {
+static int check_judged(const struct vt_check *check, const struct vt_model *model) {
+    const struct vt_process *none = NULL; /* it asked for memory, and got none */
+    bool judged = check->allow_no_cuda;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
+        judged |= p->site_count > 0;
+        none = none || !p->failed_count ? none : p;
         if (p->events || !p->dropped_events)
             continue;
         vt_error("%s: nothing to judge: all %llu events were dropped", p->log,
                  (unsigned long long)p->dropped_events);
         return VT_STATUS_USAGE;
     }
-    return 0;
+    if (judged || !none)
+        return 0;
+    VT_SCOPED char *text = vt_failed_text(none, none->failed, UINT_MAX);
+    vt_error("%s: nothing to judge: %s (--allow-no-cuda passes it)", none->log, text);
+    return VT_STATUS_USAGE;
 }
 
 int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out) {
@@ -317,7 +326,7 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
     struct vt_string message = {0};
     if (check->builder->build((const char *const *)logs, count, &options, &model, &message))
         return vt_error_status(1, &message);
-    int status = check_judged(&model), error;
+    int status = check_judged(check, &model), error;
     if (!status)
         status = read_earlier(check, &options, &model);
     vt_progress_end();

@@ -227,6 +227,7 @@ void vt_process_free(struct vt_process *p) {
     free(p->sites);
     free(p->leaks);
     free(p->ooms);
+    free(p->failed);
     free(p->objects);
     for (uint32_t i = 0; i < p->module_count; i++)
         free(p->modules[i].build_id);

@@ -16,6 +16,7 @@
  *     user_code.h     which frames are the user's code
  *     stack_key.h     names of stacks that stay the same from one build to the next
  *     amount.h        how many bytes and blocks a leak counts
+ *     failed.h        allocations that failed, and CUDA's errors in words
  *     suppress.h      what is no leak, by patterns
  *     timeline.h      the run over time, for pictures
  *     fleet.h         many processes, reduced to what can be compared
@@ -312,55 +313,7 @@ struct vt_device {
     struct vt_fragmentation fragmentation;
 };
 
-/* PyTorch's segments at a failed request, by the rules of its allocator. */
-struct vt_oom_cache {
-    bool known;          /* the request's size, and all blocks: the three below */
-    uint64_t need_bytes; /* what the same live blocks without holes, and the request, would take */
-    uint64_t reserved_bytes;                       /* what the segments take */
-    uint64_t usable_bytes, largest_usable_bytes;   /* idle, where this request may use it */
-    uint64_t other_pool_bytes, other_stream_bytes; /* idle, where it may not */
-    uint64_t releasable_bytes;                     /* idle in whole segments; always known */
-};
-
-/* An allocation that failed for lack of memory. A framework that releases its cache and tries again
- * makes one request with several refusals; the figures are of the last. */
-struct vt_oom {
-    uint64_t at;
-    unsigned device;
-    unsigned layer;
-    enum vt_oom_outcome outcome;
-    const char *api;
-    uint64_t requested_bytes; /* from the framework, if it reported the request */
-    /* the segment that was to hold it; VT_UNKNOWN: the driver was not asked */
-    uint64_t driver_requested_bytes;
-    uint32_t attempts; /* refusals by the driver */
-    uint32_t thread;
-    uint64_t free_bytes, total_bytes; /* of the device at that moment */
-    uint64_t free_said_at;  /* when the driver reported it (allocations since are subtracted);
-                              VT_UNKNOWN: no report near enough, so free is total - tracked */
-    uint64_t others_bytes;  /* used by other processes, an estimate; VT_UNKNOWN */
-    bool others_said;       /* from NVML: no estimate */
-    const char *allocator;  /* who requested it: "PyTorch"; NULL: the program */
-    uint64_t tracked_bytes; /* driver layer, this process */
-    uint64_t cached_bytes, largest_free_bytes;
-    struct vt_oom_cache cache;
-    uint64_t leaked_bytes; /* held by sites that grow or are lost */
-    uint32_t leak_count;   /* the leaks that they belong to */
-    enum vt_oom_cause cause;
-    char *why, *advice;
-    char *setting; /* of PyTorch's allocator, under which the run would have passed; NULL: none */
-    uint32_t holders[8]; /* as vt_leak.sites; VT_NO_SITE: filtered out */
-    uint64_t holder_bytes[8];
-    uint32_t holder_count;
-    bool expandable;        /* the allocator uses expandable segments */
-    bool unasked;           /* the framework refused it without asking the driver */
-    uint64_t refused_bytes; /* by the driver, which said that it had them; VT_UNKNOWN: it did not */
-    bool but_fits; /* VT_CAUSE_CAPACITY though only holes were in the way: leaks hold more */
-    struct vt_pin pins[VT_PINS]; /* the most pinned first */
-    uint32_t pin_count;
-    uint32_t number; /* in the replay */
-    const struct vt_stack *stack;
-};
+#include "failed.h"
 
 /* A file that was mapped into the process, and that a stack has a frame in. */
 struct vt_module {
@@ -459,7 +412,9 @@ struct vt_process {
     uint32_t leak_count;
     struct vt_oom *ooms;
     uint32_t oom_count;
-    uint64_t ooms_left_out; /* beyond those that the model keeps */
+    uint64_t ooms_left_out;   /* beyond those that the model keeps */
+    struct vt_failed *failed; /* by their first time */
+    uint32_t failed_count;
     struct vt_variable *variables;
     uint32_t variable_count;
     struct vt_object_life *objects;

@@ -67,6 +67,8 @@ static void visit_stacks(const struct moves *m, struct vt_replay *r) {
         visit(m, &r->objects[i].stack);
     for (size_t i = 0; i < r->fail_count; i++)
         visit(m, &r->fails[i].stack);
+    for (uint32_t i = 0; i < r->error_count; i++)
+        visit(m, &r->errors[i].stack);
 }
 
 /* --- which sites go --- */

@@ -105,10 +105,23 @@ static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log 
     return fail;
 }
 
+static void note_error(struct vt_replay *r, const struct vt_log *log, const struct vt_rec_fail *f) {
+    uint32_t stack = stack_index(log, f->word), i = 0;
+    while (i < r->error_count &&
+           (r->errors[i].stack != stack || r->errors[i].first.result != f->result))
+        i++;
+    if (i == r->error_count && i < VT_REPLAY_ERRORS)
+        *VT_ADD(r->errors, r->error_count, r->error_room) = (struct vt_replay_error){*f, 0, stack};
+    if (i < r->error_count)
+        r->errors[i].count++;
+}
+
 bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                       uint32_t tid, const struct vt_rec_fail *f) {
-    if (f->result != OUT_OF_MEMORY)
+    if (f->result != OUT_OF_MEMORY) {
+        note_error(r, log, f);
         return false;
+    }
     struct vt_replay_fail *fail = add_fail(r, log, tid, f->word, f->when, f->size);
     if (!fail)
         return true;
@@ -214,8 +227,10 @@ void vt_fails_drop(struct vt_replay *r) {
     for (size_t i = 0; i < r->fail_count; i++)
         free(r->fails[i].held);
     free(r->fails);
+    free(r->errors);
     r->fails = NULL;
-    r->fail_count = r->fail_room = 0;
+    r->errors = NULL;
+    r->fail_count = r->fail_room = r->error_count = r->error_room = 0;
 }
 
 void vt_fails_free(struct vt_fails *fails) {
@@ -261,6 +276,9 @@ void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt
             check_fail(r, log, i, s);
     }
     VT_STATE(s, r->fails_left_out);
+    VT_STATE_ARRAY(s, r->errors, r->error_count, r->error_room);
+    for (uint32_t i = 0; i < r->error_count; i++)
+        vt_state_index(s, &r->errors[i].stack, log->stack_count, VT_NO_STACK);
     vt_state_map(s, &fails->open, (uint64_t)r->fail_count + 1);
     VT_STATE(s, fails->pending);
     VT_STATE(s, fails->info_from);

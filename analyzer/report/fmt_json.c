@@ -349,6 +349,19 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     write_stack_frames(j, o->stack, native);
 }
 
+static void failed(struct vt_json *j, const struct vt_process *p, bool native) {
+    for (uint32_t i = 0; vt_json_objects(j, "failed_allocations", i, p->failed_count); i++) {
+        VT_SCOPED char *causes = vt_failed_causes(p, &p->failed[i]);
+        vt_json_number(j, "at_ns", p->failed[i].at);
+        vt_json_number(j, "count", p->failed[i].count);
+        vt_json_number(j, "result", (uint64_t)p->failed[i].result);
+        vt_json_string(j, "error", vt_failed_name(p->failed[i].result));
+        vt_json_string(j, "causes", causes);
+        vt_json_string(j, "api", p->failed[i].api);
+        write_stack_frames(j, p->failed[i].stack, native);
+    }
+}
+
 static void modules(struct vt_json *j, const struct vt_process *p) {
     for (uint32_t i = 0; vt_json_objects(j, "modules", i, p->module_count); i++) {
         vt_json_string(j, "module", p->modules[i].path);
@@ -382,6 +395,7 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
     for (uint32_t i = 0; vt_json_objects(j, "ooms", i, p->oom_count); i++)
         oom(j, p, &p->ooms[i], options->native);
     vt_json_number(j, "ooms_left_out", p->ooms_left_out);
+    failed(j, p, options->native);
     vt_fmt_json_snapshots(j, p);
     for (uint32_t i = 0; vt_json_objects(j, "objects", i, p->object_count); i++) {
         const struct vt_object_life *o = &p->objects[i];

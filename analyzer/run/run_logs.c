@@ -197,6 +197,7 @@ struct summary {
     uint32_t pid;
     int32_t rank; /* -1: unknown */
     uint64_t bytes, count, dropped;
+    int failed; /* the first error of an allocation but too little memory; 0: none */
     uint64_t python_bytes, python_count; /* when Python ended, if it dropped some then; else 0 */
     bool deleted;
     bool running, replaced; /* replaced: the process executed another program */
@@ -232,6 +233,7 @@ static void sum_up(const char *path, struct summary *s) {
         s->bytes += replay.devices[i].driver.live_bytes;
         s->count += replay.devices[i].driver.live_count;
     }
+    s->failed = replay.error_count ? replay.errors[0].first.result : 0;
     for (size_t i = 0; i < replay.snapshot_count && log.code_count; i++) {
         const struct vt_replay_snapshot *at_end = &replay.snapshots[i];
         if (at_end->record.why == VT_SNAPSHOT_END && at_end->driver_count > s->count) {
@@ -272,6 +274,8 @@ static void say_live(FILE *out, const struct summary *s) {
     if (s->python_count)
         fprintf(out, " (%s, %s until Python ended)", VT_NUMBER(s->python_count),
                 VT_BYTES(s->python_bytes));
+    if (s->failed)
+        fprintf(out, ", an allocation failed with error %d", s->failed);
     if (s->dropped)
         fprintf(out, ", %s event%s dropped", VT_NUMBER(s->dropped), vt_plural(s->dropped));
 }
@@ -344,6 +348,7 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
         total.count += all[i].count;
         total.bytes += all[i].bytes;
         total.dropped += all[i].dropped;
+        total.failed = total.failed ? total.failed : all[i].failed;
         total.python_bytes += all[i].python_count ? all[i].python_bytes : all[i].bytes;
         total.python_count += all[i].python_count ? all[i].python_count : all[i].count;
     }
