@@ -258,7 +258,8 @@ static double differ_by(const struct compared *c, const struct values *v) {
     if (v->entry_count < v->count || v->entries[0].value <= c->least)
         return 0;
     if (v->count == 2) {
-        double more = log((double)value_at(v, 1) / median) / M_SQRT2;
+        /* Not log, whose present version came with glibc 2.29. */
+        double more = log1p((double)value_at(v, 1) / median - 1) / M_SQRT2;
         return v->entries[0].process == v->processes[0] ? more : -more;
     }
     double half = (double)nearest(v, (v->count - 1) / 2).away,
