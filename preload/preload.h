@@ -17,6 +17,7 @@
  *     checked before each use.
  *
  * The rooms have an order; each uses only those before it (tools/check-rooms proves it):
+ *   machine/ what differs by architecture
  *   base/    basic tools: tables, symbols, system calls, options
  *   memory/  what the process's memory consists of, and how it is read
  *   log/     where records are written

@@ -8,6 +8,8 @@
  */
 #include "clock.h"
 
+#include "vramtrace/ticks.h"
+
 /* Counters run at 50 MHz (some virtual machines) to 20 GHz. */
 static bool plausible(double ns_per_tick) {
     return ns_per_tick >= 0.05 && ns_per_tick <= 20;
@@ -26,14 +28,12 @@ struct vt_clock vt_clock_of(const struct vt_log *log) {
     double r = rate(h, h->calibration_ticks, h->calibration_monotonic_ns);
     if (plausible(r))
         return (struct vt_clock){.ns_per_tick = r};
-#ifdef __x86_64__
     if (vt_log_is_of_boot(h)) {
         uint64_t now = vt_now_ns();
-        r = rate(h, __builtin_ia32_rdtsc(), now);
+        r = rate(h, vt_ticks(), now);
         if (plausible(r))
             return (struct vt_clock){.ns_per_tick = r};
     }
-#endif
     /* 2.5 GHz: a common rate of server processors' counters */
     return (struct vt_clock){.ns_per_tick = 0.4, .guessed = true};
 }

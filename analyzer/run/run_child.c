@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "run_program.h"
 #include "run_signals.h"
+#include "vramtrace/ticks.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -235,7 +236,7 @@ static void wait_for(const struct vt_run_plan *plan, struct vt_run_child *child,
             deal_with(&info, child, witness);
     }
     child->ended_ns = vt_now_ns();
-    child->ended_tsc = __builtin_ia32_rdtsc();
+    child->ended_tsc = vt_ticks();
     child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     child->status = child->signal ? 128 + child->signal : WEXITSTATUS(status);
 }

@@ -9,6 +9,7 @@
 #include "run_copy.h"
 
 #include "log/log.h"
+#include "vramtrace/ticks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ static int take_slots(int fd, struct vt_run_take *take, uint64_t number) {
 }
 
 static uint64_t ticks_now(const struct vt_log_header *h) {
-    uint64_t now = h->clock == VT_CLOCK_TSC ? __builtin_ia32_rdtsc() : vt_now_ns();
+    uint64_t now = h->clock == VT_CLOCK_TSC ? vt_ticks() : vt_now_ns();
     return now > h->start_ticks ? (now - h->start_ticks) & VT_TICKS_MASK : 1;
 }
 

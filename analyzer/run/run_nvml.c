@@ -9,6 +9,7 @@
 #include "run_nvml.h"
 
 #include "log/log.h"
+#include "vramtrace/ticks.h"
 #include "nvml.h"
 #include "run_places.h"
 
@@ -52,8 +53,7 @@ struct moment {
 
 static struct moment now(void) {
     struct moment m = {.ns = vt_now_ns()};
-    __builtin_ia32_lfence();
-    m.tsc = __builtin_ia32_rdtsc();
+    m.tsc = vt_ticks();
     return m;
 }
 

@@ -32,7 +32,4 @@
                                     __ATOMIC_ACQUIRE);                                             \
     })
 
-/* Has the processor fetch the cache line of `p` for writing, and goes on. */
-#define vt_fetch_to_write(p) __asm__ volatile("prefetchw %0" : : "m"(*(const char *)(p)))
-
 #endif

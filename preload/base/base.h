@@ -24,6 +24,7 @@
 #define VT_PRELOAD_BASE_H
 
 #include "preload.h"
+#include "machine/machine.h"
 
 #include "arena.h"
 #include "array_bytes.h"

@@ -7,9 +7,11 @@
  * not, and end the program for a race or an uninitialized read that does not exist.
  *
  * Compiled with -fno-builtin: otherwise the compiler would make some of them call themselves. Long
- * copies use the processor's string instructions.
+ * copies are the machine's.
  */
 #define _GNU_SOURCE
+#include "machine/machine.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,7 +27,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n) {
     char *t = to;
     const char *f = from;
     if (n >= MANY) {
-        __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
+        vt_machine_copy(t, f, n);
         return to;
     }
     for (; n >= 8; n -= 8, t += 8, f += 8) {
@@ -43,7 +45,7 @@ void *memmove(void *to, const void *from, size_t n) {
     char *t = to;
     const char *f = from;
     if ((uintptr_t)t - (uintptr_t)f >= n) {
-        __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
+        vt_machine_copy(t, f, n);
         return to;
     }
     while (n--) {
@@ -54,8 +56,7 @@ void *memmove(void *to, const void *from, size_t n) {
 }
 
 void *memset(void *to, int byte, size_t n) {
-    void *t = to;
-    __asm__ volatile("rep stosb" : "+D"(t), "+c"(n) : "a"(byte) : "memory");
+    vt_machine_fill(to, byte, n);
     return to;
 }
 

@@ -7,6 +7,7 @@
 #define VT_PRELOAD_SYS_H
 
 #include "mappings.h"
+#include "machine/machine.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,22 +17,9 @@
 #define SYS_close_range 436 /* glibc before 2.33 does not name it */
 #endif
 
-#if !defined(__x86_64__) || !defined(__linux__)
-#error                                                                                             \
-    "vramtrace's library is written for Linux on x86-64; see CONTRIBUTING.md for what another machine needs"
-#endif
-
 /* Where the process ends without it. */
 static inline long vt_sys_anyway(long n, long a, long b, long c, long d, long e, long f) {
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
+    return vt_machine_call(n, a, b, c, d, e, f);
 }
 
 /* Once vt_sys_sealed is set (listen/seccomp.c), a system call might end the process: each fails at once, but for the

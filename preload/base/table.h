@@ -19,6 +19,7 @@
 #define VT_PRELOAD_TABLE_H
 
 #include "atomic.h"
+#include "machine/machine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,8 +66,8 @@ enum vt_table_put vt_table_put(struct vt_table *table, uint64_t key,
 /* Has the processor fetch a key's slot for writing, while other work is done. */
 static inline void vt_table_ahead(const struct vt_table *table, uint64_t key) {
     uintptr_t slots = (uintptr_t)vt_get(&table->parts[0]); /* NULL does no harm */
-    vt_fetch_to_write(slots +
-                      (vt_table_hash(key) & (VT_TABLE_FIRST_SLOTS - 1)) * sizeof(struct vt_slot));
+    vt_machine_fetch_to_write(slots + (vt_table_hash(key) & (VT_TABLE_FIRST_SLOTS - 1)) *
+                                          sizeof(struct vt_slot));
 }
 
 /* Counted entries: word 2 is a count above 0. These two change the count, and remove the entry

@@ -63,7 +63,7 @@ static uintptr_t find_pointer(uintptr_t start, size_t bytes, uint64_t address, u
     if (bytes > sizeof words || !vt_python_peek(words, start, bytes))
         return 0;
     for (size_t i = 0; i < bytes / 8; i++)
-        if (words[i] % 8 == 0 && words[i] >= 4096 && !(words[i] >> 47) &&
+        if (words[i] % 8 == 0 && words[i] >= 4096 && words[i] < VT_MACHINE_ADDRESSES &&
             vt_python_peek(entry, words[i], sizeof entry) && is_entry(entry, address, size, found))
             return start + 8 * i;
     return 0;
@@ -74,7 +74,7 @@ __attribute__((noinline)) bool vt_torch_block_find(const struct vt_caller *calle
     enum { SAVED = 5 * 8 }; /* the registers that are clobbered here lie below the frame pointer */
     __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
     const uintptr_t own = (uintptr_t)__builtin_frame_address(0) - SAVED;
-    const uintptr_t theirs = (uintptr_t)caller->frame + 16;
+    const uintptr_t theirs = vt_caller_sp(caller);
     const uint64_t to = (uintptr_t)caller->to & (UINT64_MAX >> 16), place = vt_get(&known);
     uint64_t entry[ENTRY_WORDS];
     if (place << 16 == to << 16 &&

@@ -50,13 +50,6 @@ struct vt_thread {
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */
 };
 
-/* Where the program called one of our functions. Made by VT_CALLER in that very function. */
-struct vt_caller {
-    const void *to;    /* the return address: where the caller's stack starts */
-    const void *frame; /* the function's frame, which holds it and the caller's frame pointer */
-};
-#define VT_CALLER ((struct vt_caller){__builtin_return_address(0), __builtin_frame_address(0)})
-
 /* Everything the library keeps in thread-local storage. */
 struct vt_tls {
     struct vt_thread *thread;

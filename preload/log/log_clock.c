@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log's clock: the processor's time stamp counter where it runs at one rate, else
+ * The log's clock: the processor's counter where it runs at one rate, else
  * CLOCK_MONOTONIC. The header says when both clocks showed what, so that a reader can convert.
  *
  * Called by log.c and log_chunks.c; vt_log_ticks by every room.
@@ -9,7 +9,6 @@
 #include "log_file.h"
 #include "base/base.h"
 
-#include <cpuid.h>
 #include <time.h>
 
 uint32_t vt_log_clock;
@@ -46,9 +45,7 @@ static struct vt_clock_pair clock_pair(void) {
 }
 
 void vt_log_start_clock(void) {
-    unsigned a, b, c, d;
-    bool invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
-    vt_log_clock = invariant ? VT_CLOCK_TSC : VT_CLOCK_MONOTONIC;
+    vt_log_clock = vt_machine_steady_ticks() ? VT_CLOCK_TSC : VT_CLOCK_MONOTONIC;
     vt_log_clock_start = clock_pair();
 }
 

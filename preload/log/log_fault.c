@@ -26,15 +26,8 @@ struct action {
     void (*restorer)(void);
     uint64_t mask;
 };
-#define FROM_KERNEL 0x04000000u /* SA_RESTORER */
 
 static uint32_t truncated; /* atomic */
-
-/* Returns from a handler. The instructions are those that debuggers and unwinders know. */
-void vt_log_fault_return(void);
-__asm__(".text\n.type vt_log_fault_return, @function\n.hidden vt_log_fault_return\n"
-        "vt_log_fault_return:\n\tmovq $15, %rax\n\tsyscall\n"
-        ".size vt_log_fault_return, .-vt_log_fault_return\n");
 
 static void on_fault(int number, siginfo_t *info, void *context) {
     (void)context;
@@ -58,8 +51,8 @@ static void on_fault(int number, siginfo_t *info, void *context) {
 void vt_log_fault_watch(void) {
     struct action now,
         ours = {.handler = (uintptr_t)on_fault,
-                .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART | FROM_KERNEL,
-                .restorer = vt_log_fault_return};
+                .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART | VT_MACHINE_SA_RESTORER,
+                .restorer = VT_MACHINE_RESTORER};
     vt_put(&truncated, 0);
     if (VT_SYS4(SYS_rt_sigaction, SIGBUS, NULL, &now, sizeof now.mask) == 0 &&
         now.handler == (uintptr_t)SIG_DFL)

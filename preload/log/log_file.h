@@ -121,12 +121,10 @@ extern uint32_t vt_log_clock;
 extern struct vt_clock_pair vt_log_clock_start;
 extern uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is to be measured again */
 uint64_t vt_log_slow_ticks(void);    /* of the other clocks */
-/* The fence: the time is read after everything before it was done. */
 static inline uint64_t vt_log_raw_ticks(void) {
     if (VT_UNLIKELY(vt_log_clock != VT_CLOCK_TSC))
         return vt_log_slow_ticks();
-    __builtin_ia32_lfence();
-    return __builtin_ia32_rdtsc();
+    return vt_ticks();
 }
 static inline uint64_t vt_log_now(void) { /* vt_log_ticks() */
     return vt_log_raw_ticks() - vt_log_clock_start.ticks;

@@ -298,16 +298,15 @@ void vt_scan_find_threads(struct vt_scan *scan) {
     scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
 }
 
-/* The C library's block for a thread, at the top of the stack's mapping; 0: none. It names itself
- * twice and has the thread's id, which is 0 when the thread has ended and -1 when it was joined;
- * then *ended is set. */
+/* The C library's block for a thread, at the top of the stack's mapping; 0: none. *ended: the thread has. */
 static uintptr_t thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
-    enum { TID = 0x2d0 };
-    uintptr_t from = v->end - v->start > 16384 ? v->end - 16384 : v->start;
-    for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + TID + 8 <= v->end; p += 64)
-        if (vt_scan_peek(scan, p) == p && vt_scan_peek(scan, p + 16) == p) {
-            *ended = (int32_t)vt_scan_peek(scan, p + TID) <= 0;
-            return p;
+    uintptr_t most = 16384 + vt_machine_thread_above(scan->tls_bytes),
+              from = v->end - v->start > most ? v->end - most : v->start;
+    for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + VT_THREAD_TID + 8 <= v->end; p += 64)
+        if (vt_scan_peek(scan, p + VT_THREAD_SELF) == p + VT_THREAD_SELF_IS &&
+            vt_scan_peek(scan, p + VT_THREAD_SELF_2) == p + VT_THREAD_SELF_IS) {
+            *ended = (int32_t)vt_scan_peek(scan, p + VT_THREAD_TID) <= 0;
+            return p + vt_machine_thread_bytes();
         }
     return 0;
 }
@@ -320,16 +319,16 @@ uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp) {
 }
 
 static void find_stacks(struct vt_scan *scan) {
-    uintptr_t block;
-    __asm__("mov %%fs:0, %0" : "=r"(block));
+    uintptr_t block = vt_machine_thread_block();
     struct vt_vma *v = vma_at(scan, block);
     if (v) {
-        /* Modules' thread-local storage lies below the thread's block, the loader's data for it
+        /* Modules' thread-local storage lies around the thread's block, the loader's data for it
          * above; the kernel may have merged other memory on both sides. */
-        uintptr_t below = scan->tls_bytes + BELOW_BLOCK;
+        uintptr_t below = vt_machine_thread_below(scan->tls_bytes) + BELOW_BLOCK,
+                  above = vt_machine_thread_above(scan->tls_bytes) + AROUND_BLOCK;
         add_range(scan, scan->roots, &scan->root_count,
                   block - v->start > below ? block - below : v->start,
-                  v->end - block > AROUND_BLOCK ? block + AROUND_BLOCK : v->end);
+                  v->end - block > above ? block + above : v->end);
     }
     for (uint32_t i = 0; i < scan->thread_count; i++) {
         uintptr_t sp = scan->threads[i].sp & ~(uintptr_t)7;

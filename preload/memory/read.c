@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <x86intrin.h>
 
 #define PAGE        4096u
 #define GATHER_MOST 512u
@@ -89,7 +88,7 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
         return !scan->stop && !scan->found;
     scan->looked_work = scan->work;
     /* A system call, so only about every half millisecond. */
-    uint64_t ticks = __rdtsc(), pending = 0;
+    uint64_t ticks = vt_ticks(), pending = 0;
     if (ticks - scan->asked_ticks < 1u << 20)
         return true;
     scan->asked_ticks = ticks;
@@ -98,17 +97,10 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-/* Valgrind's own question (RUNNING_ON_VALGRIND of its valgrind.h): instructions that do nothing
- * where it does not run. It reports words that the program never wrote, or freed, where they are
+/* It reports words that the program never wrote, or freed, where they are
  * used or written to a file; a copy by process_vm_readv counts as written. */
 bool vt_scan_on_valgrind(void) {
-    uint64_t request[6] = {0x1001}, answer = 0;
-    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
-                     "xchgq %%rbx, %%rbx"
-                     : "+d"(answer)
-                     : "a"(request)
-                     : "cc", "memory");
-    return answer != 0;
+    return vt_machine_ask_valgrind();
 }
 
 bool vt_scan_read_open(struct vt_scan *scan) {

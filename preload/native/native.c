@@ -23,7 +23,6 @@
 #include "scan/scan.h"
 #include "torch/torch.h"
 
-#include <immintrin.h>
 #include <signal.h>
 #include <string.h>
 
@@ -62,12 +61,14 @@ static bool take_targets(struct vt_owners *w, struct vt_scan *scan) {
 }
 
 __attribute__((noinline)) void vt_native_open(struct vt_owners *w) {
-    const uintptr_t *frame = __builtin_frame_address(0);
+    const struct vt_caller caller = VT_CALLER;
     struct vt_scan *scan = vt_owners_map(w, sizeof *scan);
     if (!scan)
         return;
-    w->here = (struct vt_registers){
-        .pc = frame[1], .sp = (uintptr_t)(frame + 2), .rbp = frame[0], .rbp_known = true};
+    w->here = (struct vt_registers){.pc = (uintptr_t)caller.to,
+                                    .sp = vt_caller_sp(&caller),
+                                    .fp = *(const uintptr_t *)caller.frame,
+                                    .fp_known = true};
     scan->frame = (void *)w->here.sp;
     stack_t signals = {.ss_flags = SS_DISABLE};
     VT_SYS2(SYS_sigaltstack, NULL, &signals);
@@ -214,29 +215,24 @@ static unsigned look_at_word(struct vt_native *n, const uint64_t *words, size_t 
 }
 
 /* The first of the words, from `i` on, that may lead somewhere; nearly no number does. */
-__attribute__((target("avx2"))) static size_t
-skip_avx2(const struct vt_native *n, const uint64_t *words, size_t i, size_t count) {
-    __m256i low[2], high[2]; /* w > low - 1 && high > w */
-    for (unsigned k = 0; k < 2; k++) {
-        low[k] = _mm256_set1_epi64x((int64_t)n->lead[k].start - 1);
-        high[k] = _mm256_set1_epi64x((int64_t)n->lead[k].end);
-    }
+VT_WIDE static size_t skip_by_four(const struct vt_native *n, const uint64_t *words, size_t i,
+                                   size_t count) {
+    const int64_t low = (int64_t)n->lead[0].start - 1, high = (int64_t)n->lead[0].end,
+                  low2 = (int64_t)n->lead[1].start - 1, high2 = (int64_t)n->lead[1].end;
     for (; i + 4 <= count; i += 4) {
-        __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
-        __m256i is = _mm256_or_si256(
-            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w)),
-            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[1]), _mm256_cmpgt_epi64(high[1], w)));
-        int mask = _mm256_movemask_pd(_mm256_castsi256_pd(is));
+        vt_words4 w;
+        memcpy(&w, words + i, sizeof w);
+        unsigned mask = VT_ANY_OF(((w > low) & (w < high)) | ((w > low2) & (w < high2)));
         if (mask)
-            return i + (unsigned)__builtin_ctz((unsigned)mask);
+            return i + (unsigned)__builtin_ctz(mask);
     }
     return i;
 }
 
 static size_t skip_to_pointer(const struct vt_native *n, const uint64_t *words, size_t i,
                               size_t count) {
-    if (count - i >= MANY && __builtin_cpu_supports("avx2"))
-        i = skip_avx2(n, words, i, count);
+    if (count - i >= MANY && VT_WIDE_HERE)
+        i = skip_by_four(n, words, i, count);
     while (i < count && !vt_native_may_lead(n, words[i]))
         i++;
     return i;
@@ -442,7 +438,7 @@ static void search_thread_locals(struct vt_native *n) {
     n->kind = VT_STEP_THREAD_LOCAL;
     if (!blocks)
         return;
-    __asm__("mov %%fs:0, %0" : "=r"(blocks[0]));
+    blocks[0] = vt_machine_thread_block();
     for (uint32_t i = 0; i < n->scan->thread_count; i++) {
         uintptr_t sp = n->scan->threads[i].sp;
         if (sp && sp != (uintptr_t)n->scan->frame)
@@ -500,7 +496,7 @@ static void leave_out_own_frames(struct vt_native *n) {
     uint32_t count = frames ? vt_native_unwind(n->w, scan, n->w->here, frames, FRAMES) : 0;
     uintptr_t inside = (uintptr_t)scan->frame, first = inside;
     for (uint32_t i = 0; i < count && vt_elf_is_ours(frames[i].pc); i++)
-        first = frames[i].end + 8;
+        first = frames[i].end + VT_RETURN_AT_CFA;
     for (uint32_t i = 0; i < scan->thread_count; i++)
         if (scan->threads[i].sp == inside)
             scan->threads[i].sp = first;

@@ -116,10 +116,10 @@ static bool is_data(const struct vt_native *n, uintptr_t at) {
 }
 
 static bool is_thread_local(struct vt_native *n, uintptr_t at) {
-    uintptr_t block;
-    __asm__("mov %%fs:0, %0" : "=r"(block));
+    uintptr_t block = vt_machine_thread_block(), storage = n->scan->tls_bytes,
+              below = vt_machine_thread_below(storage), above = vt_machine_thread_above(storage);
     for (uint32_t i = 0; i <= n->scan->thread_count; i++) {
-        if (block && at < block && block - at <= n->scan->tls_bytes)
+        if (block && at - (block - below) < below + above)
             return true;
         if (i < n->scan->thread_count)
             block = vt_scan_thread_block(n->scan, n->scan->threads[i].sp);

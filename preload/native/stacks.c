@@ -4,7 +4,7 @@
  * to such a stack holds nothing of what is there: the functions do whose frames these are.
  *
  * A fiber that is switched off is known by the ucontext_t that getcontext() or swapcontext() filled:
- * one of its words points to another part of it (glibc, x86-64), and its stack pointer lies in its stack.
+ * one of its words tells so (machine/machine.h), and its stack pointer lies in its stack.
  * The registers in one whose stack is another, as of the thread that switched to a fiber, are left over.
  * It is looked for in variables. The stack for signals is what the kernel says of the calling thread.
  *
@@ -37,40 +37,39 @@ static bool runs_on(const struct vt_native *n, struct vt_range stack) {
     return runs;
 }
 
+static uintptr_t context_word(const ucontext_t *context, size_t offset) {
+    return *(const uintptr_t *)(const void *)((const char *)context + offset);
+}
+
 static void take_context(struct vt_native *n, uintptr_t at) {
     ucontext_t c;
-    if (!vt_owners_read(n->w, &c, at, offsetof(ucontext_t, __fpregs_mem)))
+    if (!vt_owners_read(n->w, &c, at, VT_CONTEXT_BYTES))
         return;
-    const greg_t *r = c.uc_mcontext.gregs;
+    const uintptr_t sp = context_word(&c, VT_CONTEXT_SP);
     struct vt_range stack = {(uintptr_t)c.uc_stack.ss_sp,
                              (uintptr_t)c.uc_stack.ss_sp + c.uc_stack.ss_size};
-    leave_out(n,
-              (struct vt_range){at + offsetof(ucontext_t, uc_stack),
-                                at + offsetof(ucontext_t, __fpregs_mem)},
+    leave_out(n, (struct vt_range){at + offsetof(ucontext_t, uc_stack), at + VT_CONTEXT_BYTES},
               false);
-    if ((uintptr_t)r[REG_RSP] - stack.start >= c.uc_stack.ss_size)
+    if (sp - stack.start >= c.uc_stack.ss_size)
         return;
     leave_out(n, stack, true);
     if (n->fiber_count < VT_NATIVE_FIBERS && !runs_on(n, stack))
-        n->fibers[n->fiber_count++] = (struct vt_registers){.pc = (uintptr_t)r[REG_RIP],
-                                                            .sp = (uintptr_t)r[REG_RSP],
-                                                            .rbp = (uintptr_t)r[REG_RBP],
-                                                            .rbp_known = true};
+        n->fibers[n->fiber_count++] = (struct vt_registers){.pc = context_word(&c, VT_CONTEXT_PC),
+                                                            .sp = sp,
+                                                            .fp = context_word(&c, VT_CONTEXT_FP),
+                                                            .fp_known = true};
 }
 
 static void find_contexts(struct vt_native *n, uintptr_t start, uintptr_t end) {
-    enum {
-        POINTER = offsetof(ucontext_t, uc_mcontext.fpregs),
-        TO = offsetof(ucontext_t, __fpregs_mem)
-    };
     static uint64_t words[PART]; /* one snapshot at a time; the stack may be small */
     for (uintptr_t at = start, bytes; at + 8 <= end && vt_owners_goes_on(n->w); at += bytes) {
         bytes = end - at < sizeof words ? (end - at) & ~(uintptr_t)7 : sizeof words;
         if (!vt_owners_read(n->w, words, at, bytes))
             continue;
         for (unsigned i = 0; i < bytes / 8; i++)
-            if (words[i] == at + 8 * i + (TO - POINTER) && at + 8 * i - start >= POINTER)
-                take_context(n, at + 8 * i - POINTER);
+            if (vt_machine_is_context_mark(words[i], at + 8 * i) &&
+                at + 8 * i - start >= VT_CONTEXT_MARK)
+                take_context(n, at + 8 * i - VT_CONTEXT_MARK);
     }
 }
 

@@ -54,15 +54,17 @@ static bool ask_loader(struct vt_owners *w, const struct vt_module_tls *m, struc
 
 /* A thread's copy; 0: it has none yet. */
 static uintptr_t copy_of(struct vt_owners *w, uintptr_t block, struct known known) {
-    uint64_t head[3]; /* the block, the table, the block */
-    if (!block || !vt_owners_read(w, head, block, sizeof head) || head[0] != block ||
-        head[2] != block)
+    uint64_t head[VT_THREAD_HEAD];
+    uintptr_t table = block && vt_owners_read(w, head, block, sizeof head)
+                          ? vt_machine_thread_table(head, block)
+                          : 0;
+    if (!table)
         return 0;
     if (known.offset && known.offset < (uintptr_t)1 << 32)
-        return block - known.offset;
-    uint64_t room = vt_owners_word(w, head[1] - 16);
+        return vt_machine_thread_data(block, known.offset);
+    uint64_t room = vt_owners_word(w, table - 16);
     uintptr_t at = known.number <= room && room < MODULES_MOST
-                       ? vt_owners_word(w, head[1] + 16 * known.number)
+                       ? vt_owners_word(w, table + 16 * known.number)
                        : 0;
     return at == UNALLOCATED ? 0 : at;
 }

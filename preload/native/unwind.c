@@ -15,7 +15,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <ucontext.h>
 
 #define SIGNALS 8u /* one in another */
 
@@ -23,20 +22,22 @@ static bool read_table(void *data, void *to, uintptr_t from, size_t bytes) {
     return vt_owners_read(data, to, from, bytes);
 }
 
-/* Whether a signal's handler returns there: mov $15,%rax; syscall. */
+/* Whether a signal's handler returns there. */
 static bool is_behind_handler(struct vt_owners *w, uintptr_t pc) {
-    static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
-    uint8_t code[sizeof sigreturn];
-    return vt_owners_read(w, code, pc, sizeof code) && memcmp(code, sigreturn, sizeof code) == 0;
+    uint8_t code[sizeof vt_machine_sigreturn];
+    return vt_owners_read(w, code, pc, sizeof code) &&
+           memcmp(code, vt_machine_sigreturn, sizeof code) == 0;
 }
 
 /* The kernel left the registers of what it interrupted on the handler's stack. */
 static void take_interrupted(struct vt_owners *w, struct vt_registers *here) {
-    uintptr_t r = here->sp + offsetof(ucontext_t, uc_mcontext.gregs);
-    *here = (struct vt_registers){.pc = vt_owners_word(w, r + 8 * REG_RIP),
-                                  .sp = vt_owners_word(w, r + 8 * REG_RSP),
-                                  .rbp = vt_owners_word(w, r + 8 * REG_RBP),
-                                  .rbp_known = true};
+    uintptr_t context = here->sp + VT_HANDLER_CONTEXT;
+    *here = (struct vt_registers){
+        .pc = vt_owners_word(w, context + VT_CONTEXT_PC),
+        .sp = vt_owners_word(w, context + VT_CONTEXT_SP),
+        .fp = vt_owners_word(w, context + VT_CONTEXT_FP),
+        .link = VT_CONTEXT_LINK ? vt_owners_word(w, context + VT_CONTEXT_LINK) : 0,
+        .fp_known = true};
 }
 
 uint32_t vt_native_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
@@ -55,20 +56,21 @@ uint32_t vt_native_unwind(struct vt_owners *w, const struct vt_scan *scan, struc
         if (!m || !m->unwind)
             return count;
         struct vt_unwind_rule rule = vt_unwind_rule_at(read_table, w, m->unwind, pc);
-        if (!(rule.kind == VT_UNWIND_BY_RSP || (rule.kind == VT_UNWIND_BY_RBP && here.rbp_known)))
+        if (!(rule.kind == VT_UNWIND_BY_SP || (rule.kind == VT_UNWIND_BY_FP && here.fp_known)))
             return count;
-        cfa = (rule.kind == VT_UNWIND_BY_RSP ? here.sp : here.rbp) + (uintptr_t)rule.cfa_offset;
-        back = vt_owners_word(w, cfa - 8);
-        if (cfa <= here.sp || cfa & 7)
+        cfa = (rule.kind == VT_UNWIND_BY_SP ? here.sp : here.fp) + (uintptr_t)rule.cfa_offset;
+        back = rule.ra_offset ? vt_owners_word(w, cfa + (uintptr_t)rule.ra_offset) : here.link;
+        if (cfa < here.sp || (cfa == here.sp && rule.ra_offset) || cfa & 7)
             return count;
-        frames[count++] =
-            (struct vt_stack_frame){.start = here.sp, .end = cfa - 8, .pc = here.pc, .code = m};
-        if (rule.rbp_saved) {
-            here.rbp = vt_owners_word(w, cfa + (uintptr_t)rule.rbp_offset);
-            here.rbp_known = true;
+        frames[count++] = (struct vt_stack_frame){
+            .start = here.sp, .end = cfa - VT_RETURN_AT_CFA, .pc = here.pc, .code = m};
+        if (rule.fp_saved) {
+            here.fp = vt_owners_word(w, cfa + (uintptr_t)rule.fp_offset);
+            here.fp_known = true;
         }
         here.sp = cfa;
-        here.pc = back;
+        here.pc = vt_machine_return(back);
+        here.link = 0;
         returns = true;
         if (!back)
             return count;

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <ucontext.h>
 
 #define PAGE       4096u
 #define PAGES_KEPT 512u
@@ -32,60 +31,12 @@
 /* Copies, and returns 0. At a fault it returns what is left: the handler knows these instructions by
  * the labels around them. */
 ONCE static size_t copy_bytes(void *to, const void *from, size_t bytes) {
-    uint64_t word;
-    __asm__ volatile(".globl vt_owners_copy_start, vt_owners_copy_end\n"
-                     ".hidden vt_owners_copy_start, vt_owners_copy_end\n"
-                     "vt_owners_copy_start:\n\t"
-                     "cmp $32, %0\n\t"
-                     "jb 1f\n\t"
-                     "movups (%2), %%xmm0\n\t"
-                     "movups 16(%2), %%xmm1\n\t"
-                     "movups %%xmm0, (%1)\n\t"
-                     "movups %%xmm1, 16(%1)\n\t"
-                     "add $32, %2\n\t"
-                     "add $32, %1\n\t"
-                     "sub $32, %0\n\t"
-                     "jmp vt_owners_copy_start\n"
-                     "1:\n\t"
-                     "cmp $8, %0\n\t"
-                     "jb 2f\n\t"
-                     "mov (%2), %3\n\t"
-                     "mov %3, (%1)\n\t"
-                     "add $8, %2\n\t"
-                     "add $8, %1\n\t"
-                     "sub $8, %0\n\t"
-                     "jmp 1b\n"
-                     "2:\n\t"
-                     "test %0, %0\n\t"
-                     "jz vt_owners_copy_end\n\t"
-                     "movb (%2), %b3\n\t"
-                     "movb %b3, (%1)\n\t"
-                     "inc %2\n\t"
-                     "inc %1\n\t"
-                     "dec %0\n\t"
-                     "jmp 2b\n"
-                     "vt_owners_copy_end:"
-                     : "+r"(bytes), "+r"(to), "+r"(from), "=&r"(word)
-                     :
-                     : "memory", "cc", "xmm0", "xmm1");
-    return bytes;
+    return vt_machine_copy_or_fault(to, from, bytes);
 }
 
 /* The same for one word, which is what is read most. */
 ONCE static size_t copy_word(uint64_t *to, const void *from) {
-    size_t left = sizeof *to;
-    uint64_t word = 0;
-    __asm__ volatile(".globl vt_owners_word_start, vt_owners_word_end\n"
-                     ".hidden vt_owners_word_start, vt_owners_word_end\n"
-                     "vt_owners_word_start:\n\t"
-                     "mov (%2), %1\n\t"
-                     "xor %k0, %k0\n"
-                     "vt_owners_word_end:"
-                     : "+r"(left), "+r"(word)
-                     : "r"(from)
-                     : "memory", "cc");
-    *to = word;
-    return left;
+    return vt_machine_word_or_fault(to, from);
 }
 
 extern const char vt_owners_copy_start[], vt_owners_copy_end[], vt_owners_word_start[],
@@ -96,10 +47,10 @@ bool vt_owners_faulted(void *context) {
         const char *start, *end;
     } copies[] = {{vt_owners_copy_start, vt_owners_copy_end},
                   {vt_owners_word_start, vt_owners_word_end}};
-    greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    uintptr_t *pc = (void *)((char *)context + VT_CONTEXT_PC);
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        if (*pc >= (greg_t)copies[i].start && *pc < (greg_t)copies[i].end) {
-            *pc = (greg_t)copies[i].end;
+        if (*pc >= (uintptr_t)copies[i].start && *pc < (uintptr_t)copies[i].end) {
+            *pc = (uintptr_t)copies[i].end;
             return true;
         }
     return false;

@@ -163,8 +163,8 @@ struct vt_owners {
     struct vt_scan *native;   /* NULL: it is not searched */
     struct vt_native *search; /* NULL: there was none yet */
     struct vt_registers {
-        uintptr_t pc, sp, rbp;
-        bool rbp_known;
+        uintptr_t pc, sp, fp, link; /* link: 0: not known */
+        bool fp_known;
     } here;                       /* of the calling thread */
     struct vt_range signal_stack; /* on which it runs; empty: another one */
 

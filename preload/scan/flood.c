@@ -29,7 +29,6 @@
 #include "flood.h"
 #include "books/books.h"
 
-#include <immintrin.h>
 #include <string.h>
 
 #define STACK_MOST ((size_t)1 << 27)
@@ -205,35 +204,23 @@ static void words_plain(struct flood *f, const uint64_t *words, size_t count, ui
     }
 }
 
-__attribute__((target("avx2"))) static void words_avx2(struct flood *f, const uint64_t *words,
-                                                       size_t count, uintptr_t at) {
-    __m256i low[WINDOWS], high[WINDOWS];
-    for (unsigned i = 0; i < WINDOWS; i++) { /* w > low - 1 && high > w */
-        low[i] = _mm256_set1_epi64x(f->low[i] - 1);
-        high[i] = _mm256_set1_epi64x(f->high[i]);
-    }
-    const __m256i number_low = _mm256_set1_epi64x((int64_t)f->scan->target_low - 1),
-                  number_high = _mm256_set1_epi64x((int64_t)f->scan->target_high),
-                  digits = _mm256_set1_epi64x((int64_t)DIGITS),
-                  digit = _mm256_set1_epi64x(0x3fffffff), zero = _mm256_setzero_si256();
+VT_WIDE static void words_by_four(struct flood *f, const uint64_t *words, size_t count,
+                                  uintptr_t at) {
+    const int64_t low[WINDOWS] = {f->low[0] - 1, f->low[1] - 1, f->low[2] - 1}, *high = f->high,
+                  number_low = (int64_t)f->scan->target_low - 1,
+                  number_high = (int64_t)f->scan->target_high;
     size_t i = 0;
     for (; i + 4 <= count; i += 4) {
-        __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
-        __m256i is =
-            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w));
+        vt_words4 w;
+        memcpy(&w, words + i, sizeof w);
+        vt_words4 is = (w > low[0]) & (w < high[0]);
         for (unsigned k = 1; k < WINDOWS; k++)
-            is = _mm256_or_si256(is, _mm256_and_si256(_mm256_cmpgt_epi64(w, low[k]),
-                                                      _mm256_cmpgt_epi64(high[k], w)));
-        __m256i n = _mm256_or_si256(_mm256_slli_epi64(_mm256_srli_epi64(w, 32), 30),
-                                    _mm256_and_si256(w, digit));
-        __m256i is_number = _mm256_and_si256(_mm256_cmpeq_epi64(_mm256_and_si256(w, digits), zero),
-                                             _mm256_and_si256(_mm256_cmpgt_epi64(n, number_low),
-                                                              _mm256_cmpgt_epi64(number_high, n)));
-        int mask = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(is, is_number)));
-        while (mask) {
-            unsigned k = (unsigned)__builtin_ctz((unsigned)mask);
+            is |= (w > low[k]) & (w < high[k]);
+        vt_words4 n = ((w >> 32) << 30) | (w & 0x3fffffff);
+        is |= ((w & (int64_t)DIGITS) == 0) & (n > number_low) & (n < number_high);
+        for (unsigned mask = VT_ANY_OF(is); mask; mask &= mask - 1) {
+            unsigned k = (unsigned)__builtin_ctz(mask);
             look_at_word(f, words[i + k], at + 8 * (i + k));
-            mask &= mask - 1;
         }
     }
     words_plain(f, words + i, count - i, at + 8 * i);
@@ -242,8 +229,8 @@ __attribute__((target("avx2"))) static void words_avx2(struct flood *f, const ui
 static void look_at_words(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
     f->scan->bytes += count;
     f->scan->work += count;
-    if (__builtin_cpu_supports("avx2"))
-        words_avx2(f, bytes, count / 8, at);
+    if (VT_WIDE_HERE)
+        words_by_four(f, bytes, count / 8, at);
     else
         words_plain(f, bytes, count / 8, at);
 }
@@ -251,7 +238,7 @@ static void look_at_words(struct flood *f, const void *bytes, size_t count, uint
 /* Pointers lie in one of three ranges: below 4 GiB (a program at a fixed address, and its heap),
  * below the mappings (a heap), and at the mappings. */
 static void set_windows(struct flood *f) {
-    static const uint64_t bounds[WINDOWS + 1] = {0, 1ull << 32, 0x700000000000, INT64_MAX};
+    static const uint64_t bounds[WINDOWS + 1] = {0, 1ull << 32, VT_MACHINE_MAPPINGS, INT64_MAX};
     const struct vt_scan *scan = f->scan;
     for (unsigned i = 0; i < WINDOWS; i++) {
         uint64_t low = bounds[i + 1], high = bounds[i];

@@ -217,16 +217,6 @@ static void note_skipped(const char *why) {
  * program dropped itself. */
 #define PYTHON_DOWN "Python had already destroyed its objects"
 
-/* The callers may still have pointers in these registers. */
-#define REGISTERS 6
-static inline __attribute__((always_inline)) void read_registers(uintptr_t r[REGISTERS]) {
-    __asm__ volatile("movq %%rbx, 0(%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%r12, 16(%0)\n\t"
-                     "movq %%r13, 24(%0)\n\tmovq %%r14, 32(%0)\n\tmovq %%r15, 40(%0)"
-                     :
-                     : "r"(r)
-                     : "memory");
-}
-
 static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
     if (!vt_scan_read_open(scan))
         return;
@@ -239,7 +229,7 @@ static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
     if (!vt_scan_spans(scan))
         return;
     vt_scan_heap_free_lists(scan);
-    if (vt_scan_flood(scan, registers, REGISTERS) && !scan->found)
+    if (vt_scan_flood(scan, registers, VT_MACHINE_REGISTERS) && !scan->found)
         reach_registers(scan);
 }
 
@@ -318,8 +308,8 @@ static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *r
 
 void vt_scan_run(void *frame) {
     static uint32_t scanned; /* atomic: pid of the scanned process; a child has another */
-    uintptr_t registers[REGISTERS];
-    read_registers(registers);
+    uintptr_t registers[VT_MACHINE_REGISTERS];
+    vt_machine_read_registers(registers);
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scanned);
     if (vt_options.scan_off || before == pid || !vt_claim(&scanned, before, pid))
         return;

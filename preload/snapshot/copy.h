@@ -37,10 +37,8 @@ void vt_cost_spent(int64_t ns);
 void vt_cost_searched(uint64_t ns, bool partial);
 void vt_cost_forked(void);
 
-/* copy_guard.c, in a copy but for the first. */
+/* copy_guard.c, in a copy. */
 
-/* A thread, or a child that has our memory, with a stack of its own. Returns its number, or -errno. */
-long vt_watch_clone(long flags, void (*function)(void *), void *data, uint8_t *stack_end);
 void vt_watch_end_first(void);
 void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room);
 /* Ends the copy. Does not return, nor does the second where its memory is being given back. */

@@ -33,26 +33,6 @@ static struct watch *watching;
 /* 2: leaving. Not zero at first, so that it lies in a file's mapping, which stays. */
 static uint32_t state = 1;
 
-long vt_watch_clone(long flags, void (*function)(void *), void *data, uint8_t *stack_end) {
-    register long none4 __asm__("r10") = 0, none5 __asm__("r8") = 0;
-    register void *called __asm__("r12") = __extension__(void *) function;
-    register void *given __asm__("r13") = data;
-    long pid;
-    __asm__ volatile("syscall\n\t"
-                     "test %%rax, %%rax\n\t"
-                     "jnz 1f\n\t"
-                     "xor %%ebp, %%ebp\n\t"
-                     "mov %%r13, %%rdi\n\t"
-                     "call *%%r12\n\t"
-                     "ud2\n"
-                     "1:"
-                     : "=a"(pid)
-                     : "a"(SYS_clone), "D"(flags), "S"(stack_end), "d"(0l), "r"(none4), "r"(none5),
-                       "r"(called), "r"(given)
-                     : "rcx", "r11", "memory");
-    return pid;
-}
-
 void vt_watch_end_first(void) {
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
     if (fd < 0)
@@ -93,9 +73,9 @@ void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room)
     if (watching)
         watching->answer = answer, watching->room = room;
     if (!watching ||
-        vt_watch_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                           CLONE_SYSVSEM,
-                       watch_room, watching, watching->stack + sizeof watching->stack) < 0) {
+        vt_machine_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                             CLONE_SYSVSEM,
+                         watch_room, watching, watching->stack + sizeof watching->stack) < 0) {
         vt_publish(&answer->left, VT_MISSED_REFUSED);
         VT_SYS1(SYS_exit_group, 0);
     }

@@ -144,7 +144,7 @@ static void python_ends(void) {
     vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more calls that are pending */
     vt_moments_finish();
     vt_moments_end();
-    vt_scan_run(__builtin_frame_address(0));
+    vt_scan_run(VT_MACHINE_CALLERS);
     vt_tls.due = 0;
     vt_log_look_soon(); /* should the program go on, it has to be registered again */
 }

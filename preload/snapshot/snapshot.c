@@ -48,19 +48,13 @@ static long futex(uint64_t *word, int what, uint32_t value, const long *time) {
     return VT_SYS4(SYS_futex, word, what, value, time);
 }
 
-__asm__(".hidden vt_snapshot_restore\n"
-        "vt_snapshot_restore:\n\t"
-        "mov $15, %eax\n\t" /* rt_sigreturn */
-        "syscall");
-extern void vt_snapshot_restore(void);
-
 /* Sets a handler in the child, which has its own. */
 static void on_signal(int number, void (*handler)(int, siginfo_t *, void *)) {
     const struct { /* the kernel's struct sigaction */
         uintptr_t handler, flags, restorer;
         uint64_t mask;
-    } action = {(uintptr_t)handler, SA_SIGINFO | SA_RESTART | 0x04000000 /* SA_RESTORER */,
-                (uintptr_t)vt_snapshot_restore, 0};
+    } action = {(uintptr_t)handler, SA_SIGINFO | SA_RESTART | VT_MACHINE_SA_RESTORER,
+                (uintptr_t)VT_MACHINE_RESTORER, 0};
     VT_SYS4(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
 }
 
@@ -244,7 +238,7 @@ static bool walk_shared(struct vt_owners *w, struct moment *m) {
     uint64_t handled = vt_scan_handled_signals(), was = vt_sys_hold_signals();
     handled &= ~was;
     w->shares = true;
-    long pid = vt_watch_clone(CLONE_VM, walk_in_child, w, stack + STACK);
+    long pid = vt_machine_clone(CLONE_VM, walk_in_child, w, stack + STACK);
     vt_sys_let_signals(was | handled);
     m->pid = pid > 0 ? (int)pid : 0;
     m->until_ns = w->most_ns;

@@ -156,7 +156,7 @@ ALWAYS_INLINE uint8_t byte(struct walk *w, uintptr_t at) {
 
 /* Whether this can be an object's address. */
 ALWAYS_INLINE bool plausible(uintptr_t p) {
-    return p >= 0x10000 && p < 1ull << 47 && (p & 7) == 0;
+    return p >= 0x10000 && p < VT_MACHINE_ADDRESSES && (p & 7) == 0;
 }
 
 /* The end of a string, which tells "churn 17" from "churn 18" at the same address. A short string's

@@ -77,7 +77,7 @@ ALWAYS_INLINE uint64_t word(uintptr_t at) {
 }
 
 ALWAYS_INLINE bool plausible(uintptr_t p) {
-    return p >= 0x10000 && p < 1ull << 47 && (p & 7) == 0;
+    return p >= 0x10000 && p < VT_MACHINE_ADDRESSES && (p & 7) == 0;
 }
 
 enum { OWNED_BY_GENERATOR = 1, OWNED_BY_C_FRAME = 3, OWNERS = 8 };

@@ -43,7 +43,7 @@ static const struct {
 
 bool vt_python_readable(uintptr_t address, size_t bytes) {
     /* The call takes NULL as no set, and beyond the user half the sum below would wrap. */
-    const uintptr_t first = 4096, past = (uintptr_t)1 << 47;
+    const uintptr_t first = 4096, past = VT_MACHINE_ADDRESSES;
     if (address < first || address >= past || bytes > past - address || vt_get(&vt_sys_sealed))
         return false;
     /* The kernel copies a signal set from us before it looks at the invalid `how`, so EFAULT means

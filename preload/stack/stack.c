@@ -65,7 +65,10 @@ static struct kept *kept_of(struct vt_thread *thread) {
     return (struct kept *)(void *)thread->stack;
 }
 
-/* libunwind's functions, by the x86-64 names behind its header's macros. */
+#define TEXT_(name) #name
+#define TEXT(name)  TEXT_(name)
+
+/* libunwind's functions, by the machine's names behind its header's macros. */
 static struct {
     int (*backtrace)(void **buffer, int size); /* atomic, set last */
     int (*getcontext)(unw_context_t *context);
@@ -108,11 +111,12 @@ static void arm_unwinder(void) {
         return;
     }
     vt_unwind_guard(backtrace);
-    *(void **)&unwinder.getcontext = vt_libc_dlsym(handle, "_Ux86_64_getcontext");
-    *(void **)&unwinder.init_local = vt_libc_dlsym(handle, "_ULx86_64_init_local");
-    *(void **)&unwinder.get_reg = vt_libc_dlsym(handle, "_ULx86_64_get_reg");
-    *(void **)&unwinder.step = vt_libc_dlsym(handle, "_ULx86_64_step");
-    if (!unwinder.getcontext || !unwinder.init_local || !unwinder.get_reg)
+    *(void **)&unwinder.getcontext = vt_libc_dlsym(handle, TEXT(UNW_ARCH_OBJ(getcontext)));
+    *(void **)&unwinder.init_local = vt_libc_dlsym(handle, TEXT(UNW_OBJ(init_local)));
+    *(void **)&unwinder.get_reg = vt_libc_dlsym(handle, TEXT(UNW_OBJ(get_reg)));
+    *(void **)&unwinder.step = vt_libc_dlsym(handle, TEXT(UNW_OBJ(step)));
+    if (!VT_UNWINDER_GETCONTEXT_IS(unwinder.getcontext) || !unwinder.init_local ||
+        !unwinder.get_reg)
         unwinder.step = NULL;
     /* A first unwind opens what libunwind needs now, not at an event. */
     void *frames[8];
@@ -223,7 +227,7 @@ static void want_line(uint32_t number, const struct vt_pycode *code) {
 static bool find_stack_pointers(struct scratch *s) {
     unw_word_t ip = 0, sp = 0;
     size_t i = 0;
-    if (!unwinder.step || unwinder.getcontext(&s->context) != 0 ||
+    if (!unwinder.step || VT_UNWINDER_GETCONTEXT(unwinder.getcontext, &s->context) != 0 ||
         unwinder.init_local(&s->cursor, &s->context) != 0)
         return false;
     for (size_t steps = 0; i < s->n && steps < VT_DEPTH_MAX + 2 * OWN_FRAMES_MAX; steps++) {
@@ -365,14 +369,13 @@ static void remember_number(const struct kept *k, struct vt_walk *w, uint32_t nu
 
 /* The number of the stack that was expected next, if it came; else 0. */
 VT_HOT static uint32_t expected_number(struct kept *k, const struct vt_caller *caller) {
-    struct vt_recalled *r = vt_recall_expected(&k->recall, caller->to, caller->frame);
+    struct vt_recalled *r = vt_recall_expected(&k->recall, caller);
     bool fresh;
     if (!r)
         return 0;
 #ifdef VT_CHECK_WALKS
     bool again;
-    const struct vt_walk *walk =
-        vt_unwind_walk(&k->walks, caller->to, caller->frame, vt_options.depth, &again);
+    const struct vt_walk *walk = vt_unwind_walk(&k->walks, caller, vt_options.depth, &again);
     vt_check_walk(walk, vt_options.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
     if (!walk || r->hash != hash_native(walk->address, walk->n))
         abort();
@@ -390,7 +393,7 @@ VT_HOT static uint32_t expected_number(struct kept *k, const struct vt_caller *c
 
 static void expect(struct kept *k, const struct vt_walk *walk, const struct vt_caller *caller,
                    uint64_t native, uint32_t number) {
-    struct vt_recalled *r = vt_recall_keep(&k->recall, walk, caller->to, caller->frame, native);
+    struct vt_recalled *r = vt_recall_keep(&k->recall, walk, caller, native);
     if (r && vt_recall_number(r, k->python_id, vt_tls.caller_stack) != number)
         vt_recall_number_is(r, k->python_id, vt_tls.caller_stack, number);
 }
@@ -402,8 +405,7 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
     uint32_t number = expected_number(k, caller);
     if (VT_LIKELY(number))
         return number;
-    struct vt_walk *walk =
-        vt_unwind_walk(&k->walks, caller->to, caller->frame, vt_options.depth, &again);
+    struct vt_walk *walk = vt_unwind_walk(&k->walks, caller, vt_options.depth, &again);
 #ifdef VT_CHECK_WALKS
     vt_check_walk(walk, vt_options.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
 #endif

@@ -165,7 +165,7 @@ static void point_slots(const struct vt_elf *object, const struct vt_elf_tables 
              t->relocations[table] && i < t->relocation_bytes[table] / sizeof(ElfW(Rela)); i++) {
             const ElfW(Rela) *rela = &t->relocations[table][i];
             unsigned type = ELF64_R_TYPE(rela->r_info);
-            if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+            if (type != VT_RELOCATE_CALL && type != VT_RELOCATE_DATA)
                 continue;
             const char *name = t->strings + t->symbols[ELF64_R_SYM(rela->r_info)].st_name;
             void *function = guard_of(name);

@@ -27,7 +27,7 @@ static uintptr_t word_at(const uintptr_t *address) {
 }
 
 static bool is_unchanged(const struct vt_recalled *r) {
-    const uintptr_t *words = (const uintptr_t *)r->frame;
+    const uintptr_t *words = r->caller.frame;
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < r->n; i++)
         if (word_at(&words[r->at[i]]) != r->word[i])
@@ -36,9 +36,9 @@ static bool is_unchanged(const struct vt_recalled *r) {
 }
 
 /* Whether it began where the present stack does. */
-static bool begins_here(const struct vt_recalled *r, const void *caller, const void *frame) {
-    return r->n && r->frame == (uintptr_t)frame && r->caller == (uintptr_t)caller &&
-           r->epoch == vt_unwind_epoch();
+static bool begins_here(const struct vt_recalled *r, const struct vt_caller *caller) {
+    return r->n && r->caller.frame == caller->frame && r->caller.to == caller->to &&
+           vt_caller_sp(&r->caller) == vt_caller_sp(caller) && r->epoch == vt_unwind_epoch();
 }
 
 /* False: not now. */
@@ -80,14 +80,14 @@ static uint8_t *after(struct vt_recall *recall, bool few) {
 static_assert(VT_RECALL_PASTS == 1u << (64 - 50), "a place for each");
 
 /* Many say it more exactly, but are new for as long after something unusual. */
-VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const void *caller,
-                                              const void *frame) {
+VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall,
+                                              const struct vt_caller *caller) {
     if (!take_part(recall))
         return NULL;
     recall->changed = NULL;
     for (unsigned few = 0; few < 2; few++) {
         struct vt_recalled *r = &recall->kept->stack[*after(recall, few)];
-        if (r == recall->changed || !begins_here(r, caller, frame))
+        if (r == recall->changed || !begins_here(r, caller))
             continue;
         if (VT_LIKELY(is_unchanged(r)))
             return r;
@@ -112,20 +112,19 @@ VT_HOT void vt_recall_was(struct vt_recall *recall, const struct vt_recalled *r)
 static void add(struct vt_recalled *r, uint32_t *n, uintptr_t address) {
     if (*n == VT_RECALL_WORDS)
         return;
-    r->at[*n] = (uint32_t)((address - r->frame) / sizeof(uintptr_t));
+    r->at[*n] = (uint32_t)((address - (uintptr_t)r->caller.frame) / sizeof(uintptr_t));
     r->word[(*n)++] = word_at((const uintptr_t *)address);
 }
 
 /* Whether all words found room. It is complete before it holds anything: a handler of a signal may
  * leave by a jump. */
-static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const void *caller,
-                 const void *frame, uint64_t hash) {
+static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const struct vt_caller *caller,
+                 uint64_t hash) {
     uint32_t n = 0;
-    uintptr_t rbp_at = 0;
+    uintptr_t fp_at = 0;
     r->n = 0;
     __asm__ volatile("" ::: "memory");
-    r->caller = (uintptr_t)caller;
-    r->frame = (uintptr_t)frame;
+    r->caller = *caller;
     r->hash = hash;
     r->epoch = walk->epoch;
     for (unsigned i = 0; i < VT_RECALL_KNOWN; i++)
@@ -133,10 +132,10 @@ static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const void *
     for (uint32_t i = 0; i <= walk->n; i++) {
         /* Frame i - 1 leads to where the address of frame i lies. */
         bool based = i && walk->based[(i - 1) / 64] >> (i - 1) % 64 & 1;
-        if (based && walk->rbp_at[i - 1] != rbp_at)
-            add(r, &n, rbp_at = walk->rbp_at[i - 1]);
+        if (based && walk->fp_at[i - 1] != fp_at)
+            add(r, &n, fp_at = walk->fp_at[i - 1]);
         if (i < walk->n || !walk->ruled)
-            add(r, &n, walk->sp[i] - sizeof(uintptr_t));
+            add(r, &n, vt_walk_back_at(walk, i));
     }
     if (n == VT_RECALL_WORDS)
         return false;
@@ -146,15 +145,15 @@ static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const void *
 }
 
 struct vt_recalled *vt_recall_keep(struct vt_recall *recall, const struct vt_walk *walk,
-                                   const void *caller, const void *frame, uint64_t hash) {
+                                   const struct vt_caller *caller, uint64_t hash) {
     uint8_t *by_hash = &recall->kept->by_hash[hash % VT_RECALL_HASHES];
     struct vt_recalled *r = &recall->kept->stack[*by_hash];
-    if (r->hash != hash || r == recall->changed || !begins_here(r, caller, frame)) {
+    if (r->hash != hash || r == recall->changed || !begins_here(r, caller)) {
         if (r->hash != hash) {
             *by_hash = (uint8_t)(recall->turn++ % VT_RECALL_STACKS);
             r = &recall->kept->stack[*by_hash];
         }
-        if (!fill(r, walk, caller, frame, hash))
+        if (!fill(r, walk, caller, hash))
             return NULL;
     }
     pass(recall, r);

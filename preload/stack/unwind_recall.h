@@ -17,7 +17,7 @@
 
 /* A native stack, with the numbers that stack.c gave to it. */
 struct vt_recalled {
-    uintptr_t caller, frame; /* as for vt_unwind_walk */
+    struct vt_caller caller; /* as for vt_unwind_walk */
     uint64_t hash;           /* of its addresses */
     uint32_t epoch;          /* of the rules that it rests on */
     uint32_t n;              /* words; 0: it holds nothing */
@@ -25,7 +25,8 @@ struct vt_recalled {
     /* With a Python stack and the stack of the thread that waits. 0: none */
     uint32_t number[VT_RECALL_KNOWN], caller_stack[VT_RECALL_KNOWN];
     uint64_t python[VT_RECALL_KNOWN];
-    uint32_t at[VT_RECALL_WORDS]; /* where its words lie: so many words from `frame`, ascending */
+    uint32_t
+        at[VT_RECALL_WORDS]; /* where its words lie: so many words from caller.frame, ascending */
     uint64_t word[VT_RECALL_WORDS];
 };
 
@@ -49,8 +50,7 @@ struct vt_recall {
 };
 
 /* The calling thread's stack, if it is the one that was expected; else NULL. */
-struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const void *caller,
-                                       const void *frame);
+struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const struct vt_caller *caller);
 
 /* It was. */
 void vt_recall_was(struct vt_recall *recall, const struct vt_recalled *r);
@@ -62,7 +62,7 @@ static inline bool vt_recall_wants(const struct vt_recall *recall, const struct 
 
 /* Keeps it: from now on it is expected after the last one. NULL: it is too long. */
 struct vt_recalled *vt_recall_keep(struct vt_recall *recall, const struct vt_walk *walk,
-                                   const void *caller, const void *frame, uint64_t hash);
+                                   const struct vt_caller *caller, uint64_t hash);
 
 /* 0: none is known. */
 static inline uint32_t vt_recall_number(const struct vt_recalled *r, uint64_t python,

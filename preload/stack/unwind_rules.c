@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "unwind_rules.h"
+#include "python_layout.h"
 #include "unwind_table.h"
 
 #include <dlfcn.h>
@@ -85,19 +86,46 @@ static bool fits(int64_t bytes) {
     return bytes > 0 && !(bytes & 7) && (uint64_t)bytes / 8 < OFFSETS;
 }
 
+/* Where the return address is not right below the CFA: the words that tell where it and the frame pointer were saved
+ * below the CFA; 0: the rule cannot say it. */
+static uint64_t saved_anywhere(const struct vt_unwind_rule *rule) {
+    int64_t back = -rule->ra_offset, saved = -rule->fp_offset;
+    if (!fits(back) || !fits(2 * back + 16) || (rule->fp_saved && saved != back + 8))
+        return 0;
+    return rule->fp_saved ? (uint64_t)saved / 8 << 22 : (uint64_t)back / 8 << 22 | VT_RULE_ALONE;
+}
+
+/* The return address is still in its register. */
+static uint64_t packed_leaf(const struct vt_unwind_rule *rule, uint32_t epoch) {
+    if (rule->kind != VT_UNWIND_BY_SP || rule->fp_saved ||
+        (rule->cfa_offset && !fits(rule->cfa_offset)))
+        return other(VT_UNWIND_UNKNOWN, epoch);
+    return (uint64_t)epoch << 42 | (uint64_t)rule->cfa_offset / 8 << 2 | VT_RULE_WORD;
+}
+
 static uint64_t packed(const struct vt_unwind_rule *rule, uint32_t epoch) {
     static const enum vt_rule_kind kinds[] = {[VT_UNWIND_BY_WORD] = VT_RULE_WORD,
-                                              [VT_UNWIND_BY_RSP] = VT_RULE_RSP,
-                                              [VT_UNWIND_BY_RBP] = VT_RULE_RBP};
+                                              [VT_UNWIND_BY_SP] = VT_RULE_SP,
+                                              [VT_UNWIND_BY_FP] = VT_RULE_FP};
     bool by_word = rule->kind == VT_UNWIND_BY_WORD;
     int64_t cfa = by_word ? -rule->cfa_offset : rule->cfa_offset,
-            saved = rule->rbp_saved && !by_word ? -rule->rbp_offset : 0;
+            saved = rule->fp_saved && !by_word ? -rule->fp_offset : 0;
+    uint64_t words = (uint64_t)saved / 8 << 22;
     if (rule->kind <= VT_UNWIND_END)
         return other(rule->kind, epoch);
-    if (!fits(cfa) || (saved && (!fits(saved) || saved <= 8)) || (by_word && rule->rbp_offset))
+    if (!VT_RETURN_AT_CFA && !rule->ra_offset)
+        return packed_leaf(rule, epoch);
+    if (!fits(cfa) || (saved && (!fits(saved) || saved <= 8)) || (by_word && rule->fp_offset) ||
+        (!VT_RETURN_AT_CFA && !(words = saved_anywhere(rule))))
         return other(VT_UNWIND_UNKNOWN, epoch);
-    return (uint64_t)epoch << 42 | (uint64_t)saved / 8 << 22 | (uint64_t)cfa / 8 << 2 |
-           kinds[rule->kind];
+    return (uint64_t)epoch << 42 | words | (uint64_t)cfa / 8 << 2 | kinds[rule->kind];
+}
+
+/* Whether a signal's handler returns there: the kernel's code may have no table, and be in no module. */
+static bool is_behind_handler(uintptr_t address) {
+    uint8_t code[sizeof vt_machine_sigreturn];
+    return vt_python_peek(code, address, sizeof code) &&
+           memcmp(code, vt_machine_sigreturn, sizeof code) == 0;
 }
 
 __attribute__((noinline)) static uint64_t find_rule(uintptr_t address, uint32_t epoch) {
@@ -105,6 +133,8 @@ __attribute__((noinline)) static uint64_t find_rule(uintptr_t address, uint32_t 
     struct vt_unwind_rule rule = {.kind = VT_UNWIND_NONE};
     if (find_code(&code))
         rule = vt_unwind_rule_at(read_code, &code, code.table, address - 1);
+    if (rule.kind == VT_UNWIND_NONE && is_behind_handler(address))
+        rule.kind = VT_UNWIND_SIGNAL;
     return packed(&rule, epoch);
 }
 

@@ -15,15 +15,18 @@
 
 /* A rule in one word (struct vt_unwind_rule says what it means); 0: none yet. */
 enum vt_rule_kind {
-    VT_RULE_WORD, /* vt_rule_cfa: so far below the frame pointer is the word; it points to its own */
-    VT_RULE_RSP,
-    VT_RULE_RBP,
+    VT_RULE_WORD, /* x86: vt_rule_cfa: so far below the frame pointer is the word; it points to its own. AArch64: by the
+                     stack pointer; the return address is still in its register */
+    VT_RULE_SP,
+    VT_RULE_FP,
     VT_RULE_OTHER /* vt_rule_other */
 };
 
 static inline enum vt_rule_kind vt_rule_kind(uint64_t rule) {
     return rule & 3;
 }
+
+#define VT_RULE_ALONE (1ull << 41) /* the return address is saved, and no frame pointer */
 
 /* Up to VT_UNWIND_END. */
 static inline enum vt_unwind_kind vt_rule_other(uint64_t rule) {
@@ -37,7 +40,15 @@ static inline uintptr_t vt_rule_cfa(uint64_t rule) {
 
 /* The caller's frame pointer is so many bytes below the CFA; 0: it is unchanged. */
 static inline uintptr_t vt_rule_saved(uint64_t rule) {
-    return (rule >> 22 & 0xfffff) * 8;
+    return !VT_RETURN_AT_CFA && rule & VT_RULE_ALONE ? 0 : (rule >> 22 & 0xfffff) * 8;
+}
+
+/* The caller's return address, likewise: if it is not right below the CFA, it is right above the saved frame pointer,
+ * or that is unchanged. */
+static inline uintptr_t vt_rule_return(uint64_t rule) {
+    return VT_RETURN_AT_CFA       ? VT_RETURN_AT_CFA
+           : rule & VT_RULE_ALONE ? (rule >> 22 & 0x7ffff) * 8
+                                  : (rule >> 22 & 0xfffff) * 8 - 8;
 }
 
 static inline uint32_t vt_rule_epoch(uint64_t rule) {

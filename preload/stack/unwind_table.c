@@ -8,18 +8,20 @@
  */
 #include "unwind_table.h"
 
+#include "machine/machine.h"
+
 #include <string.h>
 
 /* Numbers of registers */
-#define RBP         6u
-#define RSP         7u
-#define RA          16u
+#define FP          VT_DWARF_FP
+#define SP          VT_DWARF_SP
+#define RA          VT_DWARF_RA
 #define NO_REGISTER 255u
-#define A_WORD      254u /* in place of a register: the word at RBP + cfa_offset */
+#define A_WORD      254u /* in place of a register: the word at FP + cfa_offset */
 
 /* Operations of expressions */
-#define BREG6 0x76u /* RBP + an offset */
-#define DEREF 0x06u
+#define BREG_FP VT_DWARF_BREG_FP /* FP + an offset */
+#define DEREF   0x06u
 
 /* How the tables encode pointers */
 #define PCREL_SDATA4 0x1bu
@@ -43,9 +45,9 @@ struct bytes {
 /* How to find the caller's frame so far. */
 struct state {
     uint8_t cfa_register;
-    bool rbp_saved, ra_undefined;
-    bool rbp_by_rbp; /* rbp_offset is from RBP itself */
-    int64_t cfa_offset, rbp_offset, ra_offset;
+    bool fp_saved, ra_undefined;
+    bool fp_by_fp; /* fp_offset is from FP itself */
+    int64_t cfa_offset, fp_offset, ra_offset;
 };
 
 struct entry {
@@ -230,10 +232,10 @@ static bool find_entry(vt_unwind_read *read, void *data, uintptr_t table, uintpt
 /* --- instructions --- */
 
 static void saved_at(struct state *s, uint64_t reg, int64_t offset) {
-    if (reg == RBP) {
-        s->rbp_saved = true;
-        s->rbp_by_rbp = false;
-        s->rbp_offset = offset;
+    if (reg == FP) {
+        s->fp_saved = true;
+        s->fp_by_fp = false;
+        s->fp_offset = offset;
     } else if (reg == RA) {
         s->ra_undefined = false;
         s->ra_offset = offset;
@@ -241,23 +243,23 @@ static void saved_at(struct state *s, uint64_t reg, int64_t offset) {
 }
 
 static void restore(struct state *s, uint64_t reg, const struct state *first) {
-    if (reg == RBP) {
-        s->rbp_saved = first->rbp_saved;
-        s->rbp_by_rbp = first->rbp_by_rbp;
-        s->rbp_offset = first->rbp_offset;
+    if (reg == FP) {
+        s->fp_saved = first->fp_saved;
+        s->fp_by_fp = first->fp_by_fp;
+        s->fp_offset = first->fp_offset;
     } else if (reg == RA) {
         s->ra_undefined = first->ra_undefined;
         s->ra_offset = first->ra_offset;
     }
 }
 
-/* Goes behind an expression. Whether it is RBP + *offset and, with `deref`, the word there. */
-static bool is_from_rbp(struct bytes *b, bool deref, int64_t *offset) {
+/* Goes behind an expression. Whether it is FP + *offset and, with `deref`, the word there. */
+static bool is_from_fp(struct bytes *b, bool deref, int64_t *offset) {
     uint64_t length = leb(b, false);
     struct bytes e = *b;
     skip(b, length);
     e.end = b->at;
-    bool so = byte(&e) == BREG6;
+    bool so = byte(&e) == BREG_FP;
     *offset = (int64_t)leb(&e, true);
     return so && (!deref || byte(&e) == DEREF) && e.at == e.end && !e.over;
 }
@@ -278,27 +280,29 @@ static bool run_register(struct bytes *b, unsigned op, struct state *s, const st
         return true;
     case 0x07: /* undefined: of the return address, it ends the stack */
         s->ra_undefined |= reg == RA;
-        return reg != RBP;
+        return reg != FP;
     case 0x08: /* same_value */
-        if (reg == RBP)
-            s->rbp_saved = false;
-        return reg != RA;
+        if (reg == FP)
+            s->fp_saved = false;
+        if (!VT_RETURN_AT_CFA && reg == RA)
+            s->ra_offset = 0;
+        return !VT_RETURN_AT_CFA || reg != RA;
     case 0x10: /* expression */
-        if (reg == RBP) {
-            s->rbp_saved = s->rbp_by_rbp = true;
-            return is_from_rbp(b, false, &s->rbp_offset);
+        if (reg == FP) {
+            s->fp_saved = s->fp_by_fp = true;
+            return is_from_fp(b, false, &s->fp_offset);
         }
         skip(b, leb(b, false));
         return reg != RA;
     case 0x16: /* val_expression */
         skip(b, leb(b, false));
-        return reg != RBP && reg != RA;
+        return reg != FP && reg != RA;
     case 0x09: /* register */
         leb(b, false);
-        return reg != RBP && reg != RA;
+        return reg != FP && reg != RA;
     default: /* val_offset, val_offset_sf */
         leb(b, false);
-        return reg != RBP && reg != RA;
+        return reg != FP && reg != RA;
     }
 }
 
@@ -353,7 +357,11 @@ static bool run(const struct entry *e, struct bytes b, uintptr_t pc, struct stat
                 s->cfa_offset = (int64_t)leb(&b, true) * e->data_align;
                 break;
             case 0x0f: /* def_cfa_expression */
-                s->cfa_register = is_from_rbp(&b, true, &s->cfa_offset) ? A_WORD : NO_REGISTER;
+                s->cfa_register = is_from_fp(&b, true, &s->cfa_offset) ? A_WORD : NO_REGISTER;
+                break;
+            case 0x2d: /* AARCH64_negate_ra_state: vt_machine_return() does not need it */
+                if (VT_RETURN_AT_CFA)
+                    return false;
                 break;
             case 0x2e: /* GNU_args_size */
                 leb(&b, false);
@@ -401,15 +409,16 @@ struct vt_unwind_rule vt_unwind_rule_at(vt_unwind_read *read, void *data, uintpt
         rule.kind = VT_UNWIND_END;
         return rule;
     }
-    if (s.ra_offset != -8 ||
-        (s.cfa_register != RSP && s.cfa_register != RBP && s.cfa_register != A_WORD) ||
-        s.rbp_by_rbp != (s.cfa_register == A_WORD))
+    if ((VT_RETURN_AT_CFA ? s.ra_offset != -8 : s.cfa_register == A_WORD) ||
+        (s.cfa_register != SP && s.cfa_register != FP && s.cfa_register != A_WORD) ||
+        s.fp_by_fp != (s.cfa_register == A_WORD))
         return rule;
-    rule.kind = s.cfa_register == RSP   ? VT_UNWIND_BY_RSP
-                : s.cfa_register == RBP ? VT_UNWIND_BY_RBP
-                                        : VT_UNWIND_BY_WORD;
+    rule.kind = s.cfa_register == SP   ? VT_UNWIND_BY_SP
+                : s.cfa_register == FP ? VT_UNWIND_BY_FP
+                                       : VT_UNWIND_BY_WORD;
     rule.cfa_offset = s.cfa_offset;
-    rule.rbp_saved = s.rbp_saved;
-    rule.rbp_offset = s.rbp_offset;
+    rule.fp_saved = s.fp_saved;
+    rule.fp_offset = s.fp_offset;
+    rule.ra_offset = s.ra_offset;
     return rule;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How to find a function's caller, by the unwind tables that compilers write (.eh_frame_hdr and
- * .eh_frame; System V x86-64 ABI 3.7, DWARF 5 6.4, Linux Standard Base 10.6). For unwind_walk.c,
+ * .eh_frame; System V x86-64 ABI 3.7, DWARF for AArch64, DWARF 5 6.4, Linux Standard Base 10.6). For unwind_walk.c,
  * and for native/unwind.c, which reads other threads' stacks.
  */
 #ifndef VT_PRELOAD_UNWIND_TABLE_H
@@ -17,17 +17,18 @@ enum vt_unwind_kind {
     VT_UNWIND_SIGNAL,  /* what a handler of a signal returns to: all registers are on the stack */
     VT_UNWIND_END,     /* the outermost function: it has no caller */
     VT_UNWIND_BY_WORD, /* CFA = word at frame pointer + cfa_offset: a frame that was realigned */
-    VT_UNWIND_BY_RSP,  /* CFA = stack pointer + cfa_offset */
-    VT_UNWIND_BY_RBP   /* CFA = frame pointer + cfa_offset */
+    VT_UNWIND_BY_SP,   /* CFA = stack pointer + cfa_offset */
+    VT_UNWIND_BY_FP    /* CFA = frame pointer + cfa_offset */
 };
 
-/* The caller's stack pointer is the CFA; its return address lies 8 bytes below. */
+/* The caller's stack pointer is the CFA. */
 struct vt_unwind_rule {
     enum vt_unwind_kind kind;
-    bool rbp_saved;     /* the caller's frame pointer is at CFA + rbp_offset (BY_WORD: at the frame
-                       pointer + rbp_offset); else it is unchanged */
+    bool fp_saved;      /* the caller's frame pointer is at CFA + fp_offset (BY_WORD: at the frame
+                       pointer + fp_offset); else it is unchanged */
     int64_t cfa_offset; /* bytes */
-    int64_t rbp_offset;
+    int64_t fp_offset;
+    int64_t ra_offset; /* its return address is at CFA + ra_offset; 0: in the link register */
 };
 
 /* Copies `bytes` at an address of the tables. False: they cannot be read. */

@@ -24,8 +24,6 @@
 #include "python_layout.h"
 #include "unwind_rules.h"
 
-#include <ucontext.h>
-
 #define PAGE     4096ul
 #define NOWHERE  VT_RULE_NOWHERE
 #define STACK    (1ul << 30) /* a stack is not larger */
@@ -51,8 +49,12 @@ static uintptr_t word_at(uintptr_t address) {
     return *(const volatile uintptr_t *)address;
 }
 
-static bool reads_rbp(uint64_t rule) {
-    return vt_rule_kind(rule) == VT_RULE_RBP;
+static uintptr_t return_at(uintptr_t address) {
+    return vt_machine_return(word_at(address));
+}
+
+static bool reads_fp(uint64_t rule) {
+    return vt_rule_kind(rule) == VT_RULE_FP;
 }
 
 /* --- what can be read --- */
@@ -95,23 +97,23 @@ __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_
  * stack that is no longer there. */
 static inline bool is_group(const struct vt_walk *w, uint32_t i) {
     return i % 4 == 0 && i + 4 <= w->n && !(w->based[i / 64] >> i % 64 & 15) &&
-           ((w->sp[i] - 8) ^ (w->sp[i + 3] - 8)) < PAGE;
+           (vt_walk_back_at(w, i) ^ vt_walk_back_at(w, i + 3)) < PAGE;
 }
 
 /* The first frame that is not as it was; n: all are. */
 VT_HOT __attribute__((noinline)) static uint32_t first_changed(const struct vt_walk *w) {
-    const uintptr_t *sp = w->sp, *address = w->address;
+    const uintptr_t *address = w->address;
     uint32_t i = 0;
     while (i < w->n) {
-        if (is_group(w, i) &&
-            !((word_at(sp[i] - 8) ^ address[i]) | (word_at(sp[i + 1] - 8) ^ address[i + 1]) |
-              (word_at(sp[i + 2] - 8) ^ address[i + 2]) |
-              (word_at(sp[i + 3] - 8) ^ address[i + 3]))) {
+        if (is_group(w, i) && !((return_at(vt_walk_back_at(w, i)) ^ address[i]) |
+                                (return_at(vt_walk_back_at(w, i + 1)) ^ address[i + 1]) |
+                                (return_at(vt_walk_back_at(w, i + 2)) ^ address[i + 2]) |
+                                (return_at(vt_walk_back_at(w, i + 3)) ^ address[i + 3]))) {
             i += 4;
             continue;
         }
-        if (word_at(sp[i] - 8) != address[i] ||
-            (w->based[i / 64] >> i % 64 & 1 && word_at(w->rbp_at[i]) != w->rbp[i]))
+        if (return_at(vt_walk_back_at(w, i)) != address[i] ||
+            (w->based[i / 64] >> i % 64 & 1 && word_at(w->fp_at[i]) != w->fp[i]))
             break;
         i++;
     }
@@ -119,7 +121,7 @@ VT_HOT __attribute__((noinline)) static uint32_t first_changed(const struct vt_w
 }
 
 static bool ends_as_before(const struct vt_walk *w) {
-    return w->ruled || (word_at(w->sp[w->n] - 8) >= NOWHERE) == w->cut;
+    return w->ruled || (return_at(vt_walk_back_at(w, w->n)) >= NOWHERE) == w->cut;
 }
 
 /* Makes the walk that of the present stack from frame `i` on, whose place is known, up to the first
@@ -129,9 +131,9 @@ VT_HOT __attribute__((noinline)) static uint32_t follow(struct vt_walk *w, uint3
     w->number = 0;
     __asm__ volatile("" ::: "memory"); /* before the rest */
     for (; i < w->n; i++) {
-        uintptr_t address = word_at(w->sp[i] - 8);
+        uintptr_t address = return_at(vt_walk_back_at(w, i));
         if (!vt_unwind_rule_is(address, w->rule[i]) ||
-            (reads_rbp(w->rule[i]) && word_at(w->rbp_at[i]) != w->rbp[i]))
+            (reads_fp(w->rule[i]) && word_at(w->fp_at[i]) != w->fp[i]))
             break;
         w->address[i] = address;
     }
@@ -144,18 +146,23 @@ enum went { CALLER, OUTERMOST, UNKNOWN };
 
 struct place {
     uintptr_t address, sp;
-    uintptr_t rbp_at; /* the word that holds the frame pointer */
+    uintptr_t fp_at;   /* the word that holds the frame pointer */
+    uintptr_t back_at; /* ... and the address, if not right below the stack pointer */
+    uintptr_t
+        link_at; /* interrupted: what holds the register of the return address, if there is one */
     bool interrupted; /* it is about to run what is at `address`, and did not call from before it */
 };
 
-static void add(struct vt_walk *w, const struct place *here, uint64_t rule, uintptr_t rbp) {
+static void add(struct vt_walk *w, const struct place *here, uint64_t rule, uintptr_t fp) {
     uint32_t i = w->n;
     w->address[i] = here->address;
     w->sp[i] = here->sp;
     w->rule[i] = rule;
-    w->rbp_at[i] = here->rbp_at;
-    w->rbp[i] = rbp;
-    w->based[i / 64] |= (uint64_t)reads_rbp(rule) << i % 64;
+    if (!VT_RETURN_AT_CFA)
+        w->back_at[i] = here->back_at;
+    w->fp_at[i] = here->fp_at;
+    w->fp[i] = fp;
+    w->based[i / 64] |= (uint64_t)reads_fp(rule) << i % 64;
     w->n = i + 1;
 }
 
@@ -165,33 +172,32 @@ static bool can_read(struct vt_walks *walks, const struct place *here, uintptr_t
            (to <= walks->high || reach_further(walks, to));
 }
 
-static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uintptr_t rbp_at) {
-    *here = (struct place){.address = address, .sp = sp, .rbp_at = rbp_at};
+static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uintptr_t fp_at) {
+    *here = (struct place){.address = address, .sp = sp, .fp_at = fp_at};
     return address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
 /* A frame that was realigned: the function put its CFA below the caller's frame pointer. */
 static enum went leave_realigned(struct vt_walks *walks, struct place *here, uintptr_t below) {
-    uintptr_t rbp = word_at(here->rbp_at), at = rbp - below;
-    if (at < here->sp || !can_read(walks, here, rbp + 8))
+    uintptr_t fp = word_at(here->fp_at), at = fp - below;
+    if (at < here->sp || !can_read(walks, here, fp + 8))
         return UNKNOWN;
     uintptr_t cfa = word_at(at);
     if (!can_read(walks, here, cfa))
         return UNKNOWN;
-    return go_to(here, word_at(cfa - 8), cfa, rbp);
+    return go_to(here, return_at(cfa - 8), cfa, fp);
 }
 
 /* Back from the handler of a signal to the function that it interrupted, which may be on another
- * stack (the kernel's struct rt_sigframe: where the handler has returned, the stack pointer is at its
- * ucontext). */
+ * stack (the kernel's struct rt_sigframe). */
 static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct place *here) {
-    const uintptr_t words = here->sp + offsetof(ucontext_t, uc_mcontext.gregs);
-    if (!can_read(walks, here, words + NGREG * sizeof(greg_t)))
+    const uintptr_t context = here->sp + VT_HANDLER_CONTEXT;
+    if (!can_read(walks, here, context + VT_CONTEXT_END))
         return UNKNOWN;
-    enum went went =
-        go_to(here, word_at(words + REG_RIP * sizeof(greg_t)),
-              word_at(words + REG_RSP * sizeof(greg_t)), words + REG_RBP * sizeof(greg_t));
+    enum went went = go_to(here, word_at(context + VT_CONTEXT_PC), word_at(context + VT_CONTEXT_SP),
+                           context + VT_CONTEXT_FP);
     here->interrupted = true;
+    here->link_at = context + VT_CONTEXT_LINK;
     if (went == CALLER && (here->sp < walks->low || here->sp >= walks->high)) {
         uint32_t n = w->n;
         bool known = stand_elsewhere(walks, here->sp);
@@ -201,13 +207,22 @@ static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct
     return went;
 }
 
+/* A function that was interrupted before it called any: it may have no frame, and its return address may still be in
+ * the register. */
+static enum went leave_leaf(struct vt_walks *walks, struct place *here, uint64_t rule) {
+    uintptr_t cfa = here->sp + vt_rule_cfa(rule);
+    if (!here->link_at || !can_read(walks, here, cfa + 8))
+        return UNKNOWN;
+    return go_to(here, return_at(here->link_at), cfa, here->fp_at);
+}
+
 /* Code without a table: it may have a frame pointer. As libunwind has it, one that is not much above
  * the stack pointer is taken for that. (libunwind reads what it points to even if it is not.) */
 static enum went guess(struct vt_walks *walks, struct place *here) {
-    uintptr_t rbp = word_at(here->rbp_at);
-    if (rbp < here->sp || rbp - here->sp > GUESSED || !can_read(walks, here, rbp + 16))
+    uintptr_t fp = word_at(here->fp_at);
+    if (fp < here->sp || fp - here->sp > GUESSED || !can_read(walks, here, fp + 16))
         return OUTERMOST;
-    return go_to(here, word_at(rbp + 8), rbp + 16, rbp);
+    return go_to(here, return_at(fp + 8), fp + 16, fp);
 }
 
 /* The same as step() where that is not one of the usual rules. */
@@ -221,6 +236,8 @@ __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, st
         return OUTERMOST;
     }
     w->once = true;
+    if (vt_rule_kind(rule) == VT_RULE_WORD && !VT_RETURN_AT_CFA)
+        return leave_leaf(walks, here, rule);
     if (vt_rule_kind(rule) == VT_RULE_WORD)
         return leave_realigned(walks, here, vt_rule_cfa(rule));
     if (vt_rule_other(rule) == VT_UNWIND_SIGNAL)
@@ -238,16 +255,15 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
     if (VT_UNLIKELY(kind == VT_RULE_OTHER || kind == VT_RULE_WORD))
         return step_oddly(walks, w, here, rule);
     uint32_t i = w->n, j = *next;
-    uintptr_t rbp = kind == VT_RULE_RBP ? word_at(here->rbp_at) : 0, cfa,
-              below = vt_rule_saved(rule);
-    add(w, here, rule, rbp);
+    uintptr_t fp = kind == VT_RULE_FP ? word_at(here->fp_at) : 0, cfa, below = vt_rule_saved(rule);
+    add(w, here, rule, fp);
     /* What is expected is not waited for: the processor goes on with it while it computes. */
     if (j < last->n && last->sp[j] == here->sp && last->rule[j] == rule &&
-        (kind != VT_RULE_RBP || last->rbp[j] == rbp)) {
+        (kind != VT_RULE_FP || last->fp[j] == fp)) {
         cfa = last->sp[j + 1];
         *next = j + 1;
     } else {
-        cfa = (kind == VT_RULE_RBP ? rbp : here->sp) + vt_rule_cfa(rule);
+        cfa = (kind == VT_RULE_FP ? fp : here->sp) + vt_rule_cfa(rule);
         if (!can_read(walks, here, cfa) || (below && cfa - below < here->sp))
             return UNKNOWN;
         while (j < last->n && last->sp[j] < cfa)
@@ -255,17 +271,22 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
         *next = j;
     }
     w->sp[i + 1] = here->sp = cfa;
-    here->address = word_at(cfa - 8);
+    here->address = return_at(cfa - vt_rule_return(rule));
+    if (!VT_RETURN_AT_CFA)
+        w->back_at[i + 1] = here->back_at = cfa - vt_rule_return(rule);
     here->interrupted = false;
     if (below)
-        here->rbp_at = cfa - below;
+        here->fp_at = cfa - below;
     return here->address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
 /* False: a frame is not known. */
 static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk *last,
-                 uintptr_t frame) {
-    struct place here = {word_at(frame + 8), frame + 16, frame, false};
+                 const struct vt_caller *caller) {
+    struct place here = {.address = (uintptr_t)caller->to,
+                         .sp = vt_caller_sp(caller),
+                         .fp_at = (uintptr_t)caller->frame,
+                         .back_at = (uintptr_t)caller->frame + 8};
     uint32_t next = 0;
     while (next < last->n && last->sp[next] < here.sp)
         next++;
@@ -290,11 +311,12 @@ static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk
 
 /* Whether we may read what lies at a frame of ours, and it is what was there at its start. It may be gone:
  * a handler of a signal may have jumped out of it. */
-static bool is_there(struct vt_walks *walks, uintptr_t frame, uintptr_t caller) {
+static bool is_there(struct vt_walks *walks, const struct vt_caller *caller) {
+    uintptr_t frame = (uintptr_t)caller->frame;
     return (frame & 7) == 0 &&
            ((frame >= walks->low && frame < walks->high) || stand_elsewhere(walks, frame)) &&
            (frame + 16 <= walks->high || reach_further(walks, frame + 16)) &&
-           word_at(frame + 8) == caller;
+           return_at(frame + 8) == (uintptr_t)caller->to;
 }
 
 /* A way's walk, or the free one (SPARE). */
@@ -306,19 +328,19 @@ static inline unsigned way_of(uintptr_t caller) {
     return (caller >> 2 ^ caller >> 7) % VT_WALKS;
 }
 
-VT_HOT __attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walks *walks,
-                                                                  uintptr_t caller, uintptr_t frame,
-                                                                  uint32_t most, uint32_t epoch) {
-    unsigned way = way_of(caller), taken = index_of(walks, way), spare = index_of(walks, SPARE);
+VT_HOT __attribute__((noinline)) static struct vt_walk *
+walk_anew(struct vt_walks *walks, const struct vt_caller *caller, uint32_t most, uint32_t epoch) {
+    unsigned way = way_of((uintptr_t)caller->to), taken = index_of(walks, way),
+             spare = index_of(walks, SPARE);
     struct vt_walk *last = &walks->walk[taken], *w = &walks->walk[spare];
-    if (!epoch || !is_there(walks, frame, caller))
+    if (!epoch || !is_there(walks, caller))
         return NULL;
     if (last->epoch != epoch || last->most != most)
         last->n = 0;
     w->epoch = epoch;
     w->most = most;
     w->number = 0;
-    if (!walk(walks, w, last, frame)) {
+    if (!walk(walks, w, last, caller)) {
         w->n = 0;
         return NULL;
     }
@@ -330,14 +352,15 @@ VT_HOT __attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walk
     return w;
 }
 
-VT_HOT struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, const void *frame,
+VT_HOT struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const struct vt_caller *caller,
                                       uint32_t most, bool *again) {
     uint32_t epoch = vt_unwind_epoch();
-    uintptr_t to = (uintptr_t)caller, at = (uintptr_t)frame;
+    uintptr_t to = (uintptr_t)caller->to, at = (uintptr_t)caller->frame;
     struct vt_walk *last = &walks->walk[index_of(walks, way_of(to))];
     *again = false;
-    if (VT_LIKELY(last->n && last->epoch == epoch && last->most == most && last->sp[0] == at + 16 &&
-                  word_at(at + 8) == to)) {
+    if (VT_LIKELY(last->n && last->epoch == epoch && last->most == most &&
+                  last->sp[0] == vt_caller_sp(caller) &&
+                  (VT_RETURN_AT_CFA || last->fp_at[0] == at) && return_at(at + 8) == to)) {
         uint32_t i = first_changed(last);
         if (i == last->n && ends_as_before(last)) {
             *again = true;
@@ -346,5 +369,5 @@ VT_HOT struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller
         if (follow(last, i) == last->n && ends_as_before(last))
             return last;
     }
-    return walk_anew(walks, to, at, most, epoch);
+    return walk_anew(walks, caller, most, epoch);
 }

@@ -14,13 +14,14 @@
 #define VT_WALKS 4u
 
 /* A stack as it was walked, from the frame that called us outwards. Frame i is at address[i], with the
- * stack pointer sp[i]; its return address lies right below that. */
+ * stack pointer sp[i]; that address lies right below (x86), or at back_at[i]. */
 struct vt_walk {
-    uintptr_t address[VT_DEPTH_MAX];   /* return addresses, innermost first */
-    uintptr_t sp[VT_DEPTH_MAX + 1];    /* one more: that of the outermost frame's caller */
+    uintptr_t address[VT_DEPTH_MAX]; /* return addresses, innermost first */
+    uintptr_t sp[VT_DEPTH_MAX + 1];  /* one more: that of the outermost frame's caller */
+    uintptr_t back_at[VT_RETURN_AT_CFA ? 1 : VT_DEPTH_MAX + 1];
     uint64_t rule[VT_DEPTH_MAX];       /* which led from the frame to its caller */
-    uintptr_t rbp_at[VT_DEPTH_MAX];    /* the word where the frame pointer was saved */
-    uintptr_t rbp[VT_DEPTH_MAX];       /* the frame pointer, where the rule reads it */
+    uintptr_t fp_at[VT_DEPTH_MAX];     /* the word where the frame pointer was saved */
+    uintptr_t fp[VT_DEPTH_MAX];        /* the frame pointer, where the rule reads it */
     uint64_t based[VT_DEPTH_MAX / 64]; /* a bit for each frame whose rule reads it */
     uint32_t n, most;
     uint32_t epoch; /* of the rules that it rests on; 0: it holds nothing */
@@ -33,6 +34,11 @@ struct vt_walk {
     uint64_t python;
 };
 
+/* Where the return address of frame i was read; n: what ended the stack, or comes next. */
+static inline uintptr_t vt_walk_back_at(const struct vt_walk *w, uint32_t i) {
+    return VT_RETURN_AT_CFA ? w->sp[i] - VT_RETURN_AT_CFA : w->back_at[i];
+}
+
 /* What is kept per thread: the last stacks, by their callers, and the part of the thread's stack that
  * was found to be readable. All 0 at first. */
 struct vt_walks {
@@ -42,12 +48,11 @@ struct vt_walks {
     struct vt_walk walk[VT_WALKS + 1];
 };
 
-/* Walks outwards from `caller`, up to `most` frames. `frame` is the frame address of the function that
- * was called there, one of ours that has a frame pointer: the caller's frame pointer lies there, and
- * then `caller`. NULL: it does not, or a frame is not known, so libunwind must be asked. `*again`: it
+/* Walks outwards from a caller, up to `most` frames. It called a function of ours that has a frame
+ * pointer: the caller's frame pointer lies there, and then the return address. NULL: it does not, or a frame is not known, so libunwind must be asked. `*again`: it
  * is the very stack that this walk was the last time. Reads no memory but the thread's stack and loaded
  * modules' tables; no lock for a stack of known addresses. */
-struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, const void *frame,
+struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const struct vt_caller *caller,
                                uint32_t most, bool *again);
 
 /* A hash of addresses: a sum, so that none waits for another. */

@@ -30,7 +30,7 @@ static uint64_t end_begins(void) {
     if (vt_log_is_open()) {
         vt_moments_context_ends();
         if (vt_stack_in_exit())
-            vt_scan_before_teardown(__builtin_frame_address(0));
+            vt_scan_before_teardown(VT_MACHINE_CALLERS);
     }
     return vt_event_before_call(false);
 }

@@ -39,9 +39,11 @@ static void look_around(void) {
 }
 
 __attribute__((noinline)) static void unwind_here(void) {
-    const uintptr_t *frame = __builtin_frame_address(0);
-    struct vt_registers here = {
-        .pc = frame[1], .sp = (uintptr_t)(frame + 2), .rbp = frame[0], .rbp_known = true};
+    const struct vt_caller caller = VT_CALLER;
+    struct vt_registers here = {.pc = (uintptr_t)caller.to,
+                                .sp = vt_caller_sp(&caller),
+                                .fp = *(const uintptr_t *)caller.frame,
+                                .fp_known = true};
     expected_count = backtrace(expected, MOST);
     count = vt_native_unwind(&walk, &scan, here, frames, MOST);
 }

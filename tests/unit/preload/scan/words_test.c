@@ -62,11 +62,11 @@ static void test_words(void **state) {
             }
         }
         for (unsigned way = 0; way < 2; way++) {
-            if (way == 1 && !__builtin_cpu_supports("avx2"))
+            if (way == 1 && !VT_WIDE_HERE)
                 continue;
             for (uint32_t i = 0; i < COUNT; i++)
                 targets[i].reached = false;
-            (way ? words_avx2 : words_plain)(&f, words, COUNT, 0x1000);
+            (way ? words_by_four : words_plain)(&f, words, COUNT, 0x1000);
             for (uint32_t i = 0; i < COUNT; i++)
                 assert_int_equal(targets[i].reached, expected[i]);
         }

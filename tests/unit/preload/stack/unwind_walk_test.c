@@ -41,28 +41,29 @@ static unsigned chance(unsigned n) {
 }
 
 /* What is expected is right. */
-static void expect(const struct vt_walk *w, const void *caller, const void *frame) {
+static void expect(const struct vt_walk *w, const struct vt_caller *caller) {
     if (always)
         my_recall->pausing = 0;
-    struct vt_recalled *r = vt_recall_expected(my_recall, caller, frame);
+    struct vt_recalled *r = vt_recall_expected(my_recall, caller);
     if (r) {
         assert_non_null(w);
         assert_true(r->hash == vt_walk_hash(w->address, w->n) + w->n);
         vt_recall_was(my_recall, r);
         expected++;
     } else if (vt_recall_wants(my_recall, w)) {
-        vt_recall_keep(my_recall, w, caller, frame, vt_walk_hash(w->address, w->n) + w->n);
+        vt_recall_keep(my_recall, w, caller, vt_walk_hash(w->address, w->n) + w->n);
     }
 }
 
 /* Compares from this function's caller outwards. */
 __attribute__((noinline)) static void compare(void) {
-    void *found[VT_DEPTH_MAX + 8], *caller = __builtin_return_address(0);
+    const struct vt_caller from = VT_CALLER;
+    void *found[VT_DEPTH_MAX + 8];
+    const void *caller = from.to;
     bool same;
-    const struct vt_walk *w =
-        vt_unwind_walk(mine, caller, __builtin_frame_address(0), VT_DEPTH_MAX, &same);
+    const struct vt_walk *w = vt_unwind_walk(mine, &from, VT_DEPTH_MAX, &same);
     size_t n = vt_stack_raw(found, VT_DEPTH_MAX + 8), i = 0;
-    expect(w, caller, __builtin_frame_address(0));
+    expect(w, &from);
     if (!w) {
         unknown++;
         return;
@@ -208,7 +209,7 @@ static const void *guessed_by;
 static void walk_only(void) {
     bool same;
     guessed_by = __builtin_return_address(0);
-    guessed = vt_unwind_walk(mine, guessed_by, __builtin_frame_address(0), VT_DEPTH_MAX, &same);
+    guessed = vt_unwind_walk(mine, &VT_CALLER, VT_DEPTH_MAX, &same);
     assert_false(same);
 }
 
@@ -446,15 +447,15 @@ static void after_a_dlclose(void **state) {
 static void a_limit(void **state) {
     (void)state;
     for (uint32_t most = 1; most < 40; most++) {
-        void *caller = __builtin_return_address(0), *frame = __builtin_frame_address(0);
+        const struct vt_caller caller = VT_CALLER;
         bool same;
-        const struct vt_walk *w = vt_unwind_walk(&walks, caller, frame, most, &same);
+        const struct vt_walk *w = vt_unwind_walk(&walks, &caller, most, &same);
         assert_non_null(w);
         assert_false(same);
         uint32_t n = w->n;
         bool cut = w->cut;
         assert_true(cut ? n == most : n <= most);
-        w = vt_unwind_walk(&walks, caller, frame, most, &same);
+        w = vt_unwind_walk(&walks, &caller, most, &same);
         assert_true(same);
         assert_int_equal(w->n, n);
         assert_int_equal(w->cut, cut);
