@@ -130,11 +130,11 @@ def ask(format, words, log) -> str:
 
 
 def number_cells(text, shell) -> str:
-    """"IPython cell 4012786785:2": "In [3]:2", as the prompt has it. What follows keeps its column."""
+    """"IPython cell 4012786785:2": "In [3]:2", as the prompt has it. What follows in a row of text keeps its column."""
     runs = getattr(shell.compile, "_filename_map", None) or {}  # of the last run of each cell's code
     for path, number in runs.items():
-        found = "IPython cell " + os.path.splitext(os.path.basename(path))[0]
-        short = f"In [{number}]"
-        text = re.sub(rf"{re.escape(found)}(?!\d)([^\n]*?)(?=   )", lambda match: short + match[1] + " " * (len(found) - len(short)), text)
+        found, short = "IPython cell " + os.path.splitext(os.path.basename(path))[0], f"In [{number}]"
+        row = re.compile(rf"^(.{{0,100}}){re.escape(found)}(?!\d)(.{{0,100}}?)(?=   )", re.MULTILINE)
+        text = row.sub(lambda match: match[1] + short + match[2] + " " * (len(found) - len(short)), text)
         text = re.sub(rf"{re.escape(found)}(?!\d)", short, text)
     return text
