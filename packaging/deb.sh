@@ -3,7 +3,8 @@
 #
 # `make deb`: packs what `make install` installs as a Debian package, for the release that it is built on; deb.sh FOLDER
 # makes FOLDER/vramtrace_VERSION_ARCHITECTURE.deb, with BUILD and INSTALL (the install command) in the environment. Needs no
-# root. DEBFULLNAME and DEBEMAIL name the maintainer, as for Debian's own tools; SOURCE_DATE_EPOCH sets all dates.
+# root. As for Debian's own tools, CC says for which architecture, DEBFULLNAME and DEBEMAIL name the maintainer, and
+# SOURCE_DATE_EPOCH sets all dates.
 #
 # dpkg-deb alone makes it. debhelper would want a folder debian/ that lists once more what is installed and where, and would
 # call the same tools: dpkg-shlibdeps, strip, gzip, md5sum.
@@ -18,7 +19,8 @@ command -v dpkg-shlibdeps >/dev/null || {
     echo "deb: dpkg-shlibdeps is not here (sudo apt-get install dpkg-dev)" >&2
     exit 1
 }
-architecture=$(dpkg --print-architecture)
+architecture=$(dpkg-architecture -qDEB_HOST_ARCH)
+strip=$(${CC:-gcc} -print-prog-name=strip)
 libraries=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 version=$("$here/version")-1
 date=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || stat -c %Y "$here/../NEWS.md")}
@@ -30,7 +32,7 @@ mkdir -p "$stage/DEBIAN" "$work/debian"
 # --- the files ---
 $INSTALL DESTDIR="$stage" PREFIX=/usr LIBDIR="$libraries" ZSHDIR=/usr/share/zsh/vendor-completions PYTHONDIR=/usr/lib/python3/dist-packages
 find "$stage" -type f \( -name '*.so*' -o -path '*/bin/*' \) |
-    xargs strip --strip-unneeded --remove-section=.comment --remove-section=.note
+    xargs "$strip" --strip-unneeded --remove-section=.comment --remove-section=.note
 find "$stage/usr/share/man" -type f -exec gzip -9n {} +
 rm "$docs/LICENSE" # it is in copyright
 cp "$here/debian/copyright" "$docs/"

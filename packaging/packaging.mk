@@ -38,7 +38,7 @@ uninstall: ## remove what `make install` put there, with the same PREFIX, DESTDI
 deb: ## a Debian package for the release that this runs on: build/deb/vramtrace_VERSION_ARCHITECTURE.deb
 	@tests/setup.sh build deb
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD) all
-	@BUILD='$(BUILD)' INSTALL='$(MAKE) --no-print-directory -s -o all install BUILD=$(BUILD)' packaging/deb.sh $(BUILD)/deb
+	@CC='$(CC)' BUILD='$(BUILD)' INSTALL='$(MAKE) --no-print-directory -s -o all install BUILD=$(BUILD)' packaging/deb.sh $(BUILD)/deb
 	@ls $(BUILD)/deb/*.deb
 
 # An installed tree is the wheel's package (packaging/wheel/pack). A wheel holds no links, and a copy of the simulated
@@ -60,7 +60,7 @@ wheel-of-build:
 	@rm $(STAGE)/vramtrace/lib/vramtrace/sim/libcuda.so
 	@cd $(STAGE)/vramtrace/lib/vramtrace/sim && $(CC) $(LDFLAGS) -shared -nostdlib -o libcuda.so \
 	    -Wl,-soname,libcuda.so,--no-as-needed '-Wl,-rpath,$$ORIGIN' libcuda.so.1
-	@packaging/wheel/pack --stage $(STAGE) --out $(DIST) --unwind $(UNWIND) --with $(UTHASH) $(LIBIBERTY) $(D3_JS)
+	@packaging/wheel/pack --stage $(STAGE) --out $(DIST) --strip "$$($(CC) -print-prog-name=strip)" --unwind $(UNWIND) --with $(UTHASH) $(LIBIBERTY) $(D3_JS)
 
 wheel-release: ## as root: the wheel for glibc 2.27 and later, made in a fresh root of Debian 11
 	@tests/setup.sh roots

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an ELF file of this machine's kind needs: libraries, and versions of the C library. For `pack`."""
+"""What an ELF file needs: its loader, libraries, and versions of the C library. For `pack`."""
 
 import collections
 import re
@@ -7,10 +7,10 @@ import struct
 
 MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 MACHINES = {62: "x86_64", 183: "aarch64"}
-PT_LOAD, PT_DYNAMIC = 1, 2
+PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 DT_NEEDED, DT_STRTAB, DT_VERNEED, DT_VERNEEDNUM = 1, 5, 0x6FFFFFFE, 0x6FFFFFFF
 
-Needs = collections.namedtuple("Needs", "machine libraries glibc")  # glibc: a pair such as (2, 31)
+Needs = collections.namedtuple("Needs", "machine loader libraries glibc")  # glibc: a pair such as (2, 31); a library has no loader
 
 
 def is_elf(path):
@@ -52,4 +52,5 @@ def read_needs(path):
                 glibc = max(glibc, (int(found[1]), int(found[2])))
             entry += step
         at += following
-    return Needs(machine, [text(value) for tag, value in tags if tag == DT_NEEDED], glibc)
+    loader = next((data[offset:offset + length].rstrip(b"\0").decode() for kind, offset, _, length in rows if kind == PT_INTERP), None)
+    return Needs(machine, loader, [text(value) for tag, value in tags if tag == DT_NEEDED], glibc)
