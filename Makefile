@@ -239,9 +239,9 @@ test: ## build and run every test (T=pattern: only those whose name has it)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
 	@tests/run --build $(BUILD) $(T)
 
-test-arm64: ## cross-compile for arm64, run every test there, emulated, in a root of Debian in build/arm64 (T=pattern)
+test-arm64: ## cross-compile for arm64, run every test there, emulated, in a root of Debian in build/arm64 (T=pattern; MACHINE=system)
 	@tests/setup.sh arm64
-	@JOBS=$(JOBS) tests/arm64/run $(T) || [ $$? = 77 ]
+	@JOBS=$(JOBS) MACHINE=$(MACHINE) tests/arm64/run $(T) || [ $$? = 77 ]
 
 test-frameworks: all ## hold the tracer against real frameworks, put into build/frameworks (PYTHON=one that has them)
 	@PYTHON=$$(tests/setup.sh --install-torch || echo python3) tests/frameworks/run-all --build $(BUILD) $(T)
