@@ -41,8 +41,9 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu scan-dump test-cpython check check-setup check-format \
-    check-warnings check-rooms rooms-picture check-man compile_commands.json bench budget clean help deps force
+.PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu test-genuine \
+    scan-dump test-cpython check check-setup check-format check-warnings check-rooms rooms-picture check-man \
+    compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
 all: lib analyzer sim python completions ## build everything into build/ (the default; no network)
@@ -248,6 +249,9 @@ test-frameworks: all ## hold the tracer against real frameworks, put into build/
 
 test-gpu: all ## what only a real GPU shows (PYTHON=one that has PyTorch; OUT=DIR keeps logs and reports)
 	@tests/gpu/run --build $(BUILD) $(if $(PYTHON),--python $(PYTHON)) $(if $(OUT),--out $(OUT)) $(T) || [ $$? = 77 ]
+
+test-genuine: all ## NVIDIA's own libraries without a GPU, fetched into build/genuine: routes, bindings, words (doc/GPU.md)
+	@tests/genuine/run --build $(BUILD) $(T) || [ $$? = 77 ]
 
 scan-dump: $(BUILD)/scan/libvramtrace.so $(BUILD)/scan/replay ## a library that dumps what the exit scan reads (tests/gpu/scan)
 

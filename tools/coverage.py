@@ -5,12 +5,14 @@
     tools/coverage.py                writes doc/coverage.md
     tools/coverage.py --check        fails when doc/coverage.md is not what it would write, or a function is unknown
     tools/coverage.py --headers DIR  fails when a function in DIR's CUDA headers is unknown
+    tools/coverage.py --library FILE fails when a function that the driver's or runtime's library FILE exports is unknown
 
 A function deals in memory when its name says so (WORDS below). The page is made of what the simulated GPU exports, which
 is every symbol of CUDA 13.0's driver and of the runtimes 12.9 and 13.0; the headers may be newer."""
 import fnmatch
 import os
 import re
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -79,6 +81,12 @@ def declared(folder):
     return names
 
 
+def of_library(path):
+    """Functions that a library exports."""
+    done = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True)
+    return set(re.findall(r" [TWi] (cu(?:da)?[A-Z]\w+)", done.stdout))
+
+
 def sort_out(names, hooks, excuses):
     """For names that deal in memory: [(name, role or None, reason or None)], and the excuses that were needed."""
     rows, used = [], set()
@@ -121,8 +129,8 @@ def page(rows, hooks):
 
 def main(words):
     hooks, excuses = hooked(), excused()
-    if words[:1] == ["--headers"] and len(words) == 2:
-        names = declared(words[1])
+    if words[:1] in (["--headers"], ["--library"]) and len(words) == 2:
+        names = declared(words[1]) if words[0] == "--headers" else of_library(words[1])
         rows, _ = sort_out(names, hooks, excuses)
         unknown = [name for name, role, reason in rows if not role and not reason]
         for name in unknown:
@@ -133,7 +141,7 @@ def main(words):
         sys.exit(__doc__)
     rows, used = sort_out(exported(), hooks, excuses)
     unknown = [name for name, role, reason in rows if not role and not reason]
-    idle = [pattern for pattern, _ in excuses if pattern not in used]
+    idle = [pattern for pattern, why in excuses if pattern not in used and not re.match(r"(since|until) \d", why)]
     for name in unknown:
         print(f"{name}: neither a row in {HOOKS} nor excused in {EXCUSED}")
     for pattern in idle:
