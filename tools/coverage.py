@@ -8,7 +8,7 @@
     tools/coverage.py --library FILE fails when a function that the driver's or runtime's library FILE exports is unknown
 
 A function deals in memory when its name says so (WORDS below). The page is made of what the simulated GPU exports, which
-is every symbol of CUDA 13.0's driver and of the runtimes 12.9 and 13.0; the headers may be newer."""
+is every symbol of CUDA 13.0's driver, what is hooked of later ones, and the runtimes 12.9 and 13.0; the headers may be newer."""
 import fnmatch
 import os
 import re
@@ -116,9 +116,9 @@ def page(rows, hooks):
     lines = ["# What is covered", "",
              "Made by `tools/coverage.py` from `include/vramtrace/hooks.def` and `doc/coverage.excused`; not to be edited.", "",
              "Every function of CUDA 13.0's driver and of the CUDA runtimes 12 and 13 whose name says that it allocates, frees,",
-             "maps, imports or holds something. A driver call is recorded; a runtime call names the driver call inside it.",
-             "Memory that none of them allocates (the context itself, modules' variables, kernels' local memory, video codecs in the",
-             "driver) shows as `untracked`.", "",
+             "maps, imports or holds something, and what is hooked of later drivers. A driver call is recorded; a runtime call names",
+             "the driver call inside it. Memory that none of them allocates (the context itself, modules' variables, kernels' local",
+             "memory, video codecs in the driver) shows as `untracked`.", "",
              f"{count} of these {len(rows)} are hooked ({len(hooks)} functions in all), {len(rows) - count} are not, on purpose.",
              "", "| function | hooked | what it does, or why it is not |", "| --- | --- | --- |"]
     for name, role, reason in rows:

@@ -96,6 +96,17 @@ VT_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
     return result;
 }
 
+VT_EXPORT CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                     const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                     CUgraphNodeParams *nodeParams) {
+    VT_ENTER_DRIVER(cuGraphAddNode_v3);
+    CUresult result =
+        real(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
+    added(&call, result, hGraph, nodeParams);
+    return result;
+}
+
 static CUresult made(const struct vt_call *call, CUresult result, const CUgraphExec *exec,
                      CUgraph graph) {
     if (result == CUDA_SUCCESS && exec && vt_get(&vt_graph_any))

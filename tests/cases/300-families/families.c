@@ -281,15 +281,15 @@ static void graph(void) {
     memcpy(&any.alloc, &gone, sizeof gone);
     STEP(0, cuGraphAddNode_v2(&n2, g, &n1, NULL, 1, &any));
     STEP(0, cuGraphAddMemFreeNode(&n3, g, &n2, 1, any.alloc.dptr)); /* freed in the same launch */
+    STEP(0, cuGraphAddNode_v3(&n2, g, &n3, NULL, 1, &any));
+    STEP(0, cuGraphAddMemFreeNode(&n3, g, &n2, 1, any.alloc.dptr));
     STEP(0, cuGraphInstantiateWithFlags(&exec, g, 0));
     STEP(10000, cuGraphLaunch(exec, NULL));
     STEP(-10000, cuMemFreeAsync(kept.dptr, NULL));
     STEP(10000, cuGraphLaunch_ptsz(exec, NULL));
     STEP(0, cuDeviceGraphMemTrim(0));
-    /* freed by another graph */
-    CHECK(cuGraphCreate(&freeing, 0));
-    CUgraphNodeParams frees = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
-    frees.free.dptr = kept.dptr;
+    CHECK(cuGraphCreate(&freeing, 0)); /* freed by another graph */
+    CUgraphNodeParams frees = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free.dptr = kept.dptr};
     STEP(0, cuGraphAddNode(&n1, freeing, NULL, 0, &frees));
     STEP(0, cuGraphInstantiate_v2(&exec2, freeing, NULL, NULL, 0));
     STEP(-10000, cuGraphLaunch(exec2, NULL));

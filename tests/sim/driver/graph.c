@@ -373,6 +373,12 @@ CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *b
     return add_any(out, graph, before, count, params);
 }
 
+CUresult cuGraphAddNode_v3(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
+                           const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params) {
+    (void)edges;
+    return add_any(out, graph, before, count, params);
+}
+
 CUresult cuGraphDestroyNode(CUgraphNode handle) {
     SIM_ENTER();
     struct sim_node *node = node_of(handle);
