@@ -175,7 +175,7 @@ const struct vt_option vt_check_options[] = {
      take_source_root, AT(how.source_root)},
     {"stable", NULL, "leave out what differs between runs: pids, times, addresses", vt_take_flag,
      AT(how.stable)},
-    {"allow-no-cuda", NULL, "pass even if there was no CUDA call", vt_take_flag, AT(allow_no_cuda)},
+    {"allow-no-cuda", NULL, "pass even if no CUDA call succeeded", vt_take_flag, AT(allow_no_cuda)},
     {"ignore-status", NULL, "with run: judge even if the command failed", vt_take_flag,
      AT(ignore_status)},
     {"format", " NAME", "the output, one of:", take_format, AT(format), .list = list_formats},
