@@ -347,8 +347,8 @@ void vt_log_child(void) {
         VT_SYS6(SYS_mmap, t->chunk, VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (t->entered_at != &t->nowhere && !vt_log_buffered)
-        VT_SYS6(SYS_mmap, (uintptr_t)t->entered_at / 4096 * 4096, 4096, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        VT_SYS6(SYS_mmap, (uintptr_t)t->entered_at & ~(vt_machine_page() - 1), vt_machine_page(),
+                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (vt_tls.busy)
         vt_publish(&t->orphan, true);
     else

@@ -17,8 +17,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#define PAGE 4096u
-
 /* The kernel's struct sigaction. */
 struct action {
     uintptr_t handler;
@@ -31,9 +29,9 @@ static uint32_t truncated; /* atomic */
 
 static void on_fault(int number, siginfo_t *info, void *context) {
     (void)context;
-    uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
+    uintptr_t page = (uintptr_t)info->si_addr & ~(vt_machine_page() - 1);
     if (info->si_code == BUS_ADRERR && vt_mappings_hold((uintptr_t)info->si_addr) &&
-        vt_sys_anyway(SYS_mmap, (long)page, PAGE, PROT_READ | PROT_WRITE,
+        vt_sys_anyway(SYS_mmap, (long)page, (long)vt_machine_page(), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == (long)page) {
         vt_put(&truncated, 1);
         return;

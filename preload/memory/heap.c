@@ -136,7 +136,7 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
         }
         /* The top chunk has no arena flag. A heap that was replaced by a newer one ends with two
          * small fences, at the end of a page. */
-        uintptr_t page_end = (p | 4095) + 1;
+        uintptr_t page_end = (p | (vt_machine_page() - 1)) + 1;
         bool is_fence = size <= 16 && page_end - p <= 64;
         if (p + size == end || is_fence || p == scan->main_top) {
             top = p;

@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define PAGE         ((uintptr_t)4096)
 #define AROUND_BLOCK 32768u
 #define BELOW_BLOCK  64u  /* the alignment of all of it; other memory may end there */
 #define RED_ZONE     128u /* used, though below the stack pointer */
@@ -150,7 +149,7 @@ static void note_module(struct vt_scan *scan, struct module *m) {
     if (lowest == UINTPTR_MAX)
         return;
     name_module(m);
-    note_segments(scan, m, m->base - (lowest & ~(PAGE - 1)), segments, n);
+    note_segments(scan, m, m->base - (lowest & ~(vt_machine_page() - 1)), segments, n);
     scan->python |= is_interpreter(m->name);
 }
 

@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define PAGE        4096u
+#define PAGE        4096u /* a kernel's page is one of these, or several: vt_machine_page() */
 #define GATHER_MOST 512u
 #define WINDOW      ((uintptr_t)2 << 20)
 #define NO_WINDOW   UINTPTR_MAX
@@ -162,18 +162,19 @@ static const uint64_t *window_at(struct vt_scan *scan, uintptr_t address) {
     uintptr_t window = address & ~(WINDOW - 1);
     if (scan->window == window)
         return scan->page_entries;
-    long bytes = WINDOW / PAGE * 8,
-         got = VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, bytes, window / PAGE * 8);
+    const size_t page = vt_machine_page();
+    long bytes = (long)(WINDOW / page * 8),
+         got = VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, bytes, window / page * 8);
     scan->work += WINDOW_WORK;
     scan->window = window;
     /* It ends where the address space does. */
-    for (size_t i = got > 0 ? (size_t)got / 8 : 0; i < WINDOW / PAGE; i++)
+    for (size_t i = got > 0 ? (size_t)got / 8 : 0; i < WINDOW / page; i++)
         scan->page_entries[i] = got > 0 ? 0 : SWAPPED;
     return scan->page_entries;
 }
 
 static bool is_present(struct vt_scan *scan, uintptr_t address) {
-    return window_at(scan, address)[address % WINDOW / PAGE] & PRESENT;
+    return window_at(scan, address)[address % WINDOW / vt_machine_page()] & PRESENT;
 }
 
 void vt_scan_note_present(struct vt_scan *scan, uintptr_t base, uintptr_t start, uintptr_t end,
@@ -256,7 +257,8 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
         return from < until;
     const uint64_t *words = window_at(scan, from);
     uintptr_t window = scan->window;
-    size_t i = (from - window) / PAGE, last = (until - window + PAGE - 1) / PAGE;
+    const size_t page = vt_machine_page();
+    size_t i = (from - window) / page, last = (until - window + page - 1) / page;
     while (i < last && !(words[i] & (PRESENT | SWAPPED)))
         i++;
     if (i == last)
@@ -265,10 +267,10 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
     *present = words[i] & PRESENT;
     while (end < last && words[end] & (PRESENT | SWAPPED) && !!(words[end] & PRESENT) == *present)
         end++;
-    if (window + i * PAGE > from)
-        run->start = window + i * PAGE;
-    if (window + end * PAGE < until)
-        run->end = window + end * PAGE;
+    if (window + i * page > from)
+        run->start = window + i * page;
+    if (window + end * page < until)
+        run->end = window + end * page;
     return true;
 }
 
@@ -308,8 +310,8 @@ bool vt_scan_size(uint64_t *resident, uint64_t *of_files) {
     char text[128];
     if (!vt_scan_file("/proc/self/statm", text, sizeof text))
         return false;
-    *resident = vt_scan_number_in(text, 1) * PAGE;
-    *of_files = vt_scan_number_in(text, 2) * PAGE;
+    *resident = vt_scan_number_in(text, 1) * vt_machine_page();
+    *of_files = vt_scan_number_in(text, 2) * vt_machine_page();
     return true;
 }
 

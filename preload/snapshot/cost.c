@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define PAGE        4096u
 #define ENOUGH      1024u  /* faults that tell what one takes */
 #define MOST        20000u /* ns: the rest is not the faults' */
 #define FIRST_FAULT 2000u  /* ns, of a slow machine, until it is known */
@@ -50,7 +49,7 @@ void vt_cost_copied(uint64_t ns) {
     if (!vt_claim(&looking, 0, 1))
         return;
     count_faults();
-    last.pages = last.left = vt_owners_private() / PAGE + 1;
+    last.pages = last.left = vt_owners_private() / vt_machine_page() + 1;
     last.copied_ns = ns / last.pages;
     vt_add(&stood, ns);
     vt_publish(&looking, 0);
@@ -73,7 +72,8 @@ struct vt_owners_cost vt_owners_cost(void) {
         uint64_t share = last.pages && !vt_owners_under_way()
                              ? (last.pages - last.left) * SHARE_1 / last.pages
                              : SHARE_1;
-        now.next = vt_owners_private() / PAGE * (last.copied_ns + last.fault_ns * share / SHARE_1);
+        now.next = vt_owners_private() / vt_machine_page() *
+                   (last.copied_ns + last.fault_ns * share / SHARE_1);
         vt_publish(&looking, 0);
     }
     now.spent = vt_get(&spent);

@@ -150,11 +150,11 @@ static void *guard_of(const char *name) {
 /* A slot may lie in the part that the loader made read-only after relocation. Its page then stays
  * writable: another thread may be here too, and would fault if we protected it again. */
 static void point(const struct vt_elf *object, void **slot, void *function) {
-    uintptr_t page = (uintptr_t)slot & ~4095ul;
+    const uintptr_t bytes = vt_machine_page(), page = (uintptr_t)slot & -bytes;
     bool relro =
-        (uintptr_t)slot >= (object->relro.start & ~4095ul) && (uintptr_t)slot < object->relro.end;
+        (uintptr_t)slot >= (object->relro.start & -bytes) && (uintptr_t)slot < object->relro.end;
     if (vt_get(slot) == function ||
-        (relro && VT_SYS3(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0))
+        (relro && VT_SYS3(SYS_mprotect, page, bytes, PROT_READ | PROT_WRITE) != 0))
         return;
     vt_put(slot, function);
 }

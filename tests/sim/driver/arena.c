@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define SMALLEST  ((size_t)512)
 #define LARGE     ((size_t)1 << 20)
@@ -119,7 +120,8 @@ void sim_arena_give(struct sim_arena *arena, uintptr_t start, size_t span, bool 
     class_of(span, &index);
     struct sim_freelist *list = &arena->freelists[index];
     if (touched && span >= 65536) {
-        uintptr_t first = round_up(start, 4096), last = (start + span) & ~(uintptr_t)4095;
+        const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+        uintptr_t first = round_up(start, page), last = (start + span) & -page;
         madvise((void *)first, last - first, MADV_DONTNEED);
     }
     if (list->count == list->room) {

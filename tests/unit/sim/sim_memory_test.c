@@ -87,7 +87,7 @@ static size_t resident_kib(void) {
     FILE *file = fopen("/proc/self/statm", "r");
     EXPECT(file != NULL && fscanf(file, "%zu %zu", &pages, &resident) == 2);
     fclose(file);
-    return resident * 4;
+    return resident * (size_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
 static void huge_device_body(void) {
