@@ -8,6 +8,7 @@
 #include "preload.h"
 #include "sys.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -15,6 +16,8 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+/* Who accepts that, as an emulator does that takes any advice for a hint, has not heeded the other either. */
+#define MADV_OF_NO_KERNEL 0x7fff
 
 /* Defined by the linker. Weak, because without load.c there is no such section. */
 extern const struct vt_process_steps __start_vt_process_steps[]
@@ -43,7 +46,7 @@ const char *vt_process_command;
 size_t vt_process_command_bytes;
 
 const char *vt_process_program(char *buffer, size_t size) {
-    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", buffer, size - 1);
+    long n = VT_SYS4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", buffer, size - 1);
     buffer[n > 0 ? n : 0] = 0;
     const char *given = n > 0 ? NULL : (const char *)getauxval(AT_EXECFN);
     return given ? given : buffer;
@@ -52,7 +55,8 @@ const char *vt_process_program(char *buffer, size_t size) {
 static void make_guard(void) {
     uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     static uint32_t fallback;
-    guard_wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0;
+    guard_wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0 &&
+                  VT_SYS3(SYS_madvise, page, 4096, MADV_OF_NO_KERNEL) != 0;
     guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
     page = page ? page : &fallback;
     *page = 1;

@@ -67,7 +67,7 @@ static uint64_t process_start(void) {
 /* The link's text is "pid:[4026531836]". */
 static uint64_t pid_namespace(void) {
     char link[64];
-    long n = VT_SYS3(SYS_readlink, "/proc/self/ns/pid", link, sizeof link);
+    long n = VT_SYS4(SYS_readlinkat, AT_FDCWD, "/proc/self/ns/pid", link, sizeof link);
     uint64_t inode = 0;
     for (long i = 5; i < n && link[i] >= '0' && link[i] <= '9'; i++)
         inode = inode * 10 + (uint64_t)(link[i] - '0');
