@@ -10,6 +10,7 @@
  */
 #include "segments.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "segments_inside.h"

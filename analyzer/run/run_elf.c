@@ -58,7 +58,7 @@ void vt_run_elf_read(int fd, struct vt_run_elf *elf) {
         machine = __builtin_bswap16(header.e_machine);
     name_machine(header.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64, machine, elf->machine);
     elf->native = header.e_ident[EI_CLASS] == ELFCLASS64 &&
-                  header.e_ident[EI_DATA] == ELFDATA2LSB && machine == EM_X86_64;
+                  header.e_ident[EI_DATA] == ELFDATA2LSB && machine == VT_RUN_MACHINE;
     if (!elf->native || !read_at(fd, &header, sizeof header, 0) ||
         header.e_phentsize != sizeof(Elf64_Phdr) || !header.e_phnum)
         return;

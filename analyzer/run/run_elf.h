@@ -8,10 +8,18 @@
 
 #include "base/base.h"
 
+#ifdef __aarch64__
+#define VT_RUN_MACHINE      EM_AARCH64
+#define VT_RUN_MACHINE_NAME "AArch64"
+#else
+#define VT_RUN_MACHINE      EM_X86_64
+#define VT_RUN_MACHINE_NAME "x86-64"
+#endif
+
 /* Shows whether the kernel will start it, and the loader preload into it. */
 struct vt_run_elf {
     bool is_elf;      /* has the magic; if not, the rest is unset */
-    bool native;      /* for 64-bit x86-64, as the library is */
+    bool native;      /* for the machine that the library is for */
     bool whole;       /* the headers could be read; if not, the rest is unset */
     bool interpreted; /* names a loader (PT_INTERP) */
     bool has_soname;  /* has a DT_SONAME: a library, or the loader */

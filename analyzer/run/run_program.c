@@ -156,9 +156,10 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
     char why[512];
     struct stat st;
     if (!elf->native) {
-        snprintf(why, sizeof why,
-                 "it is a program for %s, but this libvramtrace.so is for 64-bit x86-64",
-                 elf->machine);
+        snprintf(
+            why, sizeof why,
+            "it is a program for %s, but this libvramtrace.so is for 64-bit " VT_RUN_MACHINE_NAME,
+            elf->machine);
         return cannot_trace(message, path, why);
     }
     if (!elf->whole)
