@@ -13,9 +13,13 @@ static inline uint64_t vt_ticks(void) {
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
     return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+    return ticks;
 #else
 #error                                                                                             \
-    "vramtrace is written for Linux on x86-64; see CONTRIBUTING.md for what another machine needs"
+    "vramtrace is written for Linux on x86-64 and AArch64; see CONTRIBUTING.md for what another machine needs"
 #endif
 }
 

@@ -12,7 +12,7 @@
  *     (vt_tls.caller_stack, VT_FRAME_CALLER in the log). That includes what the engine does when
  *     the pass is complete: DDP's last copies, for example.
  * Both are called through the procedure linkage table or through a vtable, with every argument and
- * the address of the result in a register; the first parameters are the same in all versions.
+ * the address of the result in a register (machine.h); the first parameters are the same in all versions.
  *
  * A caller that waits also runs nodes itself: those for the CPU, and inside a node (a reentrant
  * backward, as checkpoints make) those for its device. Then its own stack has the caller already.
@@ -83,11 +83,8 @@ int vt_torch_unwound(int version, int actions, uint64_t kind, void *exception, v
 static void *execute(void *next, void *result, void *engine, void *const *pass, void *root,
                      void *inputs, const struct vt_caller *caller) {
     struct vt_backward b;
-    if (!enter(&b, (uint64_t)(uintptr_t)*pass, caller)) {
-        void *(*function)(void *, void *, void *const *, void *, void *) =
-            __extension__(void *(*)(void *, void *, void *const *, void *, void *)) next;
-        return function(result, engine, pass, root, inputs);
-    }
+    if (!enter(&b, (uint64_t)(uintptr_t)*pass, caller))
+        return vt_machine_call_for_result(next, result, engine, pass, root, inputs);
     void *returned = vt_torch_call(next, result, engine, (void *)(uintptr_t)pass, root, inputs);
     if (vt_tls.backward == &b) /* not in a forked child, which has forgotten it */
         leave(&b);
@@ -102,8 +99,7 @@ void vt_torch_jumped(uintptr_t target) {
 /* The exported functions, one per mangled name. */
 
 #define EXECUTE(name)                                                                              \
-    VT_EXPORT void *name(void *result, void *engine, void *const *pass, void *root,                \
-                         void *inputs) {                                                           \
+    VT_RESULT_ENTRY(name) {                                                                        \
         static void *known; /* atomic */                                                           \
         return execute(vt_torch_next(&known, #name), result, engine, pass, root, inputs,           \
                        &VT_CALLER);                                                                \

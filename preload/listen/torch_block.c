@@ -57,8 +57,9 @@ static bool is_entry(const uint64_t words[ENTRY_WORDS], uint64_t address, uint64
 }
 
 /* Looks for a pointer to it in memory from `start` on. Returns where it is; 0: not there. */
-static uintptr_t find_pointer(uintptr_t start, size_t bytes, uint64_t address, uint64_t size,
-                              struct vt_torch_block *found) {
+__attribute__((noinline)) static uintptr_t find_pointer(uintptr_t start, size_t bytes,
+                                                        uint64_t address, uint64_t size,
+                                                        struct vt_torch_block *found) {
     uint64_t words[OWN_MOST / 8], entry[ENTRY_WORDS];
     if (bytes > sizeof words || !vt_python_peek(words, start, bytes))
         return 0;
@@ -71,9 +72,8 @@ static uintptr_t find_pointer(uintptr_t start, size_t bytes, uint64_t address, u
 
 __attribute__((noinline)) bool vt_torch_block_find(const struct vt_caller *caller, uint64_t address,
                                                    uint64_t size, struct vt_torch_block *found) {
-    enum { SAVED = 5 * 8 }; /* the registers that are clobbered here lie below the frame pointer */
-    __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
-    const uintptr_t own = (uintptr_t)__builtin_frame_address(0) - SAVED;
+    VT_MACHINE_SAVE_REGISTERS(); /* in our own frame */
+    const uintptr_t own = (uintptr_t)__builtin_frame_address(0) - VT_MACHINE_SAVED_BELOW;
     const uintptr_t theirs = vt_caller_sp(caller);
     const uint64_t to = (uintptr_t)caller->to & (UINT64_MAX >> 16), place = vt_get(&known);
     uint64_t entry[ENTRY_WORDS];

@@ -13,7 +13,7 @@
 #include "preload.h"
 
 /* Room for what stack.c keeps per thread. It is not on the program's stack, which may be small. */
-#define VT_THREAD_STACK_BYTES 81920u
+#define VT_THREAD_STACK_BYTES (VT_RETURN_AT_CFA ? 81920u : 98304u)
 
 /* What the short records of a thread's chunk go by (log_short.c). */
 struct vt_log_short {

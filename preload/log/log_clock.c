@@ -20,8 +20,8 @@ uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is measured a
 
 #define CLOCK_STOPPED 0xffu /* a value of vt_log_clock, never in a log */
 #define READINGS      4u
-#define CLOSE_TICKS   4096u /* one or two microseconds */
-static uint64_t stopped;    /* atomic: the time then, counted up so that the events stay in order */
+#define CLOSE         (vt_get(&vt_log_second_ticks) >> 19) /* ticks: two microseconds */
+static uint64_t stopped; /* atomic: the time then, counted up so that the events stay in order */
 
 VT_COLD uint64_t vt_log_slow_ticks(void) {
     if (vt_log_clock == CLOCK_STOPPED)
@@ -33,7 +33,7 @@ VT_COLD uint64_t vt_log_slow_ticks(void) {
 static struct vt_clock_pair clock_pair(void) {
     struct vt_clock_pair best = {0, 0};
     uint64_t apart = UINT64_MAX;
-    for (unsigned i = 0; i < READINGS && apart > CLOSE_TICKS; i++) {
+    for (unsigned i = 0; i < READINGS && apart > CLOSE; i++) {
         uint64_t before = vt_log_raw_ticks(), ns = vt_sys_clock_ns(CLOCK_MONOTONIC),
                  took = vt_log_raw_ticks() - before;
         if (took >= apart)

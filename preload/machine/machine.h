@@ -18,6 +18,8 @@
  *   struct vt_caller, VT_CALLER, vt_caller_sp  where the program called one of our functions, made in that very function
  *   VT_MACHINE_CALLERS        in a function: where the stack of its callers begins
  *   VT_MACHINE_REGISTERS, vt_machine_read_registers  those that a function leaves as they were
+ *   VT_MACHINE_SAVE_REGISTERS has the function save its callers' in its own frame, that begins
+ *   VT_MACHINE_SAVED_BELOW    so many bytes below its frame pointer
  *   VT_DWARF_FP, VT_DWARF_SP, VT_DWARF_RA, VT_DWARF_BREG_FP  the numbers of the frame pointer, the stack pointer and the
  *                             return address in unwind tables, and the operation that begins with the first
  *   VT_RETURN_AT_CFA          bytes of each return address, right below the caller's stack pointer; 0: it lies elsewhere
@@ -29,7 +31,9 @@
  *   VT_CONTEXT_MARK, vt_machine_is_context_mark  the word by which a ucontext_t of getcontext() is known; at `at`
  *   VT_CONTEXT_BYTES          what of it is no part of the program's memory: from uc_stack on
  *   vt_machine_jump_target    the stack pointer of a jmp_buf
- *   VT_UNWINDER_GETCONTEXT    libunwind's, by a pointer to the function or without
+ *   VT_UNWINDER_HAS_GETCONTEXT, VT_UNWINDER_GETCONTEXT  whether libunwind's is a function; its call
+ *   VT_RESULT_ENTRY, vt_machine_call_for_result  the head of an exported function in place of one of C++ that gives a
+ *                             large object, with the object's place and four arguments; the call of such a function
  *
  * The C library's data for a thread (glibc):
  *   vt_machine_thread_block   the thread pointer, where the thread's block is
@@ -62,6 +66,13 @@
 
 typedef int64_t vt_words4 __attribute__((vector_size(32)));
 
+#if defined(__x86_64__) && defined(__linux__)
 #include "x86_64.h"
+#elif defined(__aarch64__) && defined(__AARCH64EL__) && defined(__LP64__) && defined(__linux__)
+#include "aarch64.h"
+#else
+#error                                                                                             \
+    "vramtrace's library is written for Linux on x86-64 and AArch64; see CONTRIBUTING.md for what another machine needs"
+#endif
 
 #endif

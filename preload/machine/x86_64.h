@@ -83,6 +83,9 @@ vt_machine_read_registers(uintptr_t r[VT_MACHINE_REGISTERS]) {
                      : "memory");
 }
 
+#define VT_MACHINE_SAVE_REGISTERS() __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15")
+#define VT_MACHINE_SAVED_BELOW      (5 * 8)
+
 #define VT_DWARF_FP      6u
 #define VT_DWARF_SP      7u
 #define VT_DWARF_RA      16u
@@ -119,7 +122,19 @@ static inline uintptr_t vt_machine_jump_target(const struct __jmp_buf_tag *to) {
 }
 
 #define VT_UNWINDER_GETCONTEXT(function, context) function(context)
-#define VT_UNWINDER_GETCONTEXT_IS(function)       (function != NULL)
+#define VT_UNWINDER_HAS_GETCONTEXT                true
+
+/* The object's place is the first argument. */
+#define VT_RESULT_ENTRY(name)                                                                      \
+    __attribute__((visibility("default"))) void *name(void *result, void *engine,                  \
+                                                      void *const *pass, void *root, void *inputs)
+
+static inline void *vt_machine_call_for_result(void *function, void *result, void *a,
+                                               void *const *b, void *c, void *d) {
+    void *(*called)(void *, void *, void *const *, void *, void *) =
+        __extension__(void *(*)(void *, void *, void *const *, void *, void *)) function;
+    return called(result, a, b, c, d);
+}
 
 /* --- the C library's data for a thread: the modules' storage lies below the block --- */
 

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "owners.h"
 #include "memory/memory.h"
+#include "stack/stack.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -141,7 +142,8 @@ static const uint8_t *page_in_place(struct vt_owners *w, uintptr_t page) {
         struct iovec local = {kept, PAGE}, remote = {(void *)page, PAGE};
         w->work += READ_WORK;
         w->page_addresses[i] = 0;
-        if (VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) != PAGE)
+        if (VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) != PAGE &&
+            !vt_python_peek(kept, page, PAGE))
             return NULL;
         w->page_addresses[i] = page;
     }

@@ -13,15 +13,48 @@
  */
     .text
 
+#ifdef __aarch64__
+#define FIRST GLIBC_2.17
+#else
+#define FIRST GLIBC_2.2.5
+#endif
+
 .macro ENTRY name
     .globl vt_\name\()_base, vt_\name\()_2_34
-    .type vt_\name\()_base, @function
-    .type vt_\name\()_2_34, @function
-    .symver vt_\name\()_base, \name\()@GLIBC_2.2.5
+    .type vt_\name\()_base, %function
+    .type vt_\name\()_2_34, %function
+    .symver vt_\name\()_base, \name\()@FIRST
     .symver vt_\name\()_2_34, \name\()@@GLIBC_2.34
 vt_\name\()_base:
 vt_\name\()_2_34:
     .cfi_startproc
+#ifdef __aarch64__
+    add x16, x0, #1
+    cmp x16, #1
+    b.ls 1f
+    b vt_lookup_\name
+1:  adrp x16, vt_libc_real_\name
+    ldr x16, [x16, :lo12:vt_libc_real_\name]
+    cbz x16, 2f
+    br x16
+2:  stp x29, x30, [sp, #-48]!
+    .cfi_def_cfa_offset 48
+    .cfi_offset x29, -48
+    .cfi_offset x30, -40
+    mov x29, sp
+    stp x0, x1, [sp, #16]
+    str x2, [sp, #32] /* dlvsym's third */
+    bl vt_libc_resolve
+    ldp x0, x1, [sp, #16]
+    ldr x2, [sp, #32]
+    ldp x29, x30, [sp], #48
+    .cfi_def_cfa_offset 0
+    .cfi_restore x29
+    .cfi_restore x30
+    adrp x16, vt_libc_real_\name
+    ldr x16, [x16, :lo12:vt_libc_real_\name]
+    br x16
+#else
     endbr64
     lea 1(%rdi), %rax
     cmp $1, %rax
@@ -41,6 +74,7 @@ vt_\name\()_2_34:
     .endr
     mov vt_libc_real_\name(%rip), %rax
     jmp *%rax
+#endif
     .cfi_endproc
     .size vt_\name\()_base, .-vt_\name\()_base
     .size vt_\name\()_2_34, .-vt_\name\()_2_34
@@ -49,4 +83,4 @@ vt_\name\()_2_34:
     ENTRY dlsym
     ENTRY dlvsym
 
-    .section .note.GNU-stack, "", @progbits
+    .section .note.GNU-stack, "", %progbits

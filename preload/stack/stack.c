@@ -111,11 +111,12 @@ static void arm_unwinder(void) {
         return;
     }
     vt_unwind_guard(backtrace);
-    *(void **)&unwinder.getcontext = vt_libc_dlsym(handle, TEXT(UNW_ARCH_OBJ(getcontext)));
+    if (VT_UNWINDER_HAS_GETCONTEXT)
+        *(void **)&unwinder.getcontext = vt_libc_dlsym(handle, TEXT(UNW_ARCH_OBJ(getcontext)));
     *(void **)&unwinder.init_local = vt_libc_dlsym(handle, TEXT(UNW_OBJ(init_local)));
     *(void **)&unwinder.get_reg = vt_libc_dlsym(handle, TEXT(UNW_OBJ(get_reg)));
     *(void **)&unwinder.step = vt_libc_dlsym(handle, TEXT(UNW_OBJ(step)));
-    if (!VT_UNWINDER_GETCONTEXT_IS(unwinder.getcontext) || !unwinder.init_local ||
+    if ((VT_UNWINDER_HAS_GETCONTEXT && !unwinder.getcontext) || !unwinder.init_local ||
         !unwinder.get_reg)
         unwinder.step = NULL;
     /* A first unwind opens what libunwind needs now, not at an event. */

@@ -54,7 +54,7 @@ static void versions_are_kept_apart(void **unused) {
     struct vt_elf libc;
     assert_true(vt_elf_named("libc.so.", &libc));
     void *handle = dlopen("libc.so.6", RTLD_NOW);
-    static const char *const versions[] = {"GLIBC_2.2.5", "GLIBC_2.3.2", "GLIBC_2.34",
+    static const char *const versions[] = {"GLIBC_2.2.5", "GLIBC_2.3.2", "GLIBC_2.17", "GLIBC_2.34",
                                            "GLIBC_2.99"};
     static const char *const names[] = {"pthread_attr_init", "pthread_cond_wait", "dlsym",
                                         "realpath", "atoi"};

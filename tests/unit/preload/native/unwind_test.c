@@ -74,7 +74,7 @@ static void test_this_thread(void **state) {
         assert_ptr_equal(expected[i + 1], frames[i].pc);
         assert_true(frames[i].start <= frames[i].end);
         if (i)
-            assert_int_equal(frames[i - 1].end + 8, frames[i].start);
+            assert_int_equal(frames[i - 1].end + VT_RETURN_AT_CFA, frames[i].start);
     }
 }
 
@@ -106,6 +106,8 @@ static void test_other_thread(void **state) {
     /* until it waits */
     while (!found) {
         look_around();
+        if (scan.stacks_unknown) /* an emulator's /proc tells of its own stacks */
+            skip();
         for (uint32_t t = 0; t < scan.thread_count; t++) {
             const struct vt_thread_seen *seen = &scan.threads[t];
             if (!seen->sp || seen->sp == (uintptr_t)scan.frame)

@@ -73,6 +73,8 @@ __attribute__((noinline)) static void compare(void) {
     while (i < n && found[i] != caller)
         i++;
     assert_true(i < n);
+    if (w->guessed && n - i > w->n) /* libunwind 1.6 on AArch64 adds the same code once more */
+        n = i + w->n;
     assert_int_equal(n - i, w->n);
     assert_memory_equal(found + i, w->address, (n - i) * sizeof *found);
     for (size_t k = 1; k < w->n; k++)
@@ -133,6 +135,22 @@ __attribute__((noinline)) static void aligned(unsigned depth) {
 
 /* Its table has an expression that is not known. */
 void odd_frame(void (*next)(unsigned), unsigned depth);
+#ifdef __aarch64__
+__asm__(".text\n"
+        ".type odd_frame, %function\n"
+        "odd_frame: .cfi_startproc\n"
+        "stp x29, x30, [sp, #-32]!\n"
+        ".cfi_escape 0x0f, 0x03, 0x8f, 0x20, 0x96\n" /* CFA = sp + 32, and DW_OP_nop */
+        ".cfi_offset x29, -32\n"
+        ".cfi_offset x30, -24\n"
+        "mov x2, x0\n"
+        "mov w0, w1\n"
+        "blr x2\n"
+        "ldp x29, x30, [sp], #32\n"
+        ".cfi_def_cfa sp, 0\n"
+        "ret\n"
+        ".cfi_endproc\n");
+#else
 __asm__(".text\n"
         ".type odd_frame, @function\n"
         "odd_frame: .cfi_startproc\n"
@@ -145,9 +163,19 @@ __asm__(".text\n"
         ".cfi_def_cfa rsp, 8\n"
         "retq\n"
         ".cfi_endproc\n");
+#endif
 
 /* Calls with that in the frame pointer; no table tells of it. */
 void no_table(void (*next)(void), uintptr_t rbp);
+#ifdef __aarch64__
+__asm__(".text\n"
+        ".type no_table, %function\n"
+        "no_table: stp x29, x30, [sp, #-16]!\n"
+        "mov x29, x1\n"
+        "blr x0\n"
+        "ldp x29, x30, [sp], #16\n"
+        "ret\n");
+#else
 __asm__(".text\n"
         ".type no_table, @function\n"
         "no_table: pushq %rbp\n"
@@ -157,6 +185,7 @@ __asm__(".text\n"
         "addq $16, %rsp\n"
         "popq %rbp\n"
         "retq\n");
+#endif
 
 static int by_library(const void *a, const void *b) {
     (void)b;
@@ -379,7 +408,7 @@ static void run_on(char *stack, size_t bytes, void *(*function)(void *)) {
 }
 
 static void smaller_stack_in_its_place(void **state) {
-    enum { LARGER = 128 * 1024, SMALLER = 64 * 1024 };
+    enum { LARGER = 256 * 1024, SMALLER = 128 * 1024 }; /* AArch64 takes no smaller ones */
     (void)state;
     for (int i = 0; i < 2; i++) {
         char *stack =
