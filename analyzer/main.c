@@ -98,8 +98,7 @@ int main(int argc, char **argv) {
         return VT_STATUS_OK;
     }
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-        printf("vramtrace %s (reads logs of format version %u to %u)\n", VT_VERSION,
-               VT_LOG_VERSION_MIN, VT_LOG_VERSION);
+        printf("vramtrace %s (reads logs of format version %u)\n", VT_VERSION, VT_LOG_VERSION);
         return VT_STATUS_OK;
     }
     const struct vt_command *command = find_command(argv[1]);

@@ -40,11 +40,11 @@ class Log:
     def __init__(self, path):
         with open(path, "rb") as file:
             data = self.data = file.read()
-        if len(data) < 4096 or data[:8] != b"vramtrc\x01":
+        if len(data) < 4096 or data[:8] != b"vramlog\n":
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 14) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version != 1 or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))

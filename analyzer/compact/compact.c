@@ -57,27 +57,18 @@ static uint64_t bound_of(const struct vt_log_header *header) {
 }
 
 bool vt_compact_wanted(const struct vt_log_header *header) {
-    return header->bound && header->version >= VT_LOG_VERSION_AGAIN &&
-           !(header->flags & VT_FLAG_BUFFERED);
+    return header->bound && !(header->flags & VT_FLAG_BUFFERED);
 }
 
 /* --- one log --- */
 
 static int refuse(const struct vt_compactor *c, struct vt_string *message) {
-    const struct vt_log_header *h = c->header;
-    if (h->version < VT_LOG_VERSION_AGAIN)
-        vt_string_format(message,
-                         "%s: offset %zu: cannot be compacted: expected format version %u "
-                         "or later, found %u",
-                         c->path, offsetof(struct vt_log_header, version), VT_LOG_VERSION_AGAIN,
-                         h->version);
-    else if (h->flags & VT_FLAG_BUFFERED)
-        vt_string_format(message,
-                         "%s: cannot be compacted: it is written in blocks, as its file "
-                         "system guarantees no space",
-                         c->path);
-    else
+    if (!(c->header->flags & VT_FLAG_BUFFERED))
         return 0;
+    vt_string_format(message,
+                     "%s: cannot be compacted: it is written in blocks, as its file "
+                     "system guarantees no space",
+                     c->path);
     return -EOPNOTSUPP;
 }
 
@@ -167,8 +158,6 @@ int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *me
 
 /* From now on the log needs it. */
 static int name_summary(struct vt_compactor *c, uint64_t generation, struct vt_string *message) {
-    if (c->header->version_min < VT_LOG_VERSION_AGAIN)
-        __atomic_store_n(&c->header->version_min, VT_LOG_VERSION_AGAIN, __ATOMIC_RELEASE);
     __atomic_store_n(&c->header->summary, generation, __ATOMIC_SEQ_CST);
     if (!msync(c->header, sizeof *c->header, MS_SYNC))
         return 0;

@@ -51,8 +51,14 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
         return 0;
     if (got >= 8 && !memcmp(h->magic, reversed, 8))
         return refuse_log(message, path, 0,
-                          "not a log of this machine: expected \"vramtrc\", found it reversed, as "
+                          "not a log of this machine: expected \"vramlog\", found it reversed, as "
                           "the other byte order has it");
+    if (got >= 8 && !memcmp(h->magic, VT_LOG_DEVELOPMENT, 8))
+        return refuse_log(
+            message, path, 0,
+            "expected a log of format version %u, found one of a development version, "
+            "format %u, before the first release: record it anew",
+            VT_LOG_VERSION, h->version);
     if (got >= 8 && !memcmp(h->magic, VT_NVML_MAGIC, 8))
         return refuse_log(message, path, 0,
                           "found the samples that belong to a log: name the log, which is the file "
@@ -70,8 +76,8 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
     if (zeros && shown == 8)
         return refuse_log(
             message, path, 0,
-            "not a vramtrace log, or not written yet: expected \"vramtrc\", found zeros");
-    return refuse_log(message, path, 0, "not a vramtrace log: expected \"vramtrc\", found%s", hex);
+            "not a vramtrace log, or not written yet: expected \"vramlog\", found zeros");
+    return refuse_log(message, path, 0, "not a vramtrace log: expected \"vramlog\", found%s", hex);
 }
 
 bool vt_log_is_log(const char *path) {
@@ -140,11 +146,10 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
         return refuse_log(
             message, path, 12,
             "the log has format version %u and needs a reader of version %u; this vramtrace "
-            "reads versions %u to %u: use the vramtrace that wrote it, or a newer one",
-            h->version, h->version_min, VT_LOG_VERSION_MIN, VT_LOG_VERSION);
-    if (h->version < VT_LOG_VERSION_MIN)
-        return refuse_log(message, path, 8, "expected format version %u to %u, found %u",
-                          VT_LOG_VERSION_MIN, VT_LOG_VERSION, h->version);
+            "reads version %u: use the vramtrace that wrote it, or a newer one",
+            h->version, h->version_min, VT_LOG_VERSION);
+    if (!h->version)
+        return refuse_log(message, path, 8, "expected format version %u, found 0", VT_LOG_VERSION);
     if (h->header_bytes < sizeof *h || h->header_bytes > VT_CHUNK_BYTES)
         return refuse_log(message, path, 16, "expected a header of %zu bytes, found %u", sizeof *h,
                           h->header_bytes);
@@ -249,7 +254,7 @@ static void settle(struct vt_log *log, uint64_t sampled) {
     if (log->running && passed.oldest_entered - 1 < log->frontier)
         log->frontier = passed.oldest_entered - 1;
     if (log->header.dropped[VT_DROP_BOUND])
-        log->bound_at = log->header.version < 12 ? log->header.first_drop : log->header.bound_at;
+        log->bound_at = log->header.bound_at;
     if (log->bound_at && !log->live_listed && log->bound_at <= log->frontier)
         log->frontier = log->bound_at - 1;
     if (log->last_ticks > log->frontier)

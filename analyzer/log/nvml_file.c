@@ -22,7 +22,7 @@ struct vt_nvml_header vt_nvml_file_header(const struct vt_log_header *log) {
     struct vt_nvml_header header = {
         .magic = VT_NVML_MAGIC,
         .version = VT_LOG_VERSION,
-        .version_min = VT_LOG_VERSION_MIN,
+        .version_min = VT_LOG_VERSION,
         .clock = log->clock,
         .pid = log->pid,
         .start_ticks = log->start_ticks,
@@ -42,7 +42,7 @@ static const char *check_header(const struct vt_nvml_header *header,
     struct vt_nvml_header expected = vt_nvml_file_header(log);
     if (memcmp(header->magic, expected.magic, sizeof header->magic))
         return "it is not a file of samples";
-    if (header->version_min > VT_LOG_VERSION || header->version < VT_LOG_VERSION_MIN)
+    if (header->version_min > VT_LOG_VERSION)
         return "this vramtrace does not read its format version";
     expected.version = header->version;
     expected.version_min = header->version_min;

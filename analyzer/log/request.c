@@ -151,12 +151,6 @@ static int open_to_ask(unsigned pid, const char *log, struct vt_log_header *h,
     int fd = open_log(log, pid, O_RDWR, h, &why);
     if (fd < 0)
         vt_string_format(message, "%s: expected the log of process %u, found %s", log, pid, why);
-    else if (h->version < 4)
-        vt_string_format(
-            message,
-            "%s: offset 8: expected format version 4 or later, which can be asked for a snapshot, "
-            "found %u",
-            log, h->version);
     else if (h->flags & VT_FLAG_BUFFERED)
         vt_string_format(message,
                          "%s: expected a log that is mapped, found one that is written in blocks, "

@@ -103,11 +103,12 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, ui
                      struct vt_string *message) {
     VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
     VT_SCOPED char *anew = vt_formatted("%s.tmp", path);
-    if (log->header.version < VT_LOG_VERSION_AGAIN || log->header.flags & VT_FLAG_BUFFERED) {
-        vt_string_format(message,
-                         "%s: no summary is written of a log that is older than format version %u, "
-                         "or was not mapped: its space cannot be used again",
-                         log->path, VT_LOG_VERSION_AGAIN);
+    if (log->header.flags & VT_FLAG_BUFFERED) {
+        vt_string_format(
+            message,
+            "%s: no summary is written of a log that was not mapped: its space cannot be "
+            "used again",
+            log->path);
         return -EINVAL;
     }
     uint64_t newest = vt_log_passed(log).newest;

@@ -283,7 +283,7 @@ void vt_owned_let_go(const struct vt_walk *w, struct vt_log *log) {
 
 void vt_owned_take_lost(struct vt_replay *r, const struct vt_log *log) {
     size_t count = log->scan.word ? log->lost_count : 0;
-    uint64_t until = log->scan.at ? vt_scan_ticks(log->scan.at) : UINT64_MAX;
+    uint64_t until = vt_scan_ticks(log->scan.at);
     VT_SCOPED uint8_t *done = owned_at_end(log, &r->live);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)

@@ -41,7 +41,7 @@ import types
 import pytest
 from _pytest.runner import runtestprotocol
 
-MAGIC = b"vramtrc\x01"  # what a log begins with
+MAGIC = b"vramlog\n"  # what a log begins with
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 ROUNDS = 8  # fewer are too few to tell what is kept with each round from what is made once
 LEAK_STATUS = 23  # the gate's

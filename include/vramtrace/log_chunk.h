@@ -10,13 +10,13 @@
  *      0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never taken: skip it)
  *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
  *      8    8 number of this chunk in the file
- *     16    8 entered_at, as in a slot: before version 11, and in a log that is written in blocks
- *             (VT_FLAG_BUFFERED), when its chunk was written last. What a thread has recorded since
- *             then is announced nowhere: a reader of such a log cannot know what is still to come.
+ *     16    8 entered_at, as in a slot: in a log that is written in blocks (VT_FLAG_BUFFERED), when its
+ *             chunk was written last. What a thread has recorded since then is announced nowhere: a
+ *             reader of such a log cannot know what is still to come.
  *     24    8 its generation + 1: the thread has filled it, and nothing in it changes any more until it is taken again
- *             (atomic; since version 11; see vt_chunk_is_finished)
- *     32    8 generation: how often it was taken again (atomic; since version 12)
- *     40    8 taken: ticks when the thread took it (atomic; since version 12). The chunks of a thread have an order by it,
+ *             (atomic; see vt_chunk_is_finished)
+ *     32    8 generation: how often it was taken again (atomic)
+ *     40    8 taken: ticks when the thread took it (atomic). The chunks of a thread have an order by it,
  *             wherever they lie
  *     48   16 zero
  *     64      records
@@ -37,13 +37,12 @@ static inline bool vt_chunk_is_finished(const struct vt_chunk_header *c) {
     return c->finished == c->generation + 1;
 }
 
-/* Chunks that are taken again (since version 12). LOG.summary has what a reader of the log knew up to a moment. When it
- * is on the disk, another process, the compactor, gives back the chunks that it covers: those that are finished, of which
- * each record is in it. Only chunks of records are given back, and none of a log that is written in blocks.
+/* Chunks that are taken again. LOG.summary has what a reader of the log knew up to a moment. When it is on the disk,
+ * another process, the compactor, gives back the chunks that it covers: those that are finished, of which each record is
+ * in it. Only chunks of records are given back, and none of a log that is written in blocks.
  *
  * The compactor, for a chunk of generation g:
- *   1. sets version_min to VT_LOG_VERSION_AGAIN, then header.summary: a reader that looks at it before and after reading
- *      knows whether what it read was still there;
+ *   1. sets header.summary: a reader that looks at it before and after reading knows whether what it read was still there;
  *   2. writes zeroes behind the chunk's header, which stays as it is, and waits until they are on the disk: pages get there in
  *      any order, and after a power cut an old page must not lie behind new ones;
  *   3. puts vt_free_chunk(g, number) into an empty place of header.free_chunks.

@@ -11,9 +11,10 @@
  * The byte order is the machine's (little-endian on every machine that has a CUDA driver); a
  * reader that finds the magic reversed says so. Offsets and sizes are in bytes; all is 8-byte aligned.
  *
- * If you change anything here or in records.def, increase VT_LOG_VERSION (VT_LOG_VERSION_NEEDS,
- * too, if older readers would misread it), keep reading the old version, and add a log of the new
- * one to tests/logs/ (tests/cases/115-old-logs).
+ * What stands here and in records.def never changes: every later release reads it (tests/logs/1, and
+ * tests/cases/115-frozen-logs). A new fact has a record type of its own from 0x80, which older readers skip by its
+ * length, or bytes that are zero here. What they would misread (a new event or kind of memory) raises
+ * VT_LOG_VERSION, and they refuse it; version 1 is read on, and a log of the new one lies beside the old.
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H
@@ -23,14 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VT_LOG_MAGIC         "vramtrc\x01"
-#define VT_LOG_VERSION       13u /* written */
-#define VT_LOG_VERSION_NEEDS 13u /* the lowest whose reader reads what is written */
-#define VT_LOG_VERSION_AGAIN 12u /* the same for a log with a summary */
-#define VT_LOG_VERSION_MIN   1u  /* the lowest that today's reader reads */
-#define VT_CHUNK_BYTES       65536u
-#define VT_CHUNK_MAGIC       0x4b435456u /* "VTCK" */
-#define VT_SLOTS_MAGIC       0x4c535456u /* "VTSL" */
+#define VT_LOG_MAGIC       "vramlog\n"
+#define VT_LOG_DEVELOPMENT "vramtrc\x01" /* magic of versions 1 to 13 before the first release */
+#define VT_LOG_VERSION     1u
+#define VT_CHUNK_BYTES     65536u
+#define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
+#define VT_SLOTS_MAGIC     0x4c535456u /* "VTSL" */
 
 /* A run's list of logs begins with this line; a file that does not is not written to. */
 #define VT_RUN_LIST_MARK "# logs of a vramtrace run\n"
@@ -116,7 +115,7 @@ struct vt_log_live_chunk {
     struct vt_log_live entries[VT_LIVE_IN_CHUNK];
 };
 
-/* A chunk of slots (since version 11). Each thread that records has a slot, whatever chunk it writes to.
+/* A chunk of slots. Each thread that records has a slot, whatever chunk it writes to.
  * OFFSET SIZE DESCRIPTION
  *      0    4 magic, VT_SLOTS_MAGIC
  *      4    4 slots handed out (atomic; may be more than there are)
@@ -329,9 +328,8 @@ enum vt_object {
     VT_OBJECT_GRAPHICS = 4,
     VT_OBJECT_EXTERNAL = 5,
     VT_OBJECT_LIMIT = 6, /* not an object: cuCtxSetLimit; handle = limit << 56 | value */
-    /* Since version 3. Not an object: graphs launched so far, in `handle`, as far as they are counted
-     * when memory is allocated and when the process ends. The flag is VT_OBJECT_MAPPED, by which
-     * older readers skip it. */
+    /* Not an object: graphs launched so far, in `handle`, as far as they are counted
+     * when memory is allocated and when the process ends. The flag is VT_OBJECT_MAPPED. */
     VT_OBJECT_LAUNCHES = 7
 };
 enum vt_object_flag {
@@ -371,8 +369,8 @@ enum vt_step {
     VT_STEP_NATIVE_STACK = 6, /* a native frame: its return address */
     VT_STEP_INTERPRETER = 7,  /* the interpreter itself: what of it */
     VT_STEP_CYCLE = 8,        /* objects that hold only each other: the class of one */
-    VT_STEP_UNREACHED = 9,    /* no owner: the class of what no root leads to (since version 6) */
-    VT_STEP_SEEN = 10,        /* no owner: what a word lies in, see records.def (since version 7) */
+    VT_STEP_UNREACHED = 9,    /* no owner: the class of what no root leads to */
+    VT_STEP_SEEN = 10,        /* no owner: what a word lies in, see records.def */
     /* the others */
     VT_STEP_NAME = 16,      /* a module's global, a frame's local variable */
     VT_STEP_KEY = 17,       /* of a dict: text as Python shows it ('text'), a number, or empty */
@@ -401,7 +399,7 @@ static inline uint32_t vt_step_length(uint64_t chain) {
     return (uint32_t)(chain >> 32);
 }
 
-/* Another step's `address`, if each of its objects is a container that takes only so many entries (since version 10):
+/* Another step's `address`, if each of its objects is a container that takes only so many entries:
  * how many they have, and how many they take at most. */
 static inline uint64_t vt_step_limit(uint32_t entries, uint32_t capacity) {
     return (uint64_t)capacity << 32 | entries;
@@ -435,11 +433,10 @@ enum vt_snapshot_why {
     VT_SNAPSHOT_OOM = 2,
     VT_SNAPSHOT_REQUEST = 3,
     VT_SNAPSHOT_PHASE = 4,
-    VT_SNAPSHOT_GROWTH = 5, /* as memory grew (since version 5) */
-    VT_SNAPSHOT_EXITED =
-        6 /* what was left after the first of exit's handlers, for verdicts (since version 10) */
+    VT_SNAPSHOT_GROWTH = 5, /* as memory grew */
+    VT_SNAPSHOT_EXITED = 6  /* what was left after the first of exit's handlers, for verdicts */
 };
-/* Why a snapshot was not taken (since version 9): no room for a copy, as far as is known; the copy left, or was killed,
+/* Why a snapshot was not taken: no room for a copy, as far as is known; the copy left, or was killed,
  * because there was none any more; the memory cannot be copied; whether there is room cannot be told here. */
 enum vt_missed { VT_MISSED_NO_ROOM = 1, VT_MISSED_LEFT, VT_MISSED_REFUSED, VT_MISSED_UNSEEN };
 enum vt_snapshot_flag {
@@ -468,7 +465,7 @@ static_assert(sizeof(struct vt_owned) == 16, "byte table");
 static inline uint64_t vt_frame_python(uint32_t code, uint32_t line) {
     return VT_FRAME_PYTHON | (uint64_t)(code & 0x3fffffff) << 32 | line;
 }
-/* Only as the last word (since version 2): the thread worked for another one, which waited for it,
+/* Only as the last word: the thread worked for another one, which waited for it,
  * and that thread's stack follows. Bits 0-31: its number. */
 #define VT_FRAME_CALLER (VT_FRAME_PYTHON | VT_FRAME_INTERPRETER)
 static inline uint64_t vt_frame_caller(uint32_t stack) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of log_format.h: the short forms of ALLOC, FREE and STACK (since version 7), which are most of a log. A writer
- * may use the long form of records.def at any time, and must where a field does not fit. Readers turn short records into
- * long ones at their door.
+ * A part of log_format.h: the short forms of ALLOC, FREE and STACK, which are most of a log. A writer may use the long
+ * form of records.def at any time, and must where a field does not fit. Readers turn short records into long ones at
+ * their door.
  *
  * What one loop's records have in common (kind, device, hook, context, the address's upper bits) is in a TEMPLATE record
  * before them, under one of 16 slot numbers. Nothing carries over from one chunk to the next: a chunk begins with no

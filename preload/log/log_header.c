@@ -80,7 +80,7 @@ void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *sta
     char boot[64];
     memcpy(h->magic, VT_LOG_MAGIC, sizeof h->magic);
     h->version = VT_LOG_VERSION;
-    h->version_min = VT_LOG_VERSION_NEEDS;
+    h->version_min = VT_LOG_VERSION;
     h->header_bytes = sizeof *h;
     h->chunk_bytes = VT_CHUNK_BYTES;
     h->clock = clock;

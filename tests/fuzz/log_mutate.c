@@ -360,7 +360,7 @@ static void mend(struct input *in) {
         uint32_t kind = part.where & VT_FUZZ_KIND, offset = part.where & VT_FUZZ_OFFSET;
         uint8_t *bytes = in->data + (part.bytes - in->data);
         if (kind == VT_FUZZ_LOG && !offset && part.length >= 32) {
-            static const uint32_t rest[] = {VT_LOG_VERSION, VT_LOG_VERSION_MIN, sizeof log,
+            static const uint32_t rest[] = {VT_LOG_VERSION, VT_LOG_VERSION, sizeof log,
                                             VT_CHUNK_BYTES};
             memcpy(bytes, VT_LOG_MAGIC, 8);
             memcpy(bytes + 8, rest, sizeof rest);

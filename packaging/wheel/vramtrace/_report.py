@@ -13,7 +13,7 @@ import sys
 
 import vramtrace
 
-MAGIC = b"vramtrc\x01"  # what a log begins with
+MAGIC = b"vramlog\n"  # what a log begins with
 NOT_TRACED = """\
 vramtrace: this process is not traced, so there is no report. A process is traced from its start:
     {command}

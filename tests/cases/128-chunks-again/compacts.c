@@ -246,7 +246,6 @@ int main(int argc, char **argv) {
                (uintmax_t)state.given, (uintmax_t)state.gaps);
         return 0;
     }
-    PUBLISH(&header->version_min, VT_LOG_VERSION_AGAIN);
     PUBLISH(&header->summary, state.generation);
     give_all(true);
     for (;;) {

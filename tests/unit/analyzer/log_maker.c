@@ -52,7 +52,7 @@ void maker_start(struct vt_maker *maker) {
     struct vt_log_header *h = maker_header(maker);
     memcpy(h->magic, VT_LOG_MAGIC, 8);
     h->version = VT_LOG_VERSION;
-    h->version_min = VT_LOG_VERSION_MIN;
+    h->version_min = VT_LOG_VERSION;
     h->header_bytes = sizeof *h;
     h->chunk_bytes = VT_CHUNK_BYTES;
     h->clock = VT_CLOCK_MONOTONIC;

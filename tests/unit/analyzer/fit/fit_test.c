@@ -31,7 +31,7 @@ struct run {
 static int open_run(void **state) {
     struct run *r = calloc(1, sizeof *r);
     const char *src = getenv("SRC");
-    r->log = vt_formatted("%s/tests/logs/v13/blockinfo.vtl", src ? src : ".");
+    r->log = vt_formatted("%s/tests/logs/1/blockinfo.vtl", src ? src : ".");
     int error = vt_build_model(&(const char *){r->log}, 1, &(struct vt_model_options){.device = -1},
                                &r->model, &r->message);
     *state = r;

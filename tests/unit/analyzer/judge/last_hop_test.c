@@ -39,7 +39,8 @@ static void last_hops(void **state) {
         snapshot();
         struct vt_rec_lost l = {.count = 1};
         put_parts(&m, 0, &l, sizeof l, VT_REC_LOST, lost, sizeof lost, NULL, 0);
-        struct vt_rec_scan scan = {.looked_for = 1, .lost = 1, .threads = 1};
+        struct vt_rec_scan scan = {
+            .looked_for = 1, .lost = 1, .threads = 1, .at = vt_scan_at(VT_TICKS_MASK)};
         put_parts(&m, 0, &scan, sizeof scan, VT_REC_SCAN, NULL, 0, NULL, 0);
         const struct vt_process *p = finish();
         const struct vt_snapshot *s = &p->snapshots[0];

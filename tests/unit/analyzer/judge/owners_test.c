@@ -441,7 +441,8 @@ static void cycles_are_not_lost(void **state) {
     snapshot();
     struct vt_rec_lost l = {.count = 2};
     put_parts(&m, 0, &l, sizeof l, VT_REC_LOST, listed, sizeof listed, NULL, 0);
-    struct vt_rec_scan scan = {.looked_for = 2, .lost = 2, .threads = 1};
+    struct vt_rec_scan scan = {
+        .looked_for = 2, .lost = 2, .threads = 1, .at = vt_scan_at(VT_TICKS_MASK)};
     put_parts(&m, 0, &scan, sizeof scan, VT_REC_SCAN, NULL, 0, NULL, 0);
     const struct vt_process *p = finish();
     assert_int_equal(p->sites[0].lost_count, 1);

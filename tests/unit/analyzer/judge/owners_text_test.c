@@ -198,7 +198,8 @@ static void lost_in_part(void **state) {
             maker_snapshot(&m, 0, 2, END, m.ticks, 0);
         struct vt_rec_lost l = {.count = 100};
         put_parts(&m, 0, &l, sizeof l, VT_REC_LOST, listed, sizeof listed, NULL, 0);
-        struct vt_rec_scan scan = {.looked_for = 300, .lost = 100, .threads = 1};
+        struct vt_rec_scan scan = {
+            .looked_for = 300, .lost = 100, .threads = 1, .at = vt_scan_at(VT_TICKS_MASK)};
         put_parts(&m, 0, &scan, sizeof scan, VT_REC_SCAN, NULL, 0, NULL, 0);
         const struct vt_leak *leak = &finish()->leaks[0];
         char *shown = report(VT_BY_LINE, NULL);

@@ -389,7 +389,9 @@ static void lost_once(void **state) {
     } r = {{vt_word(VT_REC_LOST, 0, 0, sizeof r), 4, 0},
            {vt_lost_entry(0x1000, VT_SPACE_DEVICE), vt_lost_entry(0x2000, VT_SPACE_DEVICE),
             vt_lost_entry(0x1000, VT_SPACE_DEVICE), vt_lost_entry(0x9000, VT_SPACE_DEVICE)}};
-    struct vt_rec_scan scan = {.word = vt_word(VT_REC_SCAN, 0, 0, sizeof scan), .lost = 4};
+    struct vt_rec_scan scan = {.word = vt_word(VT_REC_SCAN, 0, 0, sizeof scan),
+                               .lost = 4,
+                               .at = vt_scan_at(VT_TICKS_MASK)};
     (void)state;
     maker_start(&m);
     uint64_t frame = 1;

@@ -38,7 +38,7 @@ static int leave(void **state) {
 static struct vt_log_header make_header(uint32_t pid, const char *program) {
     struct vt_log_header h = {.magic = VT_LOG_MAGIC,
                               .version = VT_LOG_VERSION,
-                              .version_min = VT_LOG_VERSION_MIN,
+                              .version_min = VT_LOG_VERSION,
                               .header_bytes = sizeof h,
                               .chunk_bytes = VT_CHUNK_BYTES,
                               .clock = VT_CLOCK_MONOTONIC,
