@@ -2,6 +2,8 @@
 /* Memory, contexts and devices of the simulated driver: exact to the byte, and cheap to have. */
 #include "sim_test.h"
 
+#include <unistd.h>
+
 static void full_to_the_byte_body(void) {
     CUdeviceptr most, last, none = 7;
     new_context(0);
