@@ -31,8 +31,9 @@ struct labels {
 
 static bool is_a_place(const char *name, const GElf_Sym *sym, GElf_Word section) {
     unsigned type = GELF_ST_TYPE(sym->st_info);
-    return name && name[0] && section != SHN_UNDEF && type != STT_SECTION && type != STT_FILE &&
-           type != STT_TLS;
+    /* Labels that begin with $ say for AArch64 where code and data begin. */
+    return name && name[0] && (name[0] != '$' || type != STT_NOTYPE) && section != SHN_UNDEF &&
+           type != STT_SECTION && type != STT_FILE && type != STT_TLS;
 }
 
 static void add_label(struct labels *labels, GElf_Addr start, uint32_t number, Elf *elf,
