@@ -8,8 +8,10 @@ static int asked;
 
 void *dlsym(void *handle, const char *name) {
     static void *(*real)(void *, const char *);
-    if (!real)
-        real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    static const char *const first_versions[] = {"GLIBC_2.2.5",
+                                                 "GLIBC_2.17"}; /* x86-64's, AArch64's */
+    for (int i = 0; !real && i < 2; i++)
+        real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", first_versions[i]);
     asked++;
     return real(handle, name);
 }

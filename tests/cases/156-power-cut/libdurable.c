@@ -167,7 +167,7 @@ int rename(const char *from, const char *to) {
     pthread_mutex_lock(&lock);
     if (stat(from, &st))
         abort();
-    int error = (int)syscall(SYS_rename, from, to);
+    int error = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
     note("rename %ju %s %s\n", (uintmax_t)st.st_ino, from, to);
     pthread_mutex_unlock(&lock);
     moment();

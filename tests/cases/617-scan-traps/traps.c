@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "../../cuda_case.h"
+#include "vramtrace/ticks.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -22,7 +23,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #define PAGE ((size_t)4096)
 
@@ -91,7 +91,7 @@ static void answer_by_term(int fd, int answers) {
         _exit(1);
     kill(parent, SIGTERM);
     /* The scan looks for signals once in so many ticks. */
-    for (uint64_t start = __rdtsc(); __rdtsc() - start < 1 << 22;)
+    for (uint64_t start = vt_ticks(); vt_ticks() - start < 1 << 22;)
         continue;
     while (answers) {
         struct uffdio_zeropage z = {.range = {message.arg.pagefault.address & ~(PAGE - 1), PAGE}};

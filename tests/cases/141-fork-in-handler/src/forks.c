@@ -10,6 +10,7 @@
  * the handler until the parent has filled a few chunks of its log.
  */
 #define _GNU_SOURCE
+#include "../../../bare_call.h"
 #include "../../../cuda_case.h"
 
 #include <dlfcn.h>
@@ -41,15 +42,6 @@ static void set_timer(long us) {
     CHECK(setitimer(timer, &t, NULL));
 }
 
-static long bare(long n, long a, long b) {
-    long result;
-    __asm__ volatile("xorl %%r10d, %%r10d\n\txorl %%r8d, %%r8d\n\tsyscall"
-                     : "=a"(result)
-                     : "a"(n), "D"(a), "S"(b), "d"(0)
-                     : "rcx", "r8", "r10", "r11", "memory");
-    return result;
-}
-
 static pid_t fork_by_way(void) {
     static const struct {
         uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, others[6];
@@ -62,13 +54,13 @@ static pid_t fork_by_way(void) {
     if (strcmp(way, "forkpty") == 0)
         return forkpty(&terminal, NULL, NULL, NULL);
     if (strcmp(way, "syscall") == 0)
-        return (pid_t)syscall(SYS_fork);
+        return (pid_t)syscall(FORK_CALL, 0, 0, 0);
     if (strcmp(way, "bare") == 0)
-        return (pid_t)bare(SYS_fork, 0, 0);
+        return (pid_t)bare_call(FORK_CALL, 0);
     if (strcmp(way, "clone") == 0)
-        return (pid_t)bare(SYS_clone, SIGCHLD, 0);
+        return (pid_t)bare_call(SYS_clone, SIGCHLD, 0, 0);
     if (strcmp(way, "clone3") == 0)
-        return (pid_t)bare(SYS_clone3, (long)&clone3, sizeof clone3);
+        return (pid_t)bare_call(SYS_clone3, (long)&clone3, sizeof clone3, 0);
     return fork();
 }
 

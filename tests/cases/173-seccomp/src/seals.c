@@ -14,6 +14,7 @@
  *   none-vfork       the same in a vfork child
  */
 #define _GNU_SOURCE
+#include "../../../bare_call.h"
 #include "../../../cuda_case.h"
 
 #include <errno.h>
@@ -62,15 +63,6 @@ static __attribute__((noinline)) void pairs_from_elsewhere(unsigned n) {
     __asm__ volatile("");
 }
 
-static long bare(long n, long a, long b, const void *c) {
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(n), "D"(a), "S"(b), "d"(c)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
 static void give_up_in_vfork_child(void) {
     pid_t child = vfork();
     if (child == 0) {
@@ -106,7 +98,7 @@ int main(int argc, char **argv) {
         EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &none) == -1 && errno == EINVAL);
         EXPECT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &none) == -1 && errno == EINVAL);
     } else if (strncmp(how, "bare", 4) == 0) {
-        CHECK(bare(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+        CHECK(bare_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program));
     } else if (strncmp(how, "none", 4) != 0) {
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
     }
