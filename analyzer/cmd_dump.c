@@ -309,8 +309,7 @@ static int dump(const char *path, FILE *out) {
     int error = 0;
     for (uint64_t number = 1; number * VT_CHUNK_BYTES < file_bytes && !ferror(out); number++) {
         uint32_t have;
-        error = vt_log_read_at(fd, path, bytes, VT_CHUNK_BYTES, number * VT_CHUNK_BYTES, &have,
-                               &message);
+        error = vt_log_copy_chunk(fd, path, (uint32_t)number, bytes, &have, &message);
         if (error || !have)
             break;
         print_chunk(out, number, bytes, have);

@@ -70,6 +70,8 @@ ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset) {
             break;
         done += (size_t)got;
     }
+    /* What is read later is not older: pairs with each release in the tracer, and with name_summary in compact.c. */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* model: READ_FENCE */
     return (ssize_t)done;
 }
 

@@ -156,9 +156,11 @@ int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *me
     return error;
 }
 
-/* From now on the log needs it. */
+/* From now on the log needs it; model: NAME_FIRST. */
 static int name_summary(struct vt_compactor *c, uint64_t generation, struct vt_string *message) {
-    __atomic_store_n(&c->header->summary, generation, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&c->header->summary, generation, __ATOMIC_RELEASE);
+    /* Before the chunks' zeroes: pairs with vt_summary_is_newer; model: NAME_FENCE. */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     if (!msync(c->header, sizeof *c->header, MS_SYNC))
         return 0;
     int error = errno;

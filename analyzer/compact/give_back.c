@@ -22,7 +22,8 @@ static const uint8_t nothing[VT_CHUNK_BYTES];
 /* What is to be done with a chunk of a generation that the summary covers. */
 enum fate { TAKEN, EMPTY, FULL };
 
-/* The generation is looked at last: a thread that has the chunk has raised it before it writes. */
+/* The generation is looked at last: a thread that has the chunk has raised it before it writes. Pairs with take() in the tracer's
+ * log_free.c; model: GENERATION_LAST. */
 static int look(const struct vt_log *log, int fd, uint32_t number, uint32_t generation,
                 enum fate *fate, struct vt_string *message) {
     uint8_t bytes[VT_CHUNK_BYTES] = {0};
@@ -122,6 +123,7 @@ static void fill_places(struct vt_free_offer *offer) {
             uint64_t word = offer->chunks.words[--offer->chunks.count];
             if (is_offered(offer, word))
                 continue;
+            /* After its zeroes: pairs with vt_log_free_take in the tracer; model: GIVE_BACK. */
             if (__atomic_compare_exchange_n(&offer->places[i], &there, word, false,
                                             __ATOMIC_RELEASE, __ATOMIC_RELAXED))
                 there = word;

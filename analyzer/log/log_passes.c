@@ -301,7 +301,8 @@ static int compare_taken(const void *a, const void *b) {
 }
 
 /* Whether a chunk has records that no pass has seen, and its header. Before its first record is there, a thread may be about to
- * take it: then its header may be of the time before. */
+ * take it: then its header may be of the time before. Pairs with take() in the tracer's log_free.c; model: GENERATION_HIGHER,
+ * SEEN_AGAIN. */
 static int look_at_chunk(const struct vt_log *log, uint32_t number, struct vt_chunk_header *head,
                          bool *anew, struct vt_string *message) {
     const struct chunk_read *chunk = &log->passes->chunks[number];
@@ -363,8 +364,7 @@ static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
         uint32_t number = passes->open[i], got = 0;
         struct chunk_read *chunk = &passes->chunks[number];
         if (!error)
-            error = vt_log_read_at(log->fd, log->path, bytes, VT_CHUNK_BYTES,
-                                   (uint64_t)number * VT_CHUNK_BYTES, &got, message);
+            error = vt_log_copy_chunk(log->fd, log->path, number, bytes, &got, message);
         if (!error && got >= chunk->end)
             chunk->state = take_chunk(log, number, bytes, got, record);
         if (error || (chunk->state == CHUNK_OPEN && log->running))
@@ -375,34 +375,27 @@ static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
 }
 
 /* Takes the chunks that were not there before. */
-static int take_new(struct vt_log *log, uint8_t *bytes, uint32_t most, uint8_t *record,
+static int take_new(struct vt_log *log, uint8_t *bytes, uint8_t *record,
                     struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
-    uint32_t got = most;
-    for (uint64_t at = passes->chunk_count * (uint64_t)VT_CHUNK_BYTES;
-         at < log->file_bytes && got == most; at += most) {
+    uint32_t number = (uint32_t)passes->chunk_count, got = VT_CHUNK_BYTES;
+    for (uint64_t at;
+         (at = (uint64_t)number * VT_CHUNK_BYTES) < log->file_bytes && got == VT_CHUNK_BYTES;
+         number++) {
         vt_progress_at("opening", log->path, at, log->file_bytes);
-        int error = vt_log_read_at(log->fd, log->path, bytes, most, at, &got, message);
-        if (error)
+        int error = vt_log_copy_chunk(log->fd, log->path, number, bytes, &got, message);
+        if (error || !got)
             return error;
-        for (uint64_t done = 0; done < got; done += VT_CHUNK_BYTES) {
-            uint64_t left = got - done;
-            uint32_t number = (uint32_t)passes->chunk_count;
-            struct chunk_read *chunk =
-                VT_ADD(passes->chunks, passes->chunk_count, passes->chunk_room);
-            *chunk = (struct chunk_read){0};
-            chunk->state =
-                take_chunk(log, number, bytes + done,
-                           left < VT_CHUNK_BYTES ? (uint32_t)left : VT_CHUNK_BYTES, record);
-            if (chunk->state == CHUNK_OPEN && log->running)
-                open_chunk(passes, number);
-        }
+        struct chunk_read *chunk = VT_ADD(passes->chunks, passes->chunk_count, passes->chunk_room);
+        *chunk = (struct chunk_read){0};
+        chunk->state = take_chunk(log, number, bytes, got, record);
+        if (chunk->state == CHUNK_OPEN && log->running)
+            open_chunk(passes, number);
     }
     return 0;
 }
 
 int vt_log_pass(struct vt_log *log, struct vt_string *message) {
-    enum { BLOCK = 16 }; /* chunks in one read */
     struct stat st;
     if (!log->passes) {
         log->passes = vt_alloc(1, sizeof *log->passes);
@@ -410,7 +403,8 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
             (struct chunk_read){.state = CHUNK_OTHER}; /* the header */
     }
     struct vt_log_passes *passes = log->passes;
-    passes->oldest_entered = UINT64_MAX;
+    passes->oldest_entered =
+        UINT64_MAX; /* the slots first; pairs with vt_log_leave; model: SLOTS_FIRST */
     for (size_t i = 0; i < passes->writer_count; i++)
         passes->writers[i].entered = 0;
     int error = take_slots(log, message);
@@ -421,14 +415,14 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     if (error)
         return error;
     log->file_bytes = (uint64_t)st.st_size;
-    VT_SCOPED uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
+    VT_SCOPED uint8_t *bytes = vt_alloc(VT_CHUNK_BYTES, 1);
     VT_SCOPED uint8_t *record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
     if (log->summary)
         error = open_taken(log, message);
     if (!error)
         error = take_open(log, bytes, record, message);
     if (!error)
-        error = take_new(log, bytes, BLOCK * VT_CHUNK_BYTES, record, message);
+        error = take_new(log, bytes, record, message);
     passes->in_flight = false;
     for (size_t i = 0; i < passes->writer_count; i++) {
         struct writer *w = &passes->writers[i];

@@ -103,6 +103,25 @@ bool vt_log_is_merged(int fd) {
             strstr(text, "\"started_at\""));
 }
 
+/* Reads the header, as it was at one moment where that matters: words of one copy are read in any order, and those that are the
+ * same in two were there between them. Pairs with vt_log_calibrate and vt_log_end in the tracer. */
+static int read_header(int fd, const char *path, struct vt_log_header *h, uint32_t *got,
+                       struct vt_string *message) {
+    struct vt_log_header before;
+    unsigned tries = 100; /* its process may have been killed in between */
+    int error = vt_log_read_at(fd, path, h, sizeof *h, 0, got, message);
+    do {
+        before = *h;
+        if (!error)
+            error = vt_log_read_at(fd, path, h, sizeof *h, 0, got, message);
+    } while (!error && tries-- && /* model: HEADER_TWICE */
+             (h->calibration_ticks != before.calibration_ticks ||
+              (!h->calibration_ticks && h->calibration_monotonic_ns) ||
+              h->exit_kind != before.exit_kind ||
+              h->calibration_monotonic_ns != before.calibration_monotonic_ns));
+    return error;
+}
+
 #define END_TEXT(field) ((field)[sizeof(field) - 1] = 0)
 
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64_t *file_bytes,
@@ -122,7 +141,7 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     *file_bytes = (uint64_t)st.st_size;
     memset(h, 0, sizeof *h);
     uint32_t got;
-    int error = vt_log_read_at(fd, path, h, sizeof *h, 0, &got, message);
+    int error = read_header(fd, path, h, &got, message);
     if (error)
         return error;
     if (got == 0)
@@ -187,11 +206,12 @@ bool vt_log_is_running(const struct vt_log_header *header) {
 
 /* --- the whole log --- */
 
-/* A processor may still keep the store of an `entered_at` to itself after the thread has read the time: x86 orders
- * no store before a later reading of its counter but by a fence that would cost each event more than the rest of it.
- * It gives up its stores in order, at most about a hundred, each as soon as it has got the cache line, which takes
+/* A processor may still keep the store of an `entered_at` to itself after the thread has read the time: neither x86 nor
+ * arm64 orders a store before a later reading of the counter but by a fence that would cost each event more than the rest of
+ * it. It gives up its stores, at most about a hundred, each as soon as it has got the cache line, which takes
  * less than a microsecond even from another socket; an interrupt and a switch of threads wait for them. This
- * is ten times as long. So the reader waits for so long between the newest time and the first `entered_at`. */
+ * is ten times as long. So the reader waits for so long between the newest time and the first `entered_at`.
+ * Pairs with vt_log_enter_now in log_chunks.c; model: AWAIT_STORES. */
 #define STORES_SEEN_NS 1000000
 
 void vt_log_await_stores(void) {
@@ -280,7 +300,7 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
                                                   the events that they see */
     if (log->running) {
         error = vt_log_pass(log, message);
-        uint64_t newest = error ? 0 : vt_log_passed(log).newest;
+        uint64_t newest = error ? 0 : vt_log_passed(log).newest; /* model: NEWEST_FIRST */
         log->frontier = newest > sampled ? newest : sampled;
         vt_log_await_stores();
     }

@@ -5,6 +5,7 @@
  */
 #include "pack.h"
 
+#include "short_records.h"
 #include "vramtrace/log_format.h"
 
 #include <errno.h>
@@ -352,6 +353,26 @@ int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_
     vt_string_format(message, "%s: offset %llu: cannot be read: %s", path,
                      (unsigned long long)offset, strerror((int)-n));
     return (int)n;
+}
+
+int vt_log_copy_chunk(int fd, const char *path, uint32_t number, uint8_t *bytes, uint32_t *got,
+                      struct vt_string *message) {
+    const uint64_t at = (uint64_t)number * VT_CHUNK_BYTES;
+    struct vt_chunk_header head = {0};
+    uint32_t end = sizeof head, length, again;
+    const char *what;
+    int error = vt_log_read_at(fd, path, &head, sizeof head, at, got, message);
+    if (!error)
+        error = vt_log_read_at(fd, path, bytes, VT_CHUNK_BYTES, at, got, message);
+    if (error || *got < sizeof head)
+        return error;
+    memcpy(bytes, &head, sizeof head); /* what it says was so before; model: HEAD_FIRST */
+    if (head.magic != VT_CHUNK_MAGIC || vt_chunk_is_finished(&head))
+        return 0;
+    while ((length = vt_log_next(bytes, end, *got, &what)))
+        end += length;
+    return vt_log_read_at(fd, path, bytes + sizeof head, end - (uint32_t)sizeof head,
+                          at + sizeof head, &again, message); /* model: COPY_TWICE */
 }
 
 int vt_log_file_stat(const char *path, struct stat *st) {

@@ -87,6 +87,13 @@ int vt_log_file_open(const char *path, enum vt_pack_kind kind, uint64_t most,
 int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
                    uint32_t *got, struct vt_string *message);
 
+/* Copies a chunk that may be written to meanwhile (VT_CHUNK_BYTES; *got: how many there are). Words of one copy are read in
+ * any order: a record's first word may be there without the rest, and `finished` without the last records. So the header is
+ * read before, and what had a first word in the copy is copied once more. Pairs with vt_log_commit and release_chunk in the
+ * tracer. Returns 0, or -errno with `message`. */
+int vt_log_copy_chunk(int fd, const char *path, uint32_t number, uint8_t *bytes, uint32_t *got,
+                      struct vt_string *message);
+
 /* stat of the log, or of the pack that it is in. */
 struct stat;
 int vt_log_file_stat(const char *path, struct stat *st);

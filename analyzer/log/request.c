@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "request.h"
 
+#include "base/base.h"
 #include "vramtrace/log_format.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static bool is_of(const struct process *p, uid_t user) {
 }
 
 static bool read_header(int fd, struct vt_log_header *h) {
-    return pread(fd, h, sizeof *h, 0) == sizeof *h &&
+    return vt_file_read_at(fd, h, sizeof *h, 0) == sizeof *h &&
            !memcmp(h->magic, VT_LOG_MAGIC, sizeof h->magic);
 }
 
@@ -191,6 +192,7 @@ int vt_request_snapshot(unsigned pid, const char *log, const struct vt_request *
             break;
         }
         if ((int32_t)(h.snapshots_done - mine) >= 0) {
+            read_header(fd, &h); /* as of then: pairs with vt_log_asked_done */
             *answer = h.snapshots_refused == refused ? VT_ANSWER_TAKEN : VT_ANSWER_REFUSED;
             break;
         }

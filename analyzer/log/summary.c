@@ -238,6 +238,7 @@ void vt_summary_free(struct vt_summary_rest *rest) {
     free(rest);
 }
 
+/* Pairs with name_summary in compact.c; model: SUMMARY_AGAIN. */
 bool vt_summary_is_newer(const struct vt_log *log) {
     uint64_t now;
     return vt_file_read_at(log->fd, &now, sizeof now, offsetof(struct vt_log_header, summary)) ==

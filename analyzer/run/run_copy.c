@@ -39,11 +39,13 @@ static int read_rest(const char *path, uint64_t offset, struct vt_string *to) {
 static int read_chunk(int fd, uint32_t number, uint8_t *bytes) {
     const uint64_t at = (uint64_t)number * VT_CHUNK_BYTES;
     struct vt_chunk_header before, after;
+    VT_SCOPED_STRING why = {0};
+    uint32_t got;
     int error;
     do {
-        error = read_exactly(fd, bytes, VT_CHUNK_BYTES, at);
+        error = vt_log_copy_chunk(fd, "", number, bytes, &got, &why);
         if (!error)
-            error = read_exactly(fd, &after, sizeof after, at);
+            error = got < VT_CHUNK_BYTES ? -EIO : read_exactly(fd, &after, sizeof after, at);
         memcpy(&before, bytes, sizeof before);
     } while (!error && before.generation != after.generation);
     return error;

@@ -11,6 +11,10 @@
  *   vt_claim            compare-and-swap, acquire-release: the winner does the work; nobody waits.
  *   vt_add              relaxed fetch-add: numbers handed out, counters.
  *   vt_or               release fetch-or: flags, and marks for what was written before (stack.c).
+ *   vt_fence            what was loaded and stored before is ordered before what is stored after, and what was loaded
+ *                       before what is loaded after, plain accesses included. x86 does so without an instruction.
+ *
+ * doc/INTERNALS.md says what of the log pairs with what in the analyzer; tests/model proves it.
  */
 #ifndef VT_PRELOAD_ATOMIC_H
 #define VT_PRELOAD_ATOMIC_H
@@ -25,6 +29,7 @@
 #define vt_add(p, v)     __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define vt_or(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
 #define vt_and(p, v)     __atomic_fetch_and((p), (v), __ATOMIC_RELEASE)
+#define vt_fence()       __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #define vt_claim(p, expected, v)                                                                   \
     __extension__({                                                                                \
         __typeof__(*(p)) vt_expected_ = (expected);                                                \

@@ -20,7 +20,8 @@ static uint32_t missing;                   /* atomic: how often the list was ful
 static bool take(uint32_t i, const void *start, size_t bytes) {
     if (vt_get(&ours[i].start) != 0 || !vt_claim(&ours[i].start, 0, 1))
         return false;
-    vt_put(&ours[i].end, (uintptr_t)start + bytes);
+    vt_publish(&ours[i].end,
+               (uintptr_t)start + bytes); /* who sees it sees start's 1: vt_mappings_list */
     vt_publish(&ours[i].start, (uintptr_t)start);
     return true;
 }

@@ -46,6 +46,7 @@ VT_HOT uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, b
     *fresh = false;
     for (uint32_t i = 0; slots && i < PROBES; i++) {
         uint32_t slot = slot_of(numbering, hash, i);
+        /* Its record was written before: pairs with vt_numbering_written; model: NUMBER_SEE, NUMBER_CLAIM. */
         uint64_t has = vt_see(&slots[slot]);
         if (!has && vt_claim(&slots[slot], 0, hash))
             has = hash;
@@ -60,7 +61,7 @@ VT_HOT uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, b
 }
 
 void vt_numbering_written(struct vt_numbering *numbering, uint32_t number) {
-    vt_or(&numbering->slots[number - 1], WRITTEN);
+    vt_or(&numbering->slots[number - 1], WRITTEN); /* vt_numbering_of; model: NUMBER_WRITTEN */
 }
 
 bool vt_numbering_unwritten(struct vt_numbering *numbering, uint32_t number) {

@@ -97,7 +97,7 @@ static void become_own_process(void) {
 }
 
 void vt_process_check_fork_(void) {
-    uint32_t *g = vt_get(&guard);
+    uint32_t *g = vt_see(&guard); /* and what is beside it */
     if (VT_UNLIKELY(!g)) {
         vt_process_arm();
         return;
@@ -112,12 +112,12 @@ void vt_process_due(void) {
 }
 
 bool vt_process_is_fresh_child_(void) {
-    const uint32_t *g = vt_get(&guard);
+    const uint32_t *g = vt_see(&guard);
     return g && guard_wipes && !vt_get(g);
 }
 
 bool vt_process_is_ours(void) {
-    return vt_get(&guard) && (!guard_wipes || vt_get(guard));
+    return vt_see(&guard) && (!guard_wipes || vt_get(guard));
 }
 
 /* exit()'s last instruction calls the code that runs the handlers, so the return address just after

@@ -46,7 +46,7 @@ extern const uint32_t *vt_process_settled; /* atomic */
 /* Turns a forked child into a process of its own. Call it first in every event. */
 void vt_process_check_fork_(void);
 static inline void vt_process_check_fork(void) {
-    if (__builtin_expect(!vt_get(vt_get(&vt_process_settled)), 0))
+    if (__builtin_expect(!vt_get(vt_see(&vt_process_settled)), 0)) /* the options are read */
         vt_process_check_fork_();
 }
 

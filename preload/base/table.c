@@ -21,6 +21,10 @@
  * may get the same addresses before we have removed the old ones). Nor would exchanging a plain
  * count: the slot's next entry may have the same count.
  *
+ * The loads of a look-up acquire, and the stores of an insert release: whoever sees a word of a new entry sees that the one before
+ * is gone. A look-up pairs with fill() and with end_entry(); model: TABLE_CLAIM, TABLE_WORDS, TABLE_STATE, TABLE_SEE,
+ * TABLE_AGAIN, TABLE_TAKE.
+ *
  * A generation has 30 bits. A change goes wrong only if a thread stalls between its look-up and its
  * exchange while the slot is reused a multiple of 2^30 times.
  *

@@ -113,7 +113,8 @@ uint64_t vt_log_ticks(void);    /* ticks since then; ordered after every earlier
 uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
 /* The same for what is no event (VT_ENTRY in records.def): nothing is counted. */
 uint64_t *vt_log_reserve_entry(struct vt_thread *thread, uint32_t bytes);
-/* Publishes a record whose body is written, by storing its first word. */
+/* Publishes a record whose body is written, by storing its first word. Pairs with vt_log_copy_chunk in pack.c; model:
+ * PUBLISH. */
 static inline void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word,
                                  uint32_t bytes) {
     vt_publish(record, word);
@@ -180,7 +181,7 @@ uint32_t vt_log_pid(void);     /* of the process that the log is about */
 /* Before system calls are given up: maps chunks that threads take when they need one. Within a
  * recording. */
 void vt_log_keep_room(struct vt_thread *thread);
-/* After a record that will not be finished: nothing of it stays in the chunk. */
+/* After a record that will not be finished: nothing of it stays in the chunk, unless it is published already. */
 void vt_log_give_up(struct vt_thread *thread);
 /* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe
  * in a signal handler. */

@@ -46,7 +46,7 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
         vt_publish(&c->entered_at, 0);
         t->entered_at = &t->nowhere;
     }
-    vt_publish(&c->finished, vt_get(&c->generation) + 1);
+    vt_publish(&c->finished, vt_get(&c->generation) + 1); /* vt_log_copy_chunk; model: FINISH */
     if (!flush_chunk(t))
         vt_log_record_lost(t);
     if (t->chunk_number == c->number) /* else one is reserved, and this chunk was taken again */
@@ -185,9 +185,10 @@ static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
 void vt_log_give_up(struct vt_thread *t) {
     if (!t->chunk || t->orphan || vt_process_is_fresh_child())
         return;
-    char *given_up = (char *)t->chunk + t->used; /* its first word may be there already */
-    vt_publish((uint64_t *)given_up, 0);
-    memset(given_up, 0, VT_CHUNK_BYTES - t->used);
+    /* If its first word is there, it is whole, and a reader may have it: it stays; model: STAYS. */
+    uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->used);
+    vt_publish(&t->used, t->used + vt_record_length(word));
+    memset((char *)t->chunk + t->used + 8, 0, VT_CHUNK_BYTES - t->used - 8);
 }
 
 static uint32_t environment_written; /* atomic: once per log */
@@ -260,7 +261,8 @@ __attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
 }
 
 /* Reading the clock is the dearest part of an event, so it is read once. Before that, entered_at is the time of
- * the thread's last event: what comes is not older. */
+ * the thread's last event: what comes is not older. Whoever sees entered_at sees the records before it: the release of left()
+ * goes on through the relaxed stores after it. Pairs with take_slots in log_passes.c; model: ENTER. */
 VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
     if (VT_UNLIKELY(t->held || !t->last))
         return enter_slowly(t);
@@ -283,7 +285,7 @@ VT_COLD static void flush_all(struct vt_thread *t) {
 }
 
 static inline __attribute__((always_inline)) void left(struct vt_thread *t) {
-    vt_publish(t->entered_at, t->held);
+    vt_publish(t->entered_at, t->held); /* take_slots in log_passes.c; model: LEAVE */
     if (VT_UNLIKELY(vt_log_buffered))
         flush_all(t);
 }
@@ -309,7 +311,7 @@ void vt_log_end(enum vt_exit kind, int status) {
         vt_log_launcher_fill(vt_log_header);
     vt_put(&vt_log_header->exit_status, status);
     vt_put(&vt_log_header->exit_ticks, vt_log_ticks());
-    vt_publish(&vt_log_header->exit_kind, (uint32_t)kind);
+    vt_publish(&vt_log_header->exit_kind, (uint32_t)kind); /* vt_log_read_header; model: END */
     if (!vt_log_buffered)
         return;
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next)

@@ -63,7 +63,7 @@ uint64_t vt_log_ticks(void) {
 /* Measures the second calibration pair; the longer the span, the better. It is measured again each
  * time the process is twice as old (vt_log_enter). So a time in the log is off by at most twice the
  * error of a reading, also in the log of a killed process, and readers need no clock of their own.
- * Ticks are 0 while the time changes. */
+ * Ticks are 0 while the time changes; pairs with vt_log_read_header; model: CALIBRATE. */
 void vt_log_calibrate(struct vt_log_header *header) {
     if (!vt_claim(&calibrating, 0, 1))
         return;

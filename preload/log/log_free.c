@@ -29,12 +29,14 @@ static void note(unsigned left) {
         vt_put(&enough, are);
 }
 
-/* Stale words stay behind where a compactor died, and where another thread was quicker. */
+/* model: TAKE_CLAIM. Stale words stay behind where a compactor died, and where another thread was quicker. */
 static struct vt_chunk_header *take(struct vt_chunk_header *c, uint64_t word) {
     uint64_t generation = vt_free_chunk_generation(word);
     if (c->magic == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
-        vt_chunk_is_finished(c) && vt_claim(&c->generation, generation, generation + 1))
+        vt_chunk_is_finished(c) && vt_claim(&c->generation, generation, generation + 1)) {
+        vt_fence(); /* who sees any word of a record sees the generation: give_back.c; model: TAKE_AGAIN */
         return c;
+    }
     vt_sys_munmap(c, VT_CHUNK_BYTES);
     return NULL;
 }
@@ -45,7 +47,8 @@ struct vt_chunk_header *vt_log_free_take(void) {
     if (!vt_get(&h->summary) || vt_log_buffered)
         return NULL;
     for (unsigned i = 0; !taken && i < VT_FREE_CHUNKS; i++) {
-        uint64_t word = vt_see(&h->free_chunks[i]), number = vt_free_chunk_number(word);
+        uint64_t word = vt_see(&h->free_chunks[i]) /* fill_places; model: TAKE_SEE */,
+                 number = vt_free_chunk_number(word);
         if (!word)
             continue;
         if (number && number < vt_get(&h->placed)) {

@@ -34,7 +34,7 @@ static bool is_dead(uint32_t tid) {
 
 /* Gives a dead thread's entry, with its slot, to `tid`. NULL: none found in a few tries. */
 static struct vt_thread *take_over(uint32_t tid) {
-    struct vt_thread *t = vt_get(&search_from);
+    struct vt_thread *t = vt_see(&search_from);
     for (unsigned i = 0; i < TAKEOVER_TRIES; i++) {
         if (!t)
             t = vt_see(&all);
@@ -44,7 +44,8 @@ static struct vt_thread *take_over(uint32_t tid) {
         /* An entry with our own tid that this thread does not own is from a dead thread with the
          * same tid. */
         if ((owner == tid || is_dead(owner)) && vt_claim(&t->tid, owner, tid)) {
-            vt_put(&search_from, t->next);
+            vt_fence(); /* what it wrote before the kernel forgot it; model: TAKE_OVER */
+            vt_publish(&search_from, t->next);
             t->named = t->fills = false;
             t->retry = 0;
             t->held = 0;
@@ -53,7 +54,7 @@ static struct vt_thread *take_over(uint32_t tid) {
         }
         t = t->next;
     }
-    vt_put(&search_from, t);
+    vt_publish(&search_from, t);
     return NULL;
 }
 
