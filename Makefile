@@ -41,7 +41,7 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu test-genuine \
+.PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu test-genuine test-model \
     scan-dump test-cpython check check-setup check-format check-warnings check-rooms rooms-picture check-man \
     compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
@@ -262,6 +262,10 @@ test-cpython: all ## an hour: CPython's own tests, and ends of threaded programs
 test-weeks: all ## half an hour: logs of long runs, compacted and whole (WEEKS_EVENTS=N, WEEKS_SEEDS=N, WEEKS_FIRST=N, WEEKS_BOUNDS=SIZE,...)
 	@tests/weeks/run --build $(BUILD) $(if $(WEEKS_EVENTS),--events $(WEEKS_EVENTS)) $(if $(WEEKS_SEEDS),--seeds $(WEEKS_SEEDS)) \
 	    $(if $(WEEKS_FIRST),--first-seed $(WEEKS_FIRST)) $(if $(WEEKS_BOUNDS),--bounds $(WEEKS_BOUNDS))
+
+test-model: ## explore models of the log's memory order with spin, whole and without each barrier (tests/model)
+	@tests/setup.sh model
+	@tests/model/run --jobs $(JOBS) $(T)
 
 test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefined or SANITIZE=thread under these
 	@tests/setup.sh unit

@@ -5,7 +5,7 @@
 # `make check`, `make bench` and `make deb` call it; `make` alone only asks it what is missing (--check), because a build uses
 # no network.
 #
-#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, unit, check, bench, deb, wheel, roots, arm64
+#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, unit, check, bench, deb, wheel, roots, arm64, model
 #   tests/setup.sh --check WHAT...   install nothing; name what is missing and the command that installs it
 #   tests/setup.sh --python          print a Python that has Numba (PYTHON=... overrides)
 #   tests/setup.sh --checkers        print the folder of what checks other tools' formats (see make_checkers)
@@ -61,6 +61,8 @@ check                            clang         cmd:clang
 roots                            debootstrap   cmd:debootstrap
 arm64                            gcc-aarch64-linux-gnu cmd:aarch64-linux-gnu-gcc
 arm64                            g++-aarch64-linux-gnu cmd:aarch64-linux-gnu-g++
+test,model                       spin          cmd:spin
+model                            gcc           cmd:gcc
 bench                            heaptrack     cmd:heaptrack
 test,bench                       valgrind      cmd:valgrind
 ROWS
