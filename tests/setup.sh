@@ -367,7 +367,7 @@ case ${1:-} in
     echo "missing: ${want% } (to install: sudo apt-get install ${want% })" >&2
     exit 1
     ;;
-build | demo | test | unit | check | bench | deb | wheel | roots | arm64)
+build | demo | test | unit | check | bench | deb | wheel | roots | arm64 | model)
     want=$(missing "$@")
     [ -z "$want" ] || install $want
     want=$(missing "$@")
@@ -381,7 +381,7 @@ build | demo | test | unit | check | bench | deb | wheel | roots | arm64)
     exit 0
     ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|unit|check|bench|deb|wheel|roots|arm64..., or tests/setup.sh --python|--checkers|--clang-format" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|unit|check|bench|deb|wheel|roots|arm64|model..., or tests/setup.sh --python|--checkers|--clang-format" >&2
     exit 2
     ;;
 esac
