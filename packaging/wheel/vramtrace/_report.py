@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 
@@ -91,14 +92,15 @@ def start_command(shell) -> str:
 
 
 def own_log() -> str | None:
-    """The path of this process's log; None before its first CUDA call. After a fork its own is the later descriptor."""
+    """The path of this process's log; None before its first CUDA call. After a fork its own is the later descriptor.
+
+    No file is opened to look: with any descriptor that is closed, a process loses all its POSIX locks on that file."""
     for fd in sorted(map(int, os.listdir("/proc/self/fd")), reverse=True):
         try:
-            path = os.readlink(f"/proc/self/fd/{fd}")
-            if os.path.isfile(path):
-                with open(path, "rb") as file:
-                    if file.read(len(MAGIC)) == MAGIC:
-                        return path
+            if stat.S_ISREG(os.fstat(fd).st_mode) and os.pread(fd, len(MAGIC), 0) == MAGIC:
+                path = os.readlink(f"/proc/self/fd/{fd}")
+                if os.path.isfile(path):  # not one that was removed
+                    return path
         except OSError:
             continue
     return None

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Keeps what its steps allocate, and asks for the report of itself: first too early, then in each format, then for what cannot be."""
 
+import fcntl
 import json
 import os
 import sys
 
 import vramtrace
 
+locked = open("locked", "w", encoding="utf-8")
+fcntl.lockf(locked, fcntl.LOCK_EX)
 early = vramtrace.report()
 print("early:", bool(early), early)
 if not vramtrace.active():
@@ -44,6 +47,13 @@ if child == 0:
         gpu.allocate(1 << 20)  # whether the driver gives it or not
     except RuntimeError:
         pass
+    with open("locked", "r+", encoding="utf-8") as file:  # it does not inherit the lock
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            print("the parent's lock is gone")
+            sys.stdout.flush()
+        except OSError:
+            pass
     with open("child", "w", encoding="utf-8") as file:
         file.write(str(json.loads(str(vramtrace.report("json")))["processes"][0]["pid"] == os.getpid()))
     os._exit(0)
