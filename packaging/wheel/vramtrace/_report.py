@@ -22,8 +22,9 @@ Without a GPU: vramtrace run --sim ..."""
 NO_LOG = "vramtrace: traced, but this process has not used CUDA yet, so there is nothing to report."
 # An iframe, because the page has styles and scripts of its own; sandboxed, because it needs nothing of the notebook. Viewers that
 # take frames away (GitHub, a notebook that is not trusted) leave the text.
-SHOWN = """\
-<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="width: 100%; height: {height}px; border: 1px solid #8884"></iframe>
+FRAME = """\
+<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="width: 100%; height: {height}px; border: 1px solid #8884"></iframe>"""
+AS_TEXT = """
 <details><summary>the report as text</summary><pre>{text}</pre></details>"""
 
 
@@ -45,8 +46,8 @@ class Report:
     def _repr_html_(self) -> str | None:
         if self._page is None:
             return None
-        text = "" if self._text is self._page else self._text
-        return SHOWN.format(page=html.escape(self._page), text=html.escape(text), height=self._height)
+        frame = FRAME.format(page=html.escape(self._page), height=self._height)
+        return frame if self._text == self._page else frame + AS_TEXT.format(text=html.escape(self._text))
 
     def _repr_markdown_(self) -> str | None:
         return self._text if self._markdown else None
@@ -67,13 +68,13 @@ def make(format, snapshot, height, options) -> Report:
     if not log:
         return Report(NO_LOG, is_report=False)
     words = [word for name, value in options.items() for word in words_of(name, value)]
-    if format is None:
-        text, page = ask("text", words, log), ask("html", words, log) if shell else None
-    else:
-        text = ask(format, words, log)
-        page = text if format == "html" else None
+    text, page = ask("text" if format is None else format, words, log), None
+    if shell and format is None:
+        page = ask("html", words, log)
     if shell and format != "json":
         text, page = number_cells(text, shell), page and number_cells(page, shell)
+    if format == "html":
+        page = text
     return Report(text, page, format == "markdown", height)
 
 

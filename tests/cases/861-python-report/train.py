@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import sys
+import types
 
 import vramtrace
 
@@ -58,5 +59,12 @@ if child == 0:
         file.write(str(json.loads(str(vramtrace.report("json")))["processes"][0]["pid"] == os.getpid()))
     os._exit(0)
 os.waitpid(child, 0)
+
+# In a notebook; a cell is code of such a file.
+exec(compile("for _ in range(40):\n    history.append(gpu.allocate(1 << 20))", "/tmp/ipykernel_1/123.py", "exec"))
+shell = types.SimpleNamespace(kernel=True, compile=types.SimpleNamespace(_filename_map={"/tmp/ipykernel_1/123.py": 7}))
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
+said["html in a notebook"] = vramtrace.report("html")._repr_html_()
+said["both in a notebook"] = vramtrace.report()._repr_html_()
 with open("said.json", "w", encoding="utf-8") as file:
     json.dump(said, file)
