@@ -36,10 +36,9 @@ static void say_exit_line(void) {
         at = vt_text_put_size(vt_text_put(at, ", "), then_bytes);
         at = vt_text_put(at, " until Python ended)");
     }
-    if (vt_get(&vt_event_failed)) {
-        at = vt_text_put(at, "; an allocation failed with error ");
-        at = vt_text_put_number(at, vt_get(&vt_event_failed));
-    }
+    if (vt_get(&vt_event_failed))
+        at = vt_text_put_number(vt_text_put(at, "; an allocation failed with error "),
+                                vt_get(&vt_event_failed));
     if (dropped) {
         at = vt_text_put(at, "; ");
         at = vt_text_put_number(at, dropped);

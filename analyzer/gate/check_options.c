@@ -11,7 +11,6 @@
 #include "vramtrace/text.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -313,8 +312,8 @@ static int check_judged(const struct vt_check *check, const struct vt_model *mod
     }
     if (judged || !none)
         return 0;
-    VT_SCOPED char *text = vt_failed_text(none, none->failed, UINT_MAX);
-    vt_error("%s: nothing to judge: %s (--allow-no-cuda passes it)", none->log, text);
+    VT_SCOPED char *text = vt_failed_text(none, none->failed, 1000);
+    vt_error("%s: nothing to judge: %s (to pass anyway: --allow-no-cuda)", none->log, text);
     return VT_STATUS_USAGE;
 }
 

@@ -15,11 +15,12 @@ static const struct error {
     {100, "no CUDA device",
      "no GPU or no driver here (nvidia-smi shows both); a container without GPUs; "
      "CUDA_VISIBLE_DEVICES names no device that is there"},
-    {700, "illegal address", "an earlier kernel failed: each later call answers its error"},
-    {802, "system not ready", "no Fabric Manager of the driver's version, on NVSwitch machines"},
+    {700, "illegal address", "an earlier kernel failed: each later call returns that error"},
+    {802, "system not ready", "on NVSwitch machines, no Fabric Manager that matches the driver"},
     {803, "driver mismatch",
      "libcuda.so.1 and the kernel's driver are of two versions: an update without a reboot"},
-    {804, "forward compatibility not supported", "libcuda.so.1 of a compat package"},
+    {804, "forward compatibility not supported",
+     "libcuda.so.1 comes from a compat package that this GPU does not support"},
     {0, "error", NULL},
 };
 

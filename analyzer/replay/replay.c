@@ -490,6 +490,8 @@ void vt_replay_free(struct vt_replay *replay) {
     vt_owned_drop(replay);
     free(replay->sites);
     vt_fails_drop(replay);
+    free(replay->fails);
+    free(replay->errors);
     free(replay->samples);
     vt_slots_free(&replay->slots);
     free(replay->objects);

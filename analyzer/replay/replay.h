@@ -196,12 +196,12 @@ struct vt_replay {
     struct vt_replay_book host, managed;  /* memory of no device */
     struct vt_replay_fail *fails;         /* out of memory only, at most VT_REPLAY_FAILS */
     size_t fail_count, fail_room;
-    uint64_t fails_left_out;
-    struct vt_replay_error *errors; /* the first VT_REPLAY_ERRORS */
+    struct vt_replay_error *errors; /* at most as many */
     uint32_t error_count, error_room;
-    struct vt_cache_settings settings; /* of PyTorch's allocator */
-    uint64_t packing_work;             /* what is left for vt_packing_find */
-    struct vt_replay_sample *samples;  /* by time */
+    uint64_t fails_left_out, errors_in_all; /* errors_in_all: allocations */
+    struct vt_cache_settings settings;      /* of PyTorch's allocator */
+    uint64_t packing_work;                  /* what is left for vt_packing_find */
+    struct vt_replay_sample *samples;       /* by time */
     size_t sample_count, sample_room;
     struct vt_slots slots;
     struct vt_replay_object *objects;
@@ -229,9 +229,8 @@ struct vt_replay {
     uint64_t behind_bound; /* were left out: another thread's were not recorded by then */
     uint64_t sites_let_go; /* are in those without a stack: vt_walk_let_go_of_sites */
 };
-#define VT_REPLAY_FAILS  1000
-#define VT_REPLAY_ERRORS 64
-#define VT_PHASE_SUMS    4096 /* further names count as the last of these */
+#define VT_REPLAY_FAILS 1000
+#define VT_PHASE_SUMS   4096 /* further names count as the last of these */
 
 /* The part of the run to count, in ticks. What is live at `since` belongs to one site with `before`
  * set, for each device and layer. */

@@ -110,10 +110,11 @@ static void note_error(struct vt_replay *r, const struct vt_log *log, const stru
     while (i < r->error_count &&
            (r->errors[i].stack != stack || r->errors[i].first.result != f->result))
         i++;
-    if (i == r->error_count && i < VT_REPLAY_ERRORS)
+    if (i == r->error_count && i < VT_REPLAY_FAILS)
         *VT_ADD(r->errors, r->error_count, r->error_room) = (struct vt_replay_error){*f, 0, stack};
     if (i < r->error_count)
         r->errors[i].count++;
+    r->errors_in_all++;
 }
 
 bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
@@ -226,11 +227,7 @@ void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt
 void vt_fails_drop(struct vt_replay *r) {
     for (size_t i = 0; i < r->fail_count; i++)
         free(r->fails[i].held);
-    free(r->fails);
-    free(r->errors);
-    r->fails = NULL;
-    r->errors = NULL;
-    r->fail_count = r->fail_room = r->error_count = r->error_room = 0;
+    r->fail_count = r->error_count = r->errors_in_all = 0;
 }
 
 void vt_fails_free(struct vt_fails *fails) {
@@ -276,6 +273,7 @@ void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt
             check_fail(r, log, i, s);
     }
     VT_STATE(s, r->fails_left_out);
+    VT_STATE(s, r->errors_in_all);
     VT_STATE_ARRAY(s, r->errors, r->error_count, r->error_room);
     for (uint32_t i = 0; i < r->error_count; i++)
         vt_state_index(s, &r->errors[i].stack, log->stack_count, VT_NO_STACK);

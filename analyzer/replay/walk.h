@@ -46,7 +46,7 @@ bool vt_fails_is_open(const struct vt_fails *fails, uint32_t tid);
 /* The driver answered how much is free. */
 void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m);
 void vt_fails_free(struct vt_fails *fails); /* leaves it empty, ready for use */
-void vt_fails_drop(struct vt_replay *r);    /* frees the replay's fails */
+void vt_fails_drop(struct vt_replay *r);    /* forgets the replay's fails */
 /* Saves both, or loads them into empty ones (base/state.h). */
 void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                     struct vt_state *s);

@@ -396,6 +396,7 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
         oom(j, p, &p->ooms[i], options->native);
     vt_json_number(j, "ooms_left_out", p->ooms_left_out);
     failed(j, p, options->native);
+    vt_json_number(j, "failed_allocation_count", p->failed_in_all);
     vt_fmt_json_snapshots(j, p);
     for (uint32_t i = 0; vt_json_objects(j, "objects", i, p->object_count); i++) {
         const struct vt_object_life *o = &p->objects[i];

@@ -62,11 +62,8 @@ void vt_words_add_oom_owners(const struct vt_text *t, const struct vt_oom *oom, 
 
 /* --- words_oom.c --- */
 
-/* The allocations that failed for lack of memory: the last in full, of the others their number. */
+/* The allocations that failed: for lack of memory, the last in full; with other errors, the first. */
 void vt_words_add_ooms(const struct vt_text *t, struct vt_doc *doc);
-
-/* The first of those that failed with other errors, and what usually causes it. */
-void vt_words_add_failed(const struct vt_text *t, struct vt_doc *doc);
 
 /* Whether the process ended for want of memory that no leak held: then leaks come second. */
 bool vt_words_oom_first(const struct vt_process *p);

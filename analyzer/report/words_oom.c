@@ -197,21 +197,21 @@ static void say_other(const struct vt_oom *last, const char *text, struct vt_doc
     vt_doc_line(doc, "%s%s", last && doc->look == VT_DOC_TEXT ? "  " : "", text);
 }
 
-void vt_words_add_failed(const struct vt_text *t, struct vt_doc *doc) {
-    enum { COLUMN = 16 };
+/* Where other allocations succeeded, the program may only have tried what it could do without. */
+static void add_failed(const struct vt_text *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     if (!p->failed_count)
         return;
     char *causes = vt_doc_keep(doc, vt_failed_causes(p, p->failed));
-    vt_doc_heading(doc, VT_STYLE_BAD, p->site_count ? "ALLOCATION FAILED" : "NOTHING ALLOCATED",
-                   "%s", vt_doc_keep(doc, vt_failed_text(p, p->failed, t->width - PLACE_COLUMNS)))
+    vt_doc_heading(doc, p->nothing_allocated ? VT_STYLE_BAD : VT_STYLE_HEAD,
+                   p->nothing_allocated ? "NOTHING ALLOCATED" : "ALLOCATION FAILED", "%s",
+                   vt_doc_keep(doc, vt_failed_text(p, p->failed, t->width - PLACE_COLUMNS)))
         ->about = "failed";
-    doc->column = COLUMN;
     if (causes)
-        vt_doc_row(doc, "usual causes", "%s", causes);
+        vt_doc_row(doc, "usually", "%s", causes);
     if (p->failed_count > 1)
-        vt_doc_row(doc, "others", "with other errors or at other places: %u (--format json)",
-                   p->failed_count - 1);
+        vt_doc_row(doc, "others", "%s with other errors or at other places (--format json)",
+                   VT_NUMBER(p->failed_in_all - p->failed->count));
     vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
@@ -251,4 +251,5 @@ void vt_words_add_ooms(const struct vt_text *t, struct vt_doc *doc) {
                               by ? by : "the program"),
                   doc);
     vt_doc_add(doc, VT_DOC_END, NULL);
+    add_failed(t, doc);
 }

@@ -302,10 +302,9 @@ void vt_words_add_process(const struct vt_text *t, struct vt_doc *doc) {
     vt_words_add_leaks(t, doc);
     if (!oom_first)
         vt_words_add_ooms(t, doc);
-    vt_words_add_failed(t, doc);
     if (t->options->owners)
         vt_words_add_owners(t, doc);
-    else if (!p->leak_count && (p->site_count || !p->failed_count))
+    else if (!p->leak_count && !p->nothing_allocated)
         say_held(t, doc);
     if (doc->brief)
         return;
