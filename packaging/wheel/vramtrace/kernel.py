@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Adds a Jupyter kernel whose notebooks are traced, for servers that somebody else starts (JupyterHub, VS Code).
 
-    python -m vramtrace.kernel                the kernel "Python 3 (vramtrace)" of this Python's environment
+    python -m vramtrace.kernel                the kernel "Python 3 (ipykernel) (vramtrace)" of this Python's environment
     python -m vramtrace.kernel --sim          other options are those of `vramtrace run`
     jupyter kernelspec remove vramtrace       removes it
 """
@@ -16,7 +16,9 @@ from vramtrace import command
 
 
 def main() -> int:
+    # Without abbreviations: what is not spelled out here is an option of `vramtrace run`.
     parser = argparse.ArgumentParser(prog="python -m vramtrace.kernel", description="Adds a Jupyter kernel whose notebooks are traced.",
+                                     allow_abbrev=False,
                                      epilog="All other options are those of `vramtrace run`: --sim, -o FOLDER, ...")
     parser.add_argument("--name", default="vramtrace", help="the kernel's name (vramtrace)")
     parser.add_argument("--user", action="store_true", help="for all of this user's Pythons, not for this environment alone")
@@ -34,7 +36,13 @@ def main() -> int:
         with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
             json.dump(spec, file, indent=1)
         where = {"user": True} if options.user else {"prefix": sys.prefix}
-        print(f"{spec['display_name']}: {KernelSpecManager().install_kernel_spec(folder, options.name, **where)}")
+        try:
+            added = KernelSpecManager().install_kernel_spec(folder, options.name, **where)
+        except OSError as fault:  # the system's Python, as a user
+            hint = "" if options.user else ": --user adds it for this user alone"
+            print(f"vramtrace: could not add the kernel ({fault}){hint}", file=sys.stderr)
+            return 1
+    print(f"{spec['display_name']}: {added}")
     return 0
 
 
