@@ -161,14 +161,12 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
         return refuse_log(message, path, got,
                           "expected a header of %zu bytes, found the end of the file: cut off",
                           sizeof *h);
-    if (h->version_min > VT_LOG_VERSION)
+    if (h->version_min > VT_LOG_VERSION || !h->version)
         return refuse_log(
             message, path, 12,
             "the log has format version %u and needs a reader of version %u; this vramtrace "
             "reads version %u: use the vramtrace that wrote it, or a newer one",
             h->version, h->version_min, VT_LOG_VERSION);
-    if (!h->version)
-        return refuse_log(message, path, 8, "expected format version %u, found 0", VT_LOG_VERSION);
     if (h->header_bytes < sizeof *h || h->header_bytes > VT_CHUNK_BYTES)
         return refuse_log(message, path, 16, "expected a header of %zu bytes, found %u", sizeof *h,
                           h->header_bytes);

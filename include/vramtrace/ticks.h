@@ -8,19 +8,28 @@
 
 #include <stdint.h>
 
-/* The barrier: it is read after everything before it was done. */
+/* The barrier: it is read after the instructions before it; what they stored may still be under way. */
 static inline uint64_t vt_ticks(void) {
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
     return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && defined(__AARCH64EL__) && defined(__LP64__)
     uint64_t ticks;
     __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
     return ticks;
 #else
 #error                                                                                             \
-    "vramtrace is written for Linux on x86-64 and AArch64; see CONTRIBUTING.md for what another machine needs"
+    "vramtrace is written for Linux on x86-64 and AArch64; see doc/INTERNALS.md for what another machine needs"
 #endif
+}
+
+/* About; x86 does not say. */
+static inline uint64_t vt_ticks_per_second(void) {
+    uint64_t ticks = 1u << 31;
+#ifdef __aarch64__
+    __asm__("mrs %0, cntfrq_el0" : "=r"(ticks));
+#endif
+    return ticks;
 }
 
 #endif

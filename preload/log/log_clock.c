@@ -46,6 +46,8 @@ static struct vt_clock_pair clock_pair(void) {
 
 void vt_log_start_clock(void) {
     vt_log_clock = vt_machine_steady_ticks() ? VT_CLOCK_TSC : VT_CLOCK_MONOTONIC;
+    if (vt_log_clock == VT_CLOCK_TSC)
+        vt_put(&vt_log_second_ticks, vt_ticks_per_second());
     vt_log_clock_start = clock_pair();
 }
 

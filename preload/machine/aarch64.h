@@ -184,6 +184,7 @@ static inline uintptr_t vt_machine_thread_block(void) {
 }
 
 /* The list of robust mutexes, which is empty but in rare moments, and points to itself. */
+#define VT_THREAD_ALIGN   16u
 #define VT_THREAD_SELF    0xd8u
 #define VT_THREAD_SELF_2  0xe0u
 #define VT_THREAD_SELF_IS 0xe0u
@@ -239,7 +240,7 @@ static inline void vt_machine_fill(void *to, int byte, size_t n) {
     __asm__ volatile("1:\tcmp %1, #16\n\tb.lo 2f\n\t"
                      "stp %2, %2, [%0], #16\n\tsub %1, %1, #16\n\tb 1b\n"
                      "2:\tcbz %1, 3f\n\tstrb %w2, [%0], #1\n\tsub %1, %1, #1\n\tb 2b\n3:"
-                     : "+r"(to), "+r"(n)
+                     : "+&r"(to), "+&r"(n)
                      : "r"(word)
                      : "memory", "cc");
 }

@@ -12,7 +12,7 @@
  *   vt_machine_steady_ticks   whether vt_ticks() runs at one rate
  *   vt_machine_page           bytes of the kernel's pages
  *   VT_MACHINE_ADDRESSES      a program's addresses are less
- *   VT_MACHINE_MAPPINGS       its mappings are not less, as the kernel places them; a heap is, mostly
+ *   VT_MACHINE_MAPPINGS       with 48 bits of addresses its mappings are not less; a heap is, mostly
  *
  * Calls and stacks:
  *   struct vt_caller, VT_CALLER, vt_caller_sp  where the program called one of our functions, made in that very function
@@ -37,6 +37,7 @@
  *
  * The C library's data for a thread (glibc):
  *   vt_machine_thread_block   the thread pointer, where the thread's block is
+ *   VT_THREAD_ALIGN           what a struct pthread is aligned to, at least
  *   VT_THREAD_SELF, VT_THREAD_SELF_2, VT_THREAD_SELF_IS  a struct pthread is known by two words that have the address of
  *                             the third place, in bytes from its start
  *   VT_THREAD_TID             its thread's id: 0 when the thread has ended, -1 when it was joined
@@ -66,13 +67,10 @@
 
 typedef int64_t vt_words4 __attribute__((vector_size(32)));
 
-#if defined(__x86_64__) && defined(__linux__)
+#ifdef __x86_64__
 #include "x86_64.h"
-#elif defined(__aarch64__) && defined(__AARCH64EL__) && defined(__LP64__) && defined(__linux__)
-#include "aarch64.h"
 #else
-#error                                                                                             \
-    "vramtrace's library is written for Linux on x86-64 and AArch64; see CONTRIBUTING.md for what another machine needs"
+#include "aarch64.h"
 #endif
 
 #endif

@@ -144,6 +144,7 @@ static inline uintptr_t vt_machine_thread_block(void) {
     return block;
 }
 
+#define VT_THREAD_ALIGN   64u
 #define VT_THREAD_SELF    0u
 #define VT_THREAD_SELF_2  16u
 #define VT_THREAD_SELF_IS 0u

@@ -301,7 +301,8 @@ void vt_scan_find_threads(struct vt_scan *scan) {
 static uintptr_t thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
     uintptr_t most = 16384 + vt_machine_thread_above(scan->tls_bytes),
               from = v->end - v->start > most ? v->end - most : v->start;
-    for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + VT_THREAD_TID + 8 <= v->end; p += 64)
+    const uintptr_t step = VT_THREAD_ALIGN;
+    for (uintptr_t p = (from + step - 1) & ~(step - 1); p + VT_THREAD_TID + 8 <= v->end; p += step)
         if (vt_scan_peek(scan, p + VT_THREAD_SELF) == p + VT_THREAD_SELF_IS &&
             vt_scan_peek(scan, p + VT_THREAD_SELF_2) == p + VT_THREAD_SELF_IS) {
             *ended = (int32_t)vt_scan_peek(scan, p + VT_THREAD_TID) <= 0;

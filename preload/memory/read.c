@@ -89,7 +89,7 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
     scan->looked_work = scan->work;
     /* A system call, so only about every half millisecond. */
     uint64_t ticks = vt_ticks(), pending = 0;
-    if (ticks - scan->asked_ticks < 1u << 20)
+    if (ticks - scan->asked_ticks < vt_ticks_per_second() / 2000)
         return true;
     scan->asked_ticks = ticks;
     if (VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 && pending & scan->ending)

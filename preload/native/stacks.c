@@ -26,7 +26,7 @@ static void leave_out(struct vt_native *n, struct vt_range memory, bool is_stack
         return;
     n->apart[n->apart_count++] = memory;
     if (is_stack && vt_native_block(n, memory.start, &anybody, &block) == 2 &&
-        memory.start - block.start <= 16 && block.end - memory.end <= 4096)
+        memory.start - block.start <= 16 && block.end - memory.end <= vt_machine_page())
         vt_native_enter(n, block, (struct vt_range){block.end, block.end}, &anybody);
 }
 

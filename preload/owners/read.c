@@ -58,7 +58,8 @@ bool vt_owners_faulted(void *context) {
 }
 
 static void note_mapping(struct vt_owners *w, const struct vt_mapping *m) {
-    if (m->access[0] != 'r' || m->device || strncmp(m->name, "[v", 2) == 0) /* vvar, vsyscall */
+    if (m->access[0] != 'r' || m->device || strncmp(m->name, "[vv", 3) == 0 || /* vvar */
+        strncmp(m->name, "[vs", 3) == 0)                                       /* vsyscall */
         return;
     struct vt_range *last = w->range_count ? &w->ranges[w->range_count - 1] : NULL;
     if (last && m->start <= last->end) { /* touches it, or the list was read while it grew */
@@ -142,8 +143,7 @@ static const uint8_t *page_in_place(struct vt_owners *w, uintptr_t page) {
         struct iovec local = {kept, PAGE}, remote = {(void *)page, PAGE};
         w->work += READ_WORK;
         w->page_addresses[i] = 0;
-        if (VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) != PAGE &&
-            !vt_python_peek(kept, page, PAGE))
+        if (VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) != PAGE)
             return NULL;
         w->page_addresses[i] = page;
     }

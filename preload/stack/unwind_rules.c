@@ -133,7 +133,7 @@ __attribute__((noinline)) static uint64_t find_rule(uintptr_t address, uint32_t 
     struct vt_unwind_rule rule = {.kind = VT_UNWIND_NONE};
     if (find_code(&code))
         rule = vt_unwind_rule_at(read_code, &code, code.table, address - 1);
-    if (rule.kind == VT_UNWIND_NONE && is_behind_handler(address))
+    if (!VT_RETURN_AT_CFA && rule.kind == VT_UNWIND_NONE && is_behind_handler(address))
         rule.kind = VT_UNWIND_SIGNAL;
     return packed(&rule, epoch);
 }

@@ -150,6 +150,7 @@ struct place {
     uintptr_t back_at; /* ... and the address, if not right below the stack pointer */
     uintptr_t
         link_at; /* interrupted: what holds the register of the return address, if there is one */
+    bool sp_guessed;  /* it is only known where its callee's frame record is, below its frame */
     bool interrupted; /* it is about to run what is at `address`, and did not call from before it */
 };
 
@@ -222,7 +223,9 @@ static enum went guess(struct vt_walks *walks, struct place *here) {
     uintptr_t fp = word_at(here->fp_at);
     if (fp < here->sp || fp - here->sp > GUESSED || !can_read(walks, here, fp + 16))
         return OUTERMOST;
-    return go_to(here, return_at(fp + 8), fp + 16, fp);
+    enum went went = go_to(here, return_at(fp + 8), fp + 16, fp);
+    here->sp_guessed = !VT_RETURN_AT_CFA;
+    return went;
 }
 
 /* The same as step() where that is not one of the usual rules. */
@@ -252,7 +255,8 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
                       const struct vt_walk *last, uint32_t *next) {
     uint64_t rule = vt_unwind_rule(here->address + here->interrupted, w->epoch);
     enum vt_rule_kind kind = vt_rule_kind(rule);
-    if (VT_UNLIKELY(kind == VT_RULE_OTHER || kind == VT_RULE_WORD))
+    if (VT_UNLIKELY(kind == VT_RULE_OTHER || kind == VT_RULE_WORD ||
+                    (!VT_RETURN_AT_CFA && kind == VT_RULE_SP && here->sp_guessed)))
         return step_oddly(walks, w, here, rule);
     uint32_t i = w->n, j = *next;
     uintptr_t fp = kind == VT_RULE_FP ? word_at(here->fp_at) : 0, cfa, below = vt_rule_saved(rule);
@@ -264,7 +268,8 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
         *next = j + 1;
     } else {
         cfa = (kind == VT_RULE_FP ? fp : here->sp) + vt_rule_cfa(rule);
-        if (!can_read(walks, here, cfa) || (below && cfa - below < here->sp))
+        if (!can_read(walks, here, cfa) || (below && cfa - below < here->sp) ||
+            cfa - vt_rule_return(rule) < here->sp)
             return UNKNOWN;
         while (j < last->n && last->sp[j] < cfa)
             j++;
@@ -274,7 +279,8 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
     here->address = return_at(cfa - vt_rule_return(rule));
     if (!VT_RETURN_AT_CFA)
         w->back_at[i + 1] = here->back_at = cfa - vt_rule_return(rule);
-    here->interrupted = false;
+    here->interrupted = here->sp_guessed = false;
+    here->link_at = 0;
     if (below)
         here->fp_at = cfa - below;
     return here->address >= NOWHERE ? CALLER : OUTERMOST;

@@ -261,7 +261,7 @@ static void refusals(void **state) {
     refusal(newer, "format version 3 and needs a reader of version 2");
     refusal(newer, "this vramtrace reads version 1");
     refusal(reversed, "reversed");
-    refusal(older, "found 0");
+    refusal(older, "format version 0");
     refusal(development, "found one of a development version, format 13, before the first release");
     refusal(unwritten, "found zeros");
     refusal(other_chunks, "expected chunks of 65536 bytes, found 4096");

@@ -130,8 +130,8 @@ static void flushed_when_due(void **state) {
     thread.used = sizeof *thread.chunk;
     vt_log_buffered = true;
     vt_log_header = &no_file;
-    vt_put(&vt_log_second_ticks, (uint64_t)1 << 62);
     vt_log_start_clock();
+    vt_put(&vt_log_second_ticks, (uint64_t)1 << 62);
     vt_log_clock_start.ticks -= 3000000000u;
     thread.flushed_ticks = 0;
     vt_log_leave(&thread);
