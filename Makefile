@@ -20,7 +20,8 @@ LDFLAGS  ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Werror \
     $(if $(filter 8 9 10,$(firstword $(subst ., ,$(shell $(CC) -dumpversion 2>/dev/null)))),-Wno-missing-field-initializers)
 ifneq ($(SANITIZE),)
-override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+# ThreadSanitizer does not know fences, and gcc says so of each.
+override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(filter thread,$(SANITIZE)),-Wno-tsan)
 endif
 # No file says where the checkout lies: the same sources make the same packages, wherever they are built.
 VT_CFLAGS := -std=gnu17 $(WARNINGS) -MMD -MP -Iinclude '-ffile-prefix-map=$(CURDIR)=.'
