@@ -104,11 +104,7 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, ui
     VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
     VT_SCOPED char *anew = vt_formatted("%s.tmp", path);
     if (log->header.flags & VT_FLAG_BUFFERED) {
-        vt_string_format(
-            message,
-            "%s: no summary is written of a log that was not mapped: its space cannot be "
-            "used again",
-            log->path);
+        vt_string_format(message, "%s: a log that was not mapped gets no summary", log->path);
         return -EINVAL;
     }
     uint64_t newest = vt_log_passed(log).newest;

@@ -136,12 +136,13 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
             vt_log_drop(VT_DROP_LOG_LOST);
         return false;
     }
-    if (c->generation && vt_get(&vt_log_header->bound_at))
+    uint64_t generation = vt_get(&c->generation);
+    if (generation && vt_get(&vt_log_header->bound_at))
         vt_put(&vt_log_header->bound_at, 0); /* events are recorded again, and can be compacted */
     vt_put(&c->tid, t->tid);
     vt_put(&c->taken, vt_log_now());
     t->used = t->flushed = sizeof *c;
-    t->event_room = c->generation || c->number < vt_log_bound.events ? VT_CHUNK_BYTES : 0;
+    t->event_room = generation || c->number < vt_log_bound.events ? VT_CHUNK_BYTES : 0;
     t->named = false;
     vt_log_short_forget(&t->shorts);
     vt_publish(&c->magic, VT_CHUNK_MAGIC);

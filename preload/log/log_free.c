@@ -32,8 +32,9 @@ static void note(unsigned left) {
 /* model: TAKE_CLAIM. Stale words stay behind where a compactor died, and where another thread was quicker. */
 static struct vt_chunk_header *take(struct vt_chunk_header *c, uint64_t word) {
     uint64_t generation = vt_free_chunk_generation(word);
-    if (c->magic == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
-        vt_chunk_is_finished(c) && vt_claim(&c->generation, generation, generation + 1)) {
+    if (vt_see(&c->magic) == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
+        vt_get(&c->finished) == generation + 1 &&
+        vt_claim(&c->generation, generation, generation + 1)) {
         vt_fence(); /* who sees any word of a record sees the generation: give_back.c; model: TAKE_AGAIN */
         return c;
     }

@@ -20,6 +20,9 @@ static const struct row {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
+/* Not hooked, so not declared by hooks.def. */
+CUresult cuDriverGetVersion(int *version);
+
 static void *address_of(const char *symbol) {
     return dlsym(RTLD_DEFAULT, symbol);
 }
@@ -67,8 +70,10 @@ static void expect(const char *base, int version, int flags) {
 
 static void every_variant_comes_out_for_its_versions(void **state) {
     (void)state;
+    int newest;
+    assert_int_equal(cuDriverGetVersion(&newest), 0);
     for (size_t i = 0; i < ROWS; i++) {
-        for (int flags = 0; flags <= 2; flags++) {
+        for (int flags = 0; flags <= 2 && rows[i].since <= newest; flags++) {
             expect(rows[i].base, rows[i].since, flags);
             expect(rows[i].base, rows[i].since - 10, flags);
             expect(rows[i].base, 13000, flags);
