@@ -243,7 +243,7 @@ __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, st
         return leave_leaf(walks, here, rule);
     if (vt_rule_kind(rule) == VT_RULE_WORD)
         return leave_realigned(walks, here, vt_rule_cfa(rule));
-    if (vt_rule_other(rule) == VT_UNWIND_SIGNAL)
+    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_SIGNAL)
         return leave_handler(walks, w, here);
     w->guessed = true;
     return guess(walks, here);
