@@ -36,7 +36,7 @@ static void say_exit_line(void) {
         at = vt_text_put_size(vt_text_put(at, ", "), then_bytes);
         at = vt_text_put(at, " until Python ended)");
     }
-    if (vt_get(&vt_event_failed))
+    if (!count && vt_get(&vt_event_failed)) /* else it did without */
         at = vt_text_put_number(vt_text_put(at, "; an allocation failed with error "),
                                 vt_get(&vt_event_failed));
     if (dropped) {

@@ -197,7 +197,7 @@ struct summary {
     uint32_t pid;
     int32_t rank; /* -1: unknown */
     uint64_t bytes, count, dropped;
-    int failed; /* the first error of an allocation but too little memory; 0: none */
+    int failed; /* the first allocation's error, if none succeeded and it wasn't too little memory; 0: none */
     uint64_t python_bytes, python_count; /* when Python ended, if it dropped some then; else 0 */
     bool deleted;
     bool running, replaced; /* replaced: the process executed another program */
@@ -233,7 +233,7 @@ static void sum_up(const char *path, struct summary *s) {
         s->bytes += replay.devices[i].driver.live_bytes;
         s->count += replay.devices[i].driver.live_count;
     }
-    s->failed = replay.error_count ? replay.errors[0].first.result : 0;
+    s->failed = replay.error_count && !replay.site_count ? replay.errors[0].first.result : 0;
     for (size_t i = 0; i < replay.snapshot_count && log.code_count; i++) {
         const struct vt_replay_snapshot *at_end = &replay.snapshots[i];
         if (at_end->record.why == VT_SNAPSHOT_END && at_end->driver_count > s->count) {
