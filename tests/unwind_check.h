@@ -36,6 +36,14 @@ __attribute__((destructor)) static void vt_check_count(void) {
         abort();
 }
 
+static bool is_signal_frame(uintptr_t address);
+
+/* On AArch64, libunwind 1.6's backtrace ends at a function that a signal interrupted before its first instruction; its
+ * steps do not. */
+static bool ends_too_soon(const uintptr_t *address, size_t n) {
+    return !VT_RETURN_AT_CFA && n > 1 && is_signal_frame(address[n - 2]);
+}
+
 /* Ends the process if libunwind's frames are others than those of the walk (NULL: it did not know a
  * frame), from `caller` outwards. `most`: that were asked for. */
 static void vt_check_walk(const struct vt_walk *w, size_t most, uintptr_t caller) {
@@ -50,7 +58,8 @@ static void vt_check_walk(const struct vt_walk *w, size_t most, uintptr_t caller
     while (j < n && address[j] != caller)
         j++;
     size_t left = w->n - i, right = n - j, both = left < right ? left : right;
-    bool same = both && (left == right || w->cut || n == most);
+    bool same = both && (left == right || w->cut || n == most ||
+                         (right < left && ends_too_soon(address, n)));
     for (size_t k = 0; same && k < both; k++)
         same = w->address[i + k] == address[j + k];
     if (same)
