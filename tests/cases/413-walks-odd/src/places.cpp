@@ -267,6 +267,21 @@ __attribute__((noinline)) void signalled(unsigned depth) {
 /* --- code made at run time --- */
 
 unsigned char *code;
+#ifdef __aarch64__
+constexpr unsigned with_frame[] = {0xa9bf7bfd,  /* stp x29, x30, [sp, #-16]! */
+                                   0x910003fd,  /* mov x29, sp */
+                                   0xaa0003e2,  /* mov x2, x0 */
+                                   0x2a0103e0,  /* mov w0, w1 */
+                                   0xd63f0040,  /* blr x2 */
+                                   0xa8c17bfd,  /* ldp x29, x30, [sp], #16 */
+                                   0xd65f03c0}; /* ret */
+constexpr unsigned without_frame[] = {0xf81d0ffe,  /* str x30, [sp, #-48]! */
+                                      0xaa0003e2,  /* mov x2, x0 */
+                                      0x2a0103e0,  /* mov w0, w1 */
+                                      0xd63f0040,  /* blr x2 */
+                                      0xf84307fe,  /* ldr x30, [sp], #48 */
+                                      0xd65f03c0}; /* ret */
+#else
 constexpr unsigned char with_frame[] = {0x55,                      /* push rbp */
                                         0x48, 0x89, 0xe5,          /* mov rbp, rsp */
                                         0x48, 0x89, 0xf8,          /* mov rax, rdi */
@@ -280,6 +295,7 @@ constexpr unsigned char without_frame[] = {0x48, 0x83, 0xec, 0x28, /* sub rsp, 4
                                            0xff, 0xd0,             /* call rax */
                                            0x48, 0x83, 0xc4, 0x28, /* add rsp, 40 */
                                            0xc3};                  /* ret */
+#endif
 constexpr size_t second = 64;
 
 void make_code() {
@@ -291,6 +307,7 @@ void make_code() {
     memcpy(code + second, without_frame, sizeof without_frame);
     if (mprotect(page, 4096, PROT_READ | PROT_EXEC) != 0)
         abort();
+    __builtin___clear_cache(static_cast<char *>(page), static_cast<char *>(page) + 4096);
 }
 __attribute__((noinline)) void generated(unsigned depth) {
     using Code = void (*)(void (*)(unsigned), unsigned);
