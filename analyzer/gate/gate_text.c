@@ -261,10 +261,12 @@ static void passed_by(const struct text *t) {
 
 static void what_was_judged(const struct text *t) {
     const struct vt_model *model = t->gate->model;
-    uint32_t incomplete = 0, simulated = 0;
+    uint32_t incomplete = 0, running = 0, simulated = 0;
     bool unsure = false;
     for (uint32_t i = 0; i < model->process_count; i++) {
-        incomplete += !model->processes[i].complete;
+        bool runs = model->processes[i].ending.how == VT_END_RUNNING;
+        running += runs;
+        incomplete += !runs && !model->processes[i].complete;
         simulated += model->processes[i].simulated;
         unsure |= model->processes[i].unsure_events > 0;
     }
@@ -282,6 +284,9 @@ static void what_was_judged(const struct text *t) {
                 vt_plural(t->options->added_count));
     for (uint32_t i = 0; i < t->options->added_count && !t->options->stable; i++)
         log_line(t, "  also judged", t->options->added[i], "a log of the same run");
+    if (running)
+        fprintf(t->out, "  unfinished    %u process%s still running; judged so far\n", running,
+                running == 1 ? " is" : "es are");
     if (incomplete)
         fprintf(t->out, "  incomplete    %s; judged as far as possible\n",
                 model->process_count == 1 ? "the log is cut off or damaged"

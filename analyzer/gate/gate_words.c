@@ -311,7 +311,7 @@ static char *headline_of(const struct vt_gate *gate) {
         peaks += is_leak ? 0 : first->count;
     }
     if (!gate->model->process_count)
-        vt_string_add(&line, "passed: no CUDA call was seen (--allow-no-cuda)");
+        vt_string_add(&line, "passed: no CUDA call succeeded (--allow-no-cuda)");
     else if (gate->open)
         vt_string_format(&line, "cannot be judged: %s",
                          vt_gate_open_text(gate, gate->open_events, gate->model->process_count));

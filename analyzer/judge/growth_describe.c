@@ -146,9 +146,29 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_
 
 /* --- the figures --- */
 
+/* How many phases of a name are in each one like `outer`; 0: not as many in each, or there is one alone. */
+static uint64_t phases_in(const struct vt_process *p, const struct vt_phase *outer,
+                          const char *name) {
+    uint64_t inside = 0, in_each = 0, outers = 0, end = 0;
+    for (const struct vt_phase *at = outer; at < p->phases + p->phase_count; at++) {
+        if (at->mark || at->thread != outer->thread)
+            continue;
+        if (at->name != outer->name) {
+            inside += at->name == name && at->end <= end;
+            continue;
+        }
+        if (outers > 1 && inside != in_each)
+            return 0;
+        in_each = inside;
+        inside = 0;
+        outers++;
+        end = at->end;
+    }
+    return outers > 1 && inside == in_each ? in_each : 0;
+}
+
 /* Finds the innermost phase that contains a whole number of iterations. */
 static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
-    uint64_t count = 0;
     const struct vt_phase *first = NULL;
     for (uint32_t i = 0; i < p->phase_count && !first; i++)
         if (p->phases[i].name == g->per)
@@ -157,12 +177,10 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
         const struct vt_phase *outer = &p->phases[i];
         if (outer->mark || outer->thread != first->thread || outer->end < first->end)
             continue;
-        count = 0;
-        for (uint32_t j = 0; j < p->phase_count; j++)
-            count += p->phases[j].name == outer->name;
-        if (count >= 2 && g->iterations % count == 0 && g->iterations / count >= 2) {
+        uint64_t in_each = phases_in(p, outer, g->per);
+        if (in_each > 1) {
             g->outer = outer->name;
-            g->outer_iterations = g->iterations / count;
+            g->outer_iterations = in_each;
         }
     }
 }

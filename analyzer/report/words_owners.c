@@ -35,7 +35,8 @@ static void add_owner(const struct vt_text *t, uint64_t bytes, uint64_t count, c
 
 /* How much of what a snapshot saw is gone at the end. */
 static const char *freed_later(const struct vt_process *p, const struct vt_snapshot *s) {
-    uint64_t then = 0, left = 0, *seen = vt_alloc(p->site_count, sizeof *seen);
+    /* whether memory without an owner was freed is not known */
+    uint64_t then = s->unowned_bytes, left = then, *seen = vt_alloc(p->site_count, sizeof *seen);
     for (uint32_t i = 0; i < s->owner_count; i++)
         for (uint32_t k = 0; k < s->owners[i].site_count; k++)
             seen[s->owners[i].sites[k].site] += s->owners[i].sites[k].bytes;

@@ -307,7 +307,7 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
         status = o.child.status;
     } else if (!status && (!o.logs.count || o.logs.failed)) {
         vt_error("--inject each: %s",
-                 o.logs.failed ? "a process could not write its log" : "no CUDA call was seen");
+                 o.logs.failed ? "a process could not write its log" : "no CUDA call succeeded");
         status = VT_STATUS_CANNOT_TRACE;
     }
     for (size_t i = 0; !status && i < o.logs.count; i++)

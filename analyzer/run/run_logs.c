@@ -130,9 +130,12 @@ static bool is_pytest(void) {
 char *vt_run_logs_why_none(bool simulated) {
     /* the second: inside of a run on the simulated GPU */
     const char *missing = simulated || getenv("VRAMTRACE_SIM_SHARE") ? NULL : missing_driver();
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (!missing)
-        return vt_strdup("no CUDA call was seen");
-    return vt_formatted("no CUDA call was seen, and %s: %s runs it on the simulated GPU", missing,
+        return vt_formatted(visible ? "no CUDA call succeeded (CUDA_VISIBLE_DEVICES is \"%s\")"
+                                    : "no CUDA call succeeded",
+                            visible);
+    return vt_formatted("no CUDA call succeeded, and %s: %s runs it on the simulated GPU", missing,
                         is_pytest() ? "--vramtrace-sim" : "--sim");
 }
 
