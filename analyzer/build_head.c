@@ -206,7 +206,7 @@ void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *
         p->python = vt_user_code_is_python(log->modules[i].path);
     take_end(log, clock, p);
     take_gaps(log, p);
-    take_summary(log, clock, p);
     take_drops(log, clock, p);
+    take_summary(log, clock, p);
     note_conditions(log, clock, p);
 }

@@ -435,7 +435,7 @@ static bool record_call(const struct vt_call *call, bool with_stack, unsigned de
 }
 
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context) {
-    bool teardown = vt_stack_in_exit();
+    bool teardown = vt_stack_in_exit(&call->caller);
     /* A context without recorded events does not open a log. */
     if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
         return;

@@ -303,7 +303,7 @@ static int check_judged(const struct vt_check *check, const struct vt_model *mod
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
         judged |= p->site_count > 0;
-        none = none || !p->failed_count ? none : p;
+        none = none || !p->nothing_allocated ? none : p;
         if (p->events || !p->dropped_events)
             continue;
         vt_error("%s: nothing to judge: all %llu events were dropped", p->log,

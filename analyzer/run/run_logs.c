@@ -236,7 +236,8 @@ static void sum_up(const char *path, struct summary *s) {
         s->bytes += replay.devices[i].driver.live_bytes;
         s->count += replay.devices[i].driver.live_count;
     }
-    s->failed = replay.error_count && !replay.site_count ? replay.errors[0].first.result : 0;
+    s->failed =
+        replay.error_count && !replay.site_count && !s->dropped ? replay.errors[0].first.result : 0;
     for (size_t i = 0; i < replay.snapshot_count && log.code_count; i++) {
         const struct vt_replay_snapshot *at_end = &replay.snapshots[i];
         if (at_end->record.why == VT_SNAPSHOT_END && at_end->driver_count > s->count) {

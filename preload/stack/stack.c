@@ -169,8 +169,19 @@ __attribute__((noinline)) size_t vt_stack_raw(void **frames, size_t max) {
     return n > 0 ? (size_t)n : 0;
 }
 
-bool vt_stack_in_exit(void) {
+bool vt_stack_in_exit(const struct vt_caller *caller) {
     void *frames[64];
+    bool again;
+    if (vt_tls.thread && !vt_tls.busy) {
+        vt_tls.busy =
+            (uintptr_t)__builtin_frame_address(0); /* no signal's handler walks meanwhile */
+        const struct vt_walk *w =
+            vt_unwind_walk(&kept_of(vt_tls.thread)->walks, caller, VT_DEPTH_MAX, &again);
+        bool inside = w && vt_process_in_exit((void *const *)w->address, w->n);
+        vt_tls.busy = 0;
+        if (w)
+            return inside;
+    }
     return vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));
 }
 

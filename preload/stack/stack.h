@@ -30,8 +30,8 @@ enum vt_keeper {
     VT_KEEPER_RUNTIME /* one of CUDA's libraries */
 };
 enum vt_keeper vt_stack_keeper(uint32_t number);
-/* Whether the calling code runs inside exit(). */
-bool vt_stack_in_exit(void);
+/* Whether the code that called runs inside exit(). */
+bool vt_stack_in_exit(const struct vt_caller *caller);
 /* Stores the calling thread's return addresses, innermost first. Returns their number. */
 size_t vt_stack_raw(void **frames, size_t max);
 /* Writes the modules that are new to the log; for addresses that are in no stack. */

@@ -21,6 +21,7 @@
  */
 #define _GNU_SOURCE
 #include "unwind_walk.h"
+#include "log/log.h"
 #include "python_layout.h"
 #include "unwind_rules.h"
 
@@ -84,6 +85,9 @@ __attribute__((noinline)) static bool stand_elsewhere(struct vt_walks *w, uintpt
 
 /* Whether we may read from where we stand up to an address. */
 __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_t to) {
+    /* A thread's variables are the last that its stack's mapping holds: what follows is others', who may unmap it. */
+    if (w->low < (uintptr_t)&vt_tls && to > (uintptr_t)&vt_tls)
+        return false;
     for (; w->high < to; w->high += PAGE)
         if (w->high - w->low > STACK || !is_page(w->high))
             return false;
@@ -178,14 +182,22 @@ static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uint
     return address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
+/* The word above which a rule expects the caller was not taken: it may be on another stack, where libunwind finds it, but where it
+ * cannot be read, libunwind would fault. The stack ends here then, for this time. */
+static enum went not_there(struct vt_walk *w, uintptr_t word) {
+    w->once = true;
+    return vt_get(&vt_sys_sealed) || is_page(word & ~(PAGE - 1)) ? UNKNOWN : OUTERMOST;
+}
+
 /* A frame that was realigned: the function put its CFA below the caller's frame pointer. */
-static enum went leave_realigned(struct vt_walks *walks, struct place *here, uintptr_t below) {
+static enum went leave_realigned(struct vt_walks *walks, struct vt_walk *w, struct place *here,
+                                 uintptr_t below) {
     uintptr_t fp = word_at(here->fp_at), at = fp - below;
     if (at < here->sp || !can_read(walks, here, fp + 8))
-        return UNKNOWN;
+        return not_there(w, at);
     uintptr_t cfa = word_at(at);
     if (!can_read(walks, here, cfa))
-        return UNKNOWN;
+        return not_there(w, cfa - 8);
     return go_to(here, return_at(cfa - 8), cfa, fp);
 }
 
@@ -242,7 +254,7 @@ __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, st
     if (vt_rule_kind(rule) == VT_RULE_WORD && !VT_RETURN_AT_CFA)
         return leave_leaf(walks, here, rule);
     if (vt_rule_kind(rule) == VT_RULE_WORD)
-        return leave_realigned(walks, here, vt_rule_cfa(rule));
+        return leave_realigned(walks, w, here, vt_rule_cfa(rule));
     if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_SIGNAL)
         return leave_handler(walks, w, here);
     w->guessed = true;
@@ -270,7 +282,7 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
         cfa = (kind == VT_RULE_FP ? fp : here->sp) + vt_rule_cfa(rule);
         if (!can_read(walks, here, cfa) || (below && cfa - below < here->sp) ||
             cfa - vt_rule_return(rule) < here->sp)
-            return UNKNOWN;
+            return not_there(w, cfa - vt_rule_return(rule));
         while (j < last->n && last->sp[j] < cfa)
             j++;
         *next = j;

@@ -48,7 +48,7 @@ void vt_ask_(const struct vt_call *call) {
         vt_peak_unasked(device);
         return;
     }
-    if (!vt_options.ask || vt_stack_in_exit())
+    if (!vt_options.ask || vt_stack_in_exit(&call->caller))
         return;
     if (questions & VT_ASK_DEVICE)
         ask_device(device);

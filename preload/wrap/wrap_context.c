@@ -25,11 +25,11 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
 /* Before the driver is called: it may reuse a context's addresses before we have removed their
  * entries. When a runtime ends inside exit(), its pinned memory, which the exit scan needs, goes
  * away, so the scan runs now. Returns the time. */
-static uint64_t end_begins(void) {
+static uint64_t end_begins(const struct vt_call *call) {
     vt_live_contexts_end();
     if (vt_log_is_open()) {
         vt_moments_context_ends();
-        if (vt_stack_in_exit())
+        if (vt_stack_in_exit(&call->caller))
             vt_scan_before_teardown(VT_MACHINE_CALLERS);
     }
     return vt_event_before_call(false);
@@ -123,7 +123,7 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
 }
 
 static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext), CUcontext ctx) {
-    uint64_t ticks = end_begins();
+    uint64_t ticks = end_begins(call);
     unsigned number = vt_context_number(ctx);
     uint64_t handle = vt_context_ends(number);
     CUresult result = real(ctx);
@@ -148,7 +148,7 @@ VT_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx) {
 /* A reset ends the context however often it was retained, a release only with the last reference. */
 static CUresult end_primary(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev,
                             bool release) {
-    uint64_t ticks = end_begins();
+    uint64_t ticks = end_begins(call);
     unsigned number = vt_context_primary((unsigned)dev);
     CUresult result = real(dev);
     bool last = !release || (result == CUDA_SUCCESS && dev >= 0 && dev < DEVICES_MAX &&
@@ -192,7 +192,7 @@ VT_EXPORT CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags) {
 
 VT_EXPORT CUresult cuCtxDetach(CUcontext ctx) {
     VT_ENTER_DRIVER(cuCtxDetach);
-    uint64_t ticks = end_begins();
+    uint64_t ticks = end_begins(&call);
     unsigned number = vt_context_number(ctx);
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
