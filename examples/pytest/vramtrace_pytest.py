@@ -371,7 +371,8 @@ def settle():
         if numba and numba.cudadrv.driver.driver.is_initialized:
             numba.current_context().memory_manager.deallocations.clear()
     except Exception as fault:  # a framework's trouble is not the test's
-        print(f"vramtrace: cannot empty a cache: {fault!r}", file=sys.stderr)
+        reason = " ".join(str(fault).split()) or type(fault).__name__
+        print(f"vramtrace: cannot empty a cache: {reason[:200]}", file=sys.stderr)
 
 
 def forget_failure():

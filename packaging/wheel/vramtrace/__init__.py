@@ -97,7 +97,8 @@ class phase:
     """A phase of the calling thread: `with vramtrace.phase("epoch"):`, or `@vramtrace.phase("step")` before a function.
 
     A name that repeats makes iterations: the report measures growth from one to the next. The phase also ends when an exception
-    leaves it."""
+    leaves it. Phases of a thread nest: two tasks of one event loop that wait in their phases end each other's. Before `async def`
+    or a generator it raises TypeError, because such a function returns before its body runs."""
 
     def __init__(self, name: str | bytes) -> None:
         self.name = _bytes(name)
@@ -111,6 +112,11 @@ class phase:
 
     def __call__(self, function):
         import functools
+        import inspect
+
+        if any(is_kind(function) for is_kind in (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)):
+            raise TypeError(f"vramtrace.phase: {function.__qualname__}() returns before its body runs: put `with vramtrace.phase(...):` inside, "
+                            "around what does not wait")
 
         @functools.wraps(function)
         def inside(*arguments, **named):
@@ -133,7 +139,9 @@ def live_bytes(device: int = -1) -> int:
 
     What was allocated from the driver, without managed memory and pinned host memory: what PyTorch keeps in its cache counts, too.
     0 when not traced. It walks the tracer's table: for an assertion or once per step, not for an inner loop."""
-    return _call("live_bytes", device) or 0
+    import operator
+
+    return _call("live_bytes", operator.index(device)) or 0
 
 
 def active() -> bool:

@@ -15,11 +15,14 @@ import sys
 import vramtrace
 
 MAGIC = b"vramlog\n"  # what a log begins with
+PID = slice(28, 32)  # where its header has the process's number (include/vramtrace/log_header.def)
 NOT_TRACED = """\
 vramtrace: this process is not traced, so there is no report. A process is traced from its start:
     {command}
 Without a GPU: vramtrace run --sim ..."""
-NO_LOG = "vramtrace: traced, but this process has not used CUDA yet, so there is nothing to report."
+NO_LOG = """\
+vramtrace: traced, but this process has no log: no CUDA call has succeeded yet, or the log was removed or closed. There is nothing to
+report."""
 # An iframe, because the page has styles and scripts of its own; sandboxed, because it needs nothing of the notebook. Viewers that
 # take frames away (GitHub, a notebook that is not trusted) leave the text.
 FRAME = """\
@@ -93,12 +96,15 @@ def start_command(shell) -> str:
 
 
 def own_log() -> str | None:
-    """The path of this process's log; None before its first CUDA call. After a fork its own is the later descriptor.
+    """The path of this process's log; None before its first CUDA call. Other logs may be open, too: a fork's parent's, or old ones.
 
     No file is opened to look: with any descriptor that is closed, a process loses all its POSIX locks on that file."""
     for fd in sorted(map(int, os.listdir("/proc/self/fd")), reverse=True):
         try:
-            if stat.S_ISREG(os.fstat(fd).st_mode) and os.pread(fd, len(MAGIC), 0) == MAGIC:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                continue
+            header = os.pread(fd, PID.stop, 0)
+            if header.startswith(MAGIC) and int.from_bytes(header[PID], "little") == os.getpid():
                 path = os.readlink(f"/proc/self/fd/{fd}")
                 if os.path.isfile(path):  # not one that was removed
                     return path
@@ -127,7 +133,7 @@ def ask(format, words, log) -> str:
     env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" and not name.startswith("VRAMTRACE_")}
     done = subprocess.run([find_command(), "report", f"--format={format}", *words, log], env=env, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
-    if done.returncode:
+    if done.returncode or not done.stdout:  # no status is known where the program ignores SIGCHLD
         raise ValueError(re.sub("^vramtrace: ", "", done.stderr.strip()) or f"vramtrace report: exit status {done.returncode}")
     return done.stdout
 

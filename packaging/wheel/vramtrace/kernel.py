@@ -9,6 +9,8 @@
 import argparse
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 
@@ -23,6 +25,12 @@ def main() -> int:
     parser.add_argument("--name", default="vramtrace", help="the kernel's name (vramtrace)")
     parser.add_argument("--user", action="store_true", help="for all of this user's Pythons, not for this environment alone")
     options, words = parser.parse_known_args()
+    said = subprocess.run([command(), "run", "-q", *words, "--", "true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    if said.returncode == 2:  # an option that `vramtrace run` refuses
+        parser.error(said.stderr.strip())
+    if not re.fullmatch(r"[\w.-]+", options.name, re.ASCII):
+        parser.error(f"--name: expected letters, digits, '.', '_' and '-', found {options.name!r}")
     try:
         from ipykernel.kernelspec import get_kernel_dict
         from jupyter_client.kernelspec import KernelSpecManager

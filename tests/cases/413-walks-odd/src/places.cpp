@@ -268,13 +268,13 @@ __attribute__((noinline)) void signalled(unsigned depth) {
 
 unsigned char *code;
 #ifdef __aarch64__
-constexpr unsigned with_frame[] = {0xa9bf7bfd,  /* stp x29, x30, [sp, #-16]! */
-                                   0x910003fd,  /* mov x29, sp */
-                                   0xaa0003e2,  /* mov x2, x0 */
-                                   0x2a0103e0,  /* mov w0, w1 */
-                                   0xd63f0040,  /* blr x2 */
-                                   0xa8c17bfd,  /* ldp x29, x30, [sp], #16 */
-                                   0xd65f03c0}; /* ret */
+constexpr unsigned with_frame[] = {0xa9bf7bfd,     /* stp x29, x30, [sp, #-16]! */
+                                   0x910003fd,     /* mov x29, sp */
+                                   0xaa0003e2,     /* mov x2, x0 */
+                                   0x2a0103e0,     /* mov w0, w1 */
+                                   0xd63f0040,     /* blr x2 */
+                                   0xa8c17bfd,     /* ldp x29, x30, [sp], #16 */
+                                   0xd65f03c0};    /* ret */
 constexpr unsigned without_frame[] = {0xf81d0ffe,  /* str x30, [sp, #-48]! */
                                       0xaa0003e2,  /* mov x2, x0 */
                                       0x2a0103e0,  /* mov w0, w1 */
