@@ -49,7 +49,9 @@ void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
                : found;
 }
 
+/* Before it as well: another thread may load and run other code at the same addresses before this one returns. */
 VT_EXPORT int dlclose(void *handle) {
+    vt_stack_modules_changed();
     int result = vt_libc_dlclose(handle);
     vt_stack_modules_changed();
     return result;
