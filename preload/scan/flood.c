@@ -292,8 +292,10 @@ static void look_through_part(struct flood *f, const struct vt_span *s, struct v
 /* Scans the resident pages of a large piece. */
 static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     struct vt_scan *scan = f->scan;
-    if (end - start > NOT_MEMORY)
+    if (end - start > NOT_MEMORY) {
+        scan->in_doubt |= s->pointed;
         return;
+    }
     piece_of(f, s, start, end);
     for (uintptr_t at = start, window; at < end; at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;

@@ -235,6 +235,14 @@ NOINLINE static void in_mapping(void) {
     mapped[1000] = allocate();
 }
 
+/* Larger than what is searched. */
+NOINLINE static void in_vast_mapping(void) {
+    mapped = (CUdeviceptr *)mmap(NULL, (size_t)2 << 40, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    EXPECT(mapped != MAP_FAILED);
+    mapped[1000] = allocate();
+}
+
 NOINLINE static void in_shared_mapping(void) {
     mapped = (CUdeviceptr *)mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                                  -1, 0);
@@ -443,6 +451,7 @@ static const struct {
     {"in_linked_tree", in_linked_tree},
     {"in_mapping", in_mapping},
     {"in_shared_mapping", in_shared_mapping},
+    {"in_vast_mapping", in_vast_mapping},
     {"in_large_heap", in_large_heap},
     {"in_digits", in_digits},
     {"freed_at_exit", freed_at_exit},
