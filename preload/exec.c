@@ -71,14 +71,15 @@ static size_t count(va_list list) {
     return n;
 }
 
-static void gather(char **argv, const char *first, size_t n, va_list list) {
+/* `list` by its address: on AArch64 a va_list that is passed is a copy. */
+static void gather(char **argv, const char *first, size_t n, va_list *list) {
     __extension__ union {
         const char *in;
         char *out;
     } u = {.in = first};
     argv[0] = u.out;
     for (size_t i = 1; i <= n; i++)
-        argv[i] = va_arg(list, char *);
+        argv[i] = va_arg(*list, char *);
 }
 
 /* Declares argv[] from the variadic arguments after `arg`; `list` ends just after the NULL. */
@@ -89,7 +90,7 @@ static void gather(char **argv, const char *first, size_t n, va_list list) {
     size_t n = arg ? count(counting) : 0;                                                          \
     va_end(counting);                                                                              \
     char *argv[n + 1];                                                                             \
-    gather(argv, arg, n, list)
+    gather(argv, arg, n, &list)
 
 VT_EXPORT int execl(const char *path, const char *arg, ...) {
     GATHER(arg);
