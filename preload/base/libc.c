@@ -118,7 +118,11 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
     int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *) =
         __extension__(int (*)(int (*)(struct dl_phdr_info *, size_t, void *), void *))
             real_of(EACH_OBJECT);
-    return real ? real(visit, data) : -1;
+    uint64_t held =
+        vt_sys_hold_signals(); /* or a handler's fork has a child that waits for the loader's lock for ever */
+    int result = real ? real(visit, data) : -1;
+    vt_sys_let_signals(held);
+    return result;
 }
 
 void *vt_libc_end(enum vt_libc_end function) {

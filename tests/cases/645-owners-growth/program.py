@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Grows, so that children look for its owners, and does what could disturb them, or be disturbed."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -71,7 +70,7 @@ def main():
     elif how == "subprocess":
         print([subprocess.run(["true"], check=False).returncode for _ in range(5)], children())
     elif how == "killed-child":
-        for line in open("/proc/self/task/%d/children" % ctypes.CDLL(None).syscall(186)).read().split():
+        for line in open("/proc/self/task/%d/children" % threading.get_native_id()).read().split():
             os.kill(int(line), signal.SIGKILL)
         print(children(), len(grow()))
     elif how == "sleep":
