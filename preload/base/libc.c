@@ -8,6 +8,7 @@
 #include "atomic.h"
 #include "elf.h"
 #include "preload.h"
+#include "sys.h"
 
 #include <dlfcn.h>
 #include <link.h>

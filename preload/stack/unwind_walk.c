@@ -182,8 +182,7 @@ static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uint
     return address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
-/* The word above which a rule expects the caller was not taken: it may be on another stack, where libunwind finds it, but where it
- * cannot be read, libunwind would fault. The stack ends here then, for this time. */
+/* A word that a rule names is not in what was read: libunwind finds it on another stack, but faults if it cannot be read. */
 static enum went not_there(struct vt_walk *w, uintptr_t word) {
     w->once = true;
     return vt_get(&vt_sys_sealed) || is_page(word & ~(PAGE - 1)) ? UNKNOWN : OUTERMOST;
