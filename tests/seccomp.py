@@ -8,6 +8,9 @@ import socket
 import struct
 
 ERROR, KILL, NOTIFY, ALLOW = 0x00050001, 0x80000000, 0x7FC00000, 0x7FFF0000  # what seccomp's filters answer
+# Numbers of system calls (the kernel's unistd.h, of x86-64 and of AArch64).
+CLONE, PRCTL, CLOSE_RANGE, FALLOCATE, SETPRIORITY, SECCOMP = (220, 167, 436, 47, 140, 277) if os.uname().machine == "aarch64" else (
+    56, 157, 436, 285, 141, 317)
 
 
 def on_call(number, answer, first=0, tell=None):
@@ -21,7 +24,7 @@ def on_call(number, answer, first=0, tell=None):
         code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *word) for word in words))
         program = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(words), ctypes.addressof(code)))
         libc = ctypes.CDLL(None, use_errno=True)
-        listener = libc.prctl(38, 1, 0, 0, 0) or libc.syscall(317, 1, 8 if answer == NOTIFY else 0, program)
+        listener = libc.prctl(38, 1, 0, 0, 0) or libc.syscall(SECCOMP, 1, 8 if answer == NOTIFY else 0, program)
         if listener < 0:
             os._exit(77)
         if tell:
