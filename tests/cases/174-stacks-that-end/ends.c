@@ -50,12 +50,15 @@ __attribute__((noinline)) void on_stack(char *top, void (*function)(void)) {
 }
 
 /* void code(void (*function)(void), void *frame_pointer) */
-extern char code[], code_end[];
+extern char code[],
+    code_end[]; /* global: else both have one entry of the table of addresses on AArch64 */
 #ifdef __aarch64__
-__asm__("code: stp x29, x30, [sp, #-16]!\n\tmov x29, x1\n\tblr x0\n\tldp x29, x30, [sp], "
+__asm__(".globl code, code_end\n\tcode: stp x29, x30, [sp, #-16]!\n\tmov x29, x1\n\tblr x0\n\tldp "
+        "x29, x30, [sp], "
         "#16\n\tret\ncode_end:");
 #else
-__asm__("code: push %rbp\n\tmov %rsi, %rbp\n\tcall *%rdi\n\tpop %rbp\n\tret\ncode_end:");
+__asm__(".globl code, code_end\n\tcode: push %rbp\n\tmov %rsi, %rbp\n\tcall *%rdi\n\tpop "
+        "%rbp\n\tret\ncode_end:");
 #endif
 
 static void (*copied)(void (*)(void), void *);
