@@ -173,7 +173,7 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     for (uint32_t i = 0; i < p->phase_count && !first; i++)
         if (p->phases[i].name == g->per)
             first = &p->phases[i];
-    for (uint32_t i = 0; first && &p->phases[i] < first; i++) {
+    for (uint32_t i = 0; first && !p->phase_sum_count && &p->phases[i] < first; i++) {
         const struct vt_phase *outer = &p->phases[i];
         if (outer->mark || outer->thread != first->thread || outer->end < first->end)
             continue;

@@ -416,8 +416,7 @@ struct vt_process {
     struct vt_failed *failed; /* by their first time */
     uint32_t failed_count;
     uint64_t failed_in_all; /* allocations, also at places beyond those that the model keeps */
-    bool
-        nothing_allocated; /* some failed so, and none succeeded, on any device: from the start, and no event is missing */
+    bool nothing_allocated; /* some failed so, none succeeded, and no event is missing */
     struct vt_variable *variables;
     uint32_t variable_count;
     struct vt_object_life *objects;

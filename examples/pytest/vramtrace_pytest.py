@@ -371,8 +371,7 @@ def settle():
         if numba and numba.cudadrv.driver.driver.is_initialized:
             numba.current_context().memory_manager.deallocations.clear()
     except Exception as fault:  # a framework's trouble is not the test's
-        reason = " ".join(str(fault).split()) or type(fault).__name__
-        print(f"vramtrace: cannot empty a cache: {reason[:200]}", file=sys.stderr)
+        print("vramtrace: cannot empty a cache:", " ".join(repr(fault).replace("\\n", " ").split())[:200], file=sys.stderr)
 
 
 def forget_failure():

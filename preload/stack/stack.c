@@ -173,8 +173,8 @@ bool vt_stack_in_exit(const struct vt_caller *caller) {
     void *frames[64];
     bool again;
     if (vt_tls.thread && !vt_tls.busy) {
-        vt_tls.busy =
-            (uintptr_t)__builtin_frame_address(0); /* no signal's handler walks meanwhile */
+        /* no signal's handler walks meanwhile */
+        vt_tls.busy = (uintptr_t)__builtin_frame_address(0);
         const struct vt_walk *w =
             vt_unwind_walk(&kept_of(vt_tls.thread)->walks, caller, VT_DEPTH_MAX, &again);
         bool inside = w && vt_process_in_exit((void *const *)w->address, w->n);

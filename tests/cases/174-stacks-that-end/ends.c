@@ -49,17 +49,17 @@ __attribute__((noinline)) void on_stack(char *top, void (*function)(void)) {
 #endif
 }
 
-/* void code(void (*function)(void), void *frame_pointer) */
-extern char code[],
-    code_end[]; /* global: else both have one entry of the table of addresses on AArch64 */
+/* void code(void (*function)(void), void *frame_pointer)
+ * Global labels: of local ones AArch64's linker makes one entry in the table of addresses. */
+extern char code[], code_end[];
+__asm__(".globl code, code_end\n"
 #ifdef __aarch64__
-__asm__(".globl code, code_end\n\tcode: stp x29, x30, [sp, #-16]!\n\tmov x29, x1\n\tblr x0\n\tldp "
-        "x29, x30, [sp], "
-        "#16\n\tret\ncode_end:");
+        "code: stp x29, x30, [sp, #-16]!\n mov x29, x1\n blr x0\n"
+        "ldp x29, x30, [sp], #16\n ret\n"
 #else
-__asm__(".globl code, code_end\n\tcode: push %rbp\n\tmov %rsi, %rbp\n\tcall *%rdi\n\tpop "
-        "%rbp\n\tret\ncode_end:");
+        "code: push %rbp\n mov %rsi, %rbp\n call *%rdi\n pop %rbp\n ret\n"
 #endif
+        "code_end:");
 
 static void (*copied)(void (*)(void), void *);
 

@@ -5,8 +5,8 @@
 int cudaMallocAsync(void **pointer, size_t size, void *stream);
 int cudaFreeAsync(void *pointer, void *stream);
 
-static void **
-    answers; /* not in a register: another machine's compiler would use it for something else at the end */
+/* Not in a register, which another machine's compiler uses for something else at the end. */
+static void **answers;
 
 int main(int argc, char **argv) {
     leaking = argc > 1 && !strcmp(argv[1], "leak");

@@ -45,8 +45,8 @@ static void compare(struct vt_elf_symbols *s, Dwfl_Module *module, GElf_Addr at,
         dwfl_module_addrinfo(module, at, &expected_offset, &expected_sym, NULL, NULL, NULL);
     if (expected && !expected_sym.st_size && !is_code(module, &expected_sym, at))
         return;
-    if (expected &&
-        *expected == '$') /* AArch64's marks of where code and data begin, which name nothing */
+    /* AArch64's marks of where code and data begin name nothing */
+    if (expected && *expected == '$')
         return;
     c->names += expected != NULL;
     /* a local symbol in a global one is the better answer: libdw looks at it only where that is all */
