@@ -201,37 +201,27 @@ VT_EXPORT CUresult cuCtxDetach(CUcontext ctx) {
     return result;
 }
 
-VT_EXPORT CUresult cuCtxPushCurrent(CUcontext ctx) {
-    VT_ENTER_DRIVER(cuCtxPushCurrent);
-    CUresult result = real(ctx);
-    if (result == CUDA_SUCCESS)
-        vt_context_push(ctx);
-    return result;
-}
+#define PUSH(name)                                                                                 \
+    VT_EXPORT CUresult name(CUcontext ctx) {                                                       \
+        VT_ENTER_DRIVER(name);                                                                     \
+        CUresult result = real(ctx);                                                               \
+        if (result == CUDA_SUCCESS)                                                                \
+            vt_context_push(ctx);                                                                  \
+        return result;                                                                             \
+    }
+PUSH(cuCtxPushCurrent)
+PUSH(cuCtxPushCurrent_v2)
 
-VT_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
-    VT_ENTER_DRIVER(cuCtxPushCurrent_v2);
-    CUresult result = real(ctx);
-    if (result == CUDA_SUCCESS)
-        vt_context_push(ctx);
-    return result;
-}
-
-VT_EXPORT CUresult cuCtxPopCurrent(CUcontext *pctx) {
-    VT_ENTER_DRIVER(cuCtxPopCurrent);
-    CUresult result = real(pctx);
-    if (result == CUDA_SUCCESS)
-        vt_context_pop();
-    return result;
-}
-
-VT_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *pctx) {
-    VT_ENTER_DRIVER(cuCtxPopCurrent_v2);
-    CUresult result = real(pctx);
-    if (result == CUDA_SUCCESS)
-        vt_context_pop();
-    return result;
-}
+#define POP(name)                                                                                  \
+    VT_EXPORT CUresult name(CUcontext *pctx) {                                                     \
+        VT_ENTER_DRIVER(name);                                                                     \
+        CUresult result = real(pctx);                                                              \
+        if (result == CUDA_SUCCESS)                                                                \
+            vt_context_pop();                                                                      \
+        return result;                                                                             \
+    }
+POP(cuCtxPopCurrent)
+POP(cuCtxPopCurrent_v2)
 
 VT_EXPORT CUresult cuCtxSetCurrent(CUcontext ctx) {
     VT_ENTER_DRIVER(cuCtxSetCurrent);

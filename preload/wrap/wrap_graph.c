@@ -106,21 +106,15 @@ static CUresult made(const struct vt_call *call, CUresult result, const CUgraphE
     return vt_object_made(call, result, VT_OBJECT_GRAPH, exec);
 }
 
-VT_EXPORT CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
-                                      CUgraphNode *phErrorNode, char *logBuffer,
-                                      size_t bufferSize) {
-    VT_ENTER_DRIVER(cuGraphInstantiate);
-    return made(&call, real(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize), phGraphExec,
-                hGraph);
-}
-
-VT_EXPORT CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph,
-                                         CUgraphNode *phErrorNode, char *logBuffer,
-                                         size_t bufferSize) {
-    VT_ENTER_DRIVER(cuGraphInstantiate_v2);
-    return made(&call, real(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize), phGraphExec,
-                hGraph);
-}
+#define INSTANTIATE(name)                                                                          \
+    VT_EXPORT CUresult name(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,    \
+                            char *logBuffer, size_t bufferSize) {                                  \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return made(&call, real(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize),          \
+                    phGraphExec, hGraph);                                                          \
+    }
+INSTANTIATE(cuGraphInstantiate)
+INSTANTIATE(cuGraphInstantiate_v2)
 
 VT_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
                                                unsigned long long flags) {
@@ -213,14 +207,11 @@ static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExe
     return result;
 }
 
-VT_EXPORT CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
-    VT_ENTER_DRIVER(cuGraphLaunch);
-    return vt_get(&vt_graph_any) ? launched(&call, real, hGraph, hStream)
-                                 : counted(real(hGraph, hStream));
-}
-
-VT_EXPORT CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
-    VT_ENTER_DRIVER(cuGraphLaunch_ptsz);
-    return vt_get(&vt_graph_any) ? launched(&call, real, hGraphExec, hStream)
-                                 : counted(real(hGraphExec, hStream));
-}
+#define LAUNCH(name)                                                                               \
+    VT_EXPORT CUresult name(CUgraphExec hGraph, CUstream hStream) {                                \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return vt_get(&vt_graph_any) ? launched(&call, real, hGraph, hStream)                      \
+                                     : counted(real(hGraph, hStream));                             \
+    }
+LAUNCH(cuGraphLaunch)
+LAUNCH(cuGraphLaunch_ptsz)

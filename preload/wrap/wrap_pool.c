@@ -52,43 +52,32 @@ static CUresult allocated(const struct vt_call *call, CUresult result, const CUd
     return vt_ask_allocated(call, result, what);
 }
 
-VT_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    VT_ENTER_DRIVER(cuMemAllocAsync);
-    struct vt_live what = described(NULL, hStream, bytesize);
-    if (captured(hStream, false))
-        return to_graph(&call, real(dptr, bytesize, hStream), dptr, hStream, false, what);
-    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
-    return allocated(&call, real(dptr, bytesize, hStream), dptr, what);
-}
+#define ALLOC_ASYNC(name, per_thread)                                                              \
+    VT_EXPORT CUresult name(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {                \
+        VT_ENTER_DRIVER(name);                                                                     \
+        struct vt_live what = described(NULL, hStream, bytesize);                                  \
+        if (captured(hStream, per_thread))                                                         \
+            return to_graph(&call, real(dptr, bytesize, hStream), dptr, hStream, per_thread,       \
+                            what);                                                                 \
+        VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);                                         \
+        return allocated(&call, real(dptr, bytesize, hStream), dptr, what);                        \
+    }
+ALLOC_ASYNC(cuMemAllocAsync, false)
+ALLOC_ASYNC(cuMemAllocAsync_ptsz, true)
 
-VT_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    VT_ENTER_DRIVER(cuMemAllocAsync_ptsz);
-    struct vt_live what = described(NULL, hStream, bytesize);
-    if (captured(hStream, true))
-        return to_graph(&call, real(dptr, bytesize, hStream), dptr, hStream, true, what);
-    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
-    return allocated(&call, real(dptr, bytesize, hStream), dptr, what);
-}
-
-VT_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                           CUstream hStream) {
-    VT_ENTER_DRIVER(cuMemAllocFromPoolAsync);
-    struct vt_live what = described(&pool, hStream, bytesize);
-    if (captured(hStream, false))
-        return to_graph(&call, real(dptr, bytesize, pool, hStream), dptr, hStream, false, what);
-    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
-    return allocated(&call, real(dptr, bytesize, pool, hStream), dptr, what);
-}
-
-VT_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize,
-                                                CUmemoryPool pool, CUstream hStream) {
-    VT_ENTER_DRIVER(cuMemAllocFromPoolAsync_ptsz);
-    struct vt_live what = described(&pool, hStream, bytesize);
-    if (captured(hStream, true))
-        return to_graph(&call, real(dptr, bytesize, pool, hStream), dptr, hStream, true, what);
-    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
-    return allocated(&call, real(dptr, bytesize, pool, hStream), dptr, what);
-}
+#define ALLOC_FROM_POOL_ASYNC(name, per_thread)                                                    \
+    VT_EXPORT CUresult name(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,                 \
+                            CUstream hStream) {                                                    \
+        VT_ENTER_DRIVER(name);                                                                     \
+        struct vt_live what = described(&pool, hStream, bytesize);                                 \
+        if (captured(hStream, per_thread))                                                         \
+            return to_graph(&call, real(dptr, bytesize, pool, hStream), dptr, hStream, per_thread, \
+                            what);                                                                 \
+        VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);                                         \
+        return allocated(&call, real(dptr, bytesize, pool, hStream), dptr, what);                  \
+    }
+ALLOC_FROM_POOL_ASYNC(cuMemAllocFromPoolAsync, false)
+ALLOC_FROM_POOL_ASYNC(cuMemAllocFromPoolAsync_ptsz, true)
 
 static CUresult freed(const struct vt_call *call, CUresult (*real)(CUdeviceptr, CUstream),
                       CUdeviceptr dptr, CUstream stream, bool per_thread) {

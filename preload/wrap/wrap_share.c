@@ -40,30 +40,20 @@ static CUresult mapped_or_unmapped(const struct vt_call *call, CUresult result, 
     return result;
 }
 
-VT_EXPORT CUresult cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources,
-                                          CUstream hStream) {
-    VT_ENTER_DRIVER(cuGraphicsMapResources);
-    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count,
-                              resources);
-}
+#define MAP(name)                                                                                  \
+    VT_EXPORT CUresult name(unsigned int count, CUgraphicsResource *resources, CUstream hStream) { \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count, \
+                                  resources);                                                      \
+    }
+MAP(cuGraphicsMapResources)
+MAP(cuGraphicsMapResources_ptsz)
 
-VT_EXPORT CUresult cuGraphicsMapResources_ptsz(unsigned int count, CUgraphicsResource *resources,
-                                               CUstream hStream) {
-    VT_ENTER_DRIVER(cuGraphicsMapResources_ptsz);
-    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count,
-                              resources);
-}
-
-VT_EXPORT CUresult cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources,
-                                            CUstream hStream) {
-    VT_ENTER_DRIVER(cuGraphicsUnmapResources);
-    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count,
-                              resources);
-}
-
-VT_EXPORT CUresult cuGraphicsUnmapResources_ptsz(unsigned int count, CUgraphicsResource *resources,
-                                                 CUstream hStream) {
-    VT_ENTER_DRIVER(cuGraphicsUnmapResources_ptsz);
-    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count,
-                              resources);
-}
+#define UNMAP(name)                                                                                \
+    VT_EXPORT CUresult name(unsigned int count, CUgraphicsResource *resources, CUstream hStream) { \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED,      \
+                                  count, resources);                                               \
+    }
+UNMAP(cuGraphicsUnmapResources)
+UNMAP(cuGraphicsUnmapResources_ptsz)

@@ -72,34 +72,24 @@ VT_EXPORT CUresult cuStreamBeginCapture_ptsz(CUstream hStream) {
     return begun(real(hStream), hStream, true, NULL);
 }
 
-VT_EXPORT CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
-    VT_ENTER_DRIVER(cuStreamBeginCapture_v2);
-    return begun(real(hStream, mode), hStream, false, NULL);
-}
+#define CAPTURE(name, per_thread)                                                                  \
+    VT_EXPORT CUresult name(CUstream hStream, CUstreamCaptureMode mode) {                          \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return begun(real(hStream, mode), hStream, per_thread, NULL);                              \
+    }
+CAPTURE(cuStreamBeginCapture_v2, false)
+CAPTURE(cuStreamBeginCapture_v2_ptsz, true)
 
-VT_EXPORT CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) {
-    VT_ENTER_DRIVER(cuStreamBeginCapture_v2_ptsz);
-    return begun(real(hStream, mode), hStream, true, NULL);
-}
-
-VT_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
-                                               const CUgraphNode *dependencies,
-                                               const CUgraphEdgeData *dependencyData,
-                                               size_t numDependencies, CUstreamCaptureMode mode) {
-    VT_ENTER_DRIVER(cuStreamBeginCaptureToGraph);
-    return begun(real(hStream, hGraph, dependencies, dependencyData, numDependencies, mode),
-                 hStream, false, hGraph);
-}
-
-VT_EXPORT CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph,
-                                                    const CUgraphNode *dependencies,
-                                                    const CUgraphEdgeData *dependencyData,
-                                                    size_t numDependencies,
-                                                    CUstreamCaptureMode mode) {
-    VT_ENTER_DRIVER(cuStreamBeginCaptureToGraph_ptsz);
-    return begun(real(hStream, hGraph, dependencies, dependencyData, numDependencies, mode),
-                 hStream, true, hGraph);
-}
+#define CAPTURE_TO_GRAPH(name, per_thread)                                                         \
+    VT_EXPORT CUresult name(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,     \
+                            const CUgraphEdgeData *dependencyData, size_t numDependencies,         \
+                            CUstreamCaptureMode mode) {                                            \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return begun(real(hStream, hGraph, dependencies, dependencyData, numDependencies, mode),   \
+                     hStream, per_thread, hGraph);                                                 \
+    }
+CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph, false)
+CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz, true)
 
 /* A failed end ends the capture too, unless this call had no right to end it. */
 static CUresult ended(CUresult result, CUstream stream, bool per_thread, const CUgraph *graph) {
@@ -138,18 +128,14 @@ VT_EXPORT CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
     return recorded(real(hEvent, hStream), hEvent, hStream, true);
 }
 
-VT_EXPORT CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
-    VT_ENTER_DRIVER(cuEventRecordWithFlags);
-    CUresult result = real(hEvent, hStream, flags);
-    return flags & EXTERNAL ? result : recorded(result, hEvent, hStream, false);
-}
-
-VT_EXPORT CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream,
-                                               unsigned int flags) {
-    VT_ENTER_DRIVER(cuEventRecordWithFlags_ptsz);
-    CUresult result = real(hEvent, hStream, flags);
-    return flags & EXTERNAL ? result : recorded(result, hEvent, hStream, true);
-}
+#define RECORD_WITH_FLAGS(name, per_thread)                                                        \
+    VT_EXPORT CUresult name(CUevent hEvent, CUstream hStream, unsigned int flags) {                \
+        VT_ENTER_DRIVER(name);                                                                     \
+        CUresult result = real(hEvent, hStream, flags);                                            \
+        return flags & EXTERNAL ? result : recorded(result, hEvent, hStream, per_thread);          \
+    }
+RECORD_WITH_FLAGS(cuEventRecordWithFlags, false)
+RECORD_WITH_FLAGS(cuEventRecordWithFlags_ptsz, true)
 
 static CUresult waited(CUresult result, CUstream stream, bool per_thread, CUevent event,
                        unsigned flags) {
