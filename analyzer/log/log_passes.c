@@ -47,6 +47,7 @@ struct vt_log_passes {
     uint64_t newest;
     uint64_t oldest_entered; /* smallest entered_at of this pass; a record of that time may come */
     uint64_t snapshot, waits_since; /* the announced snapshot, and when it was first seen; ns */
+    size_t announced;               /* of the last pass: threads that have announced an event ... */
     bool in_flight;                 /* ... and has not come from a thread that was killed */
 };
 
@@ -217,7 +218,7 @@ static void skip_records(struct passage *p, uint8_t *record) {
 }
 
 /* A chunk's records end at a word of zeros, and behind it is nothing but what a thread had begun to
- * write. */
+ * write; one that is finished had no room for another. */
 static bool goes_on_after(const uint8_t *chunk, uint32_t end, uint32_t have) {
     for (uint32_t i = end + VT_RECORD_MAX_BYTES; i < have; i++)
         if (chunk[i])
@@ -233,11 +234,17 @@ static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *f
     struct vt_chunk_header head = {0};
     uint64_t at = (uint64_t)number * VT_CHUNK_BYTES;
     memcpy(&head, file, have < sizeof head ? 0 : sizeof head);
-    if (head.magic == 0)
+    bool unwritten =
+        head.magic == 0 && (log->running || head.number || !goes_on_after(file, 0, have));
+    if (unwritten)
         return CHUNK_OPEN;
     if (head.magic != VT_CHUNK_MAGIC) {
         if (head.magic != VT_SLOTS_MAGIC)
             note_damage(log, at, "a chunk's magic", head.magic);
+        return CHUNK_OTHER;
+    }
+    if (head.number != number) {
+        note_damage(log, at, "a chunk's number", head.number);
         return CHUNK_OTHER;
     }
     take_announced(passes, head.tid, head.entered_at);
@@ -257,7 +264,9 @@ static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *f
         passes->newest = p.span.last_ticks;
     if (p.span.count && p.span.last_ticks > writer->newest)
         writer->newest = p.span.last_ticks;
-    if (!p.records.what && !log->running && goes_on_after(file, p.records.offset, have))
+    if (!p.records.what && !log->running &&
+        (goes_on_after(file, p.records.offset, have) ||
+         (vt_chunk_is_finished(&head) && p.records.offset + VT_RECORD_MAX_BYTES + 8 < have)))
         p.records.what = "the first word of a record";
     if (p.records.what) {
         uint64_t found;
@@ -424,8 +433,10 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     if (!error)
         error = take_new(log, bytes, record, message);
     passes->in_flight = false;
+    passes->announced = 0;
     for (size_t i = 0; i < passes->writer_count; i++) {
         struct writer *w = &passes->writers[i];
+        passes->announced += w->entered != 0;
         passes->in_flight |= w->entered && w->entered >= w->newest;
         if (!log->running)
             date_waiting(log, w, w->entered > w->newest ? w->entered : w->newest);
@@ -433,9 +444,16 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     return error;
 }
 
+void vt_log_lose_chunk(struct vt_log *log, uint32_t number) {
+    struct chunk_read *chunk = &log->passes->chunks[number];
+    if (chunk->state != CHUNK_OTHER)
+        note_damage(log, (uint64_t)number * VT_CHUNK_BYTES, "a chunk's magic", 0);
+    chunk->state = CHUNK_OTHER;
+}
+
 struct vt_log_passed vt_log_passed(const struct vt_log *log) {
     const struct vt_log_passes *p = log->passes;
-    return (struct vt_log_passed){p->newest, p->oldest_entered, p->in_flight};
+    return (struct vt_log_passed){p->newest, p->oldest_entered, p->announced, p->in_flight};
 }
 
 /* --- saving and loading --- */

@@ -264,6 +264,32 @@ static int read_live_list(struct vt_log *log, struct vt_string *message) {
     return error;
 }
 
+/* Chunks of zeroes before one that has records: a thread may have died between its number and its chunk, and has announced an
+ * event then. What is more than that is lost. If space was refused, a thread waits for it with its number, and of
+ * a log that is written in blocks, chunks come late. */
+static int find_lost_chunks(struct vt_log *log, struct vt_string *message) {
+    struct vt_chunk_header head;
+    VT_SCOPED uint32_t *zeroes = NULL;
+    size_t count = 0, room = 0;
+    uint32_t taken = 0, got;
+    int error = 0;
+    for (size_t i = 0; i < log->chunk_count; i++)
+        if (log->chunks[i].number > taken)
+            taken = log->chunks[i].number;
+    for (unsigned i = 0; i < VT_DROP_REASONS; i++)
+        if (log->header.dropped[i] || log->header.flags & VT_FLAG_BUFFERED)
+            taken = 0;
+    for (uint32_t i = 1; i < taken && !error; i++) {
+        error = vt_log_read_at(log->fd, log->path, &head, sizeof head, (uint64_t)i * VT_CHUNK_BYTES,
+                               &got, message);
+        if (!error && !head.magic && !head.number)
+            *VT_ADD(zeroes, count, room) = i;
+    }
+    for (size_t i = 0; count > vt_log_passed(log).announced && i < count; i++)
+        vt_log_lose_chunk(log, zeroes[i]);
+    return error;
+}
+
 /* What follows from all that was read so far. */
 static void settle(struct vt_log *log, uint64_t sampled) {
     struct vt_log_passed passed = vt_log_passed(log);
@@ -304,6 +330,8 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
     }
     if (!error)
         error = vt_log_pass(log, message);
+    if (!error && !log->running)
+        error = find_lost_chunks(log, message);
     if (!error)
         error = read_live_list(log, message);
     if (!error)

@@ -40,6 +40,88 @@ static void zeros_where_records_go_on(void **state) {
     maker_free(&m);
 }
 
+static void expect_damage(const struct vt_maker *m, size_t offset, const char *what) {
+    struct vt_log log;
+    struct vt_string message = {0};
+    assert_int_equal(maker_save((struct vt_maker *)m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(log.damage_count, what != NULL);
+    if (what) {
+        assert_int_equal(log.damage[0].offset, offset);
+        assert_string_equal(log.damage[0].what, what);
+    }
+    vt_log_close(&log);
+}
+
+static struct vt_chunk_header *header_of(struct vt_maker *m, unsigned chunk) {
+    return (struct vt_chunk_header *)(m->bytes + (size_t)chunk * VT_CHUNK_BYTES);
+}
+
+static void three_chunks(struct vt_maker *m) {
+    maker_start(m);
+    for (unsigned thread = 0; thread < 3; thread++)
+        for (unsigned i = 0; i < 1500; i++)
+            maker_alloc(m, thread, 0, 1, 2, 0, 0, (thread + 1) * 0x7000000 + 0x1000 * i, 64, 1);
+}
+
+static void a_page_instead_of_a_header(void **state) {
+    (void)state;
+    struct vt_maker m;
+    three_chunks(&m);
+    expect_damage(&m, 0, NULL);
+    memset(header_of(&m, 2), 0, 4096);
+    expect_damage(&m, 2 * VT_CHUNK_BYTES, "a chunk's magic");
+    maker_unended(&m);
+    expect_damage(&m, 2 * VT_CHUNK_BYTES, "a chunk's magic");
+    maker_free(&m);
+}
+
+/* A thread may have been killed before it took its chunk, then it had announced an event; or wait for space. */
+static void a_chunk_of_zeroes(void **state) {
+    (void)state;
+    const struct {
+        uint32_t announced, flags, dropped;
+        bool lost;
+    } rows[] = {
+        {0, 0, 0, true}, {1, 0, 0, false}, {0, VT_FLAG_BUFFERED, 0, false}, {0, 0, 1, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vt_maker m;
+        three_chunks(&m);
+        size_t slot = maker_slot(&m, 0);
+        ((struct vt_log_slot *)(m.bytes + slot))->entered_at = rows[i].announced * 7;
+        memset(header_of(&m, 1), 0, VT_CHUNK_BYTES);
+        maker_header(&m)->flags |= rows[i].flags;
+        maker_header(&m)->dropped[VT_DROP_LOG_FULL] = rows[i].dropped;
+        expect_damage(&m, VT_CHUNK_BYTES, rows[i].lost ? "a chunk's magic" : NULL);
+        header_of(&m, 1)->number = 1; /* it had space, and was for the end */
+        expect_damage(&m, 0, NULL);
+        maker_free(&m);
+    }
+}
+
+static void a_chunk_in_another_ones_place(void **state) {
+    (void)state;
+    struct vt_maker m;
+    three_chunks(&m);
+    memcpy(header_of(&m, 2), header_of(&m, 1), VT_CHUNK_BYTES);
+    expect_damage(&m, 2 * VT_CHUNK_BYTES, "a chunk's number");
+    maker_free(&m);
+}
+
+/* What was finished is full. */
+static void zeroes_at_the_end_of_a_full_chunk(void **state) {
+    (void)state;
+    struct vt_maker m;
+    maker_start(&m);
+    for (unsigned i = 0; i < 3000; i++)
+        maker_alloc(&m, 0, 0, 1, 2, 0, 0, 0x7000000 + 0x1000 * i, 64, 1);
+    memset((char *)header_of(&m, 1) + 32768, 0, 32768);
+    expect_damage(&m, 0, NULL);
+    header_of(&m, 1)->finished = 1;
+    expect_damage(&m, VT_CHUNK_BYTES + 32768, "the first word of a record");
+    maker_free(&m);
+}
+
 /* A chunk may end between a stack and its event, wherever the records before it happen to end; other
  * threads' chunks come between. The stack lies in the module that was mapped at the event's time. */
 static void stacks_at_the_end_of_a_chunk(void **state) {
@@ -101,6 +183,10 @@ static void stacks_of_who_took_a_chunk_over(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeros_where_records_go_on),
+        cmocka_unit_test(a_page_instead_of_a_header),
+        cmocka_unit_test(a_chunk_of_zeroes),
+        cmocka_unit_test(a_chunk_in_another_ones_place),
+        cmocka_unit_test(zeroes_at_the_end_of_a_full_chunk),
         cmocka_unit_test(stacks_at_the_end_of_a_chunk),
         cmocka_unit_test(stacks_of_who_took_a_chunk_over),
     };
