@@ -19,14 +19,22 @@
 
 struct scan {
     struct vt_thread *thread;
-    uint64_t ticks;  /* before the current event's stamp, because its stack lies in these modules */
-    bool first, all; /* all: there was room for each */
+    const uintptr_t *frames; /* of the current event's stack */
+    size_t n;
+    uint64_t entered, now; /* before that event's stamp, and after it */
+    bool first;
 };
 
-static uint64_t
-    known[KNOWN_MAX]; /* hashes of the written modules, open addressing; under the try-lock */
+/* A module that was written, and since when it is known to be there. */
+struct known {
+    uint64_t hash, ticks;
+};
+
+/* Under the loader's lock: */
+static struct known known[KNOWN_MAX]; /* open addressing */
 static unsigned long long seen_adds, seen_subs;
-static uint32_t scanning; /* atomic: a try-lock */
+static uint64_t newest; /* the largest of these ticks */
+static bool all;        /* there was room for each */
 
 /* Finds the GNU build id in the object's notes. Returns its length; 0: none. */
 static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char **id) {
@@ -59,20 +67,28 @@ static uint64_t hash_of(uint64_t start, uint64_t end, const char *path) {
 
 /* The place of a hash among those that were written, or the free one where it belongs. NULL: the table
  * is full. */
-static uint64_t *place_of(uint64_t hash) {
+static struct known *place_of(uint64_t hash) {
     for (uint32_t i = 0; i < 64; i++) {
-        uint64_t *slot = &known[((hash >> 20) + i) & (KNOWN_MAX - 1)];
-        if (!*slot || *slot == hash)
+        struct known *slot = &known[((hash >> 20) + i) & (KNOWN_MAX - 1)];
+        if (!slot->hash || slot->hash == hash)
             return slot;
     }
     return NULL;
 }
 
+/* One that the event's stack lies in was there at the event. Any other is there now, and another one may have been there before. */
+static uint64_t there_since(const struct scan *scan, const struct vt_elf *e) {
+    for (size_t i = 0; i < scan->n; i++)
+        if (scan->frames[i] - e->start < e->end - e->start)
+            return scan->entered;
+    return scan->now;
+}
+
 /* False: there is no room. */
-static bool write_module(struct scan *scan, const struct vt_elf *e, const char *path,
-                         const unsigned char *id, uint32_t id_bytes) {
+static bool write_module(struct scan *scan, const struct vt_elf *e, uint64_t ticks,
+                         const char *path, const unsigned char *id, uint32_t id_bytes) {
     const struct vt_rec_module r = {.word = VT_REC_MODULE,
-                                    .ticks = scan->ticks,
+                                    .ticks = ticks,
                                     .start = e->start,
                                     .end = e->end,
                                     .bias = e->bias,
@@ -82,7 +98,7 @@ static bool write_module(struct scan *scan, const struct vt_elf *e, const char *
                         (struct vt_log_part){path, r.path_bytes});
 }
 
-static char path_buffer[PATH_BYTES_MAX]; /* under the try-lock */
+static char path_buffer[PATH_BYTES_MAX]; /* under the loader's lock */
 
 /* The absolute path. What the loader was given (dlopen("./plugin.so")) may be relative to a
  * folder that the program leaves, or that differs where the analyzer runs. The vDSO has a name
@@ -104,7 +120,8 @@ static const char *path_from_root(const char *path) {
 static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     struct scan *scan = data;
     if (scan->first && size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
-        if (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs)
+        if (all && info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs &&
+            newest <= scan->entered)
             return 1;
         /* An unloaded module may return at the same address: forget all, so that it is
          * written again. */
@@ -114,6 +131,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         }
         seen_adds = info->dlpi_adds;
         seen_subs = info->dlpi_subs;
+        all = true;
+        scan->now = vt_log_ticks();
     }
     const char *path = info->dlpi_name;
     if (scan->first && (!path || !*path)) /* the program itself has no name here */
@@ -123,36 +142,36 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     vt_elf_describe(info, &e);
     if (!path || !e.end)
         return 0;
-    uint64_t hash = hash_of(e.start, e.end, path), *place = place_of(hash);
-    if (place && *place == hash)
+    uint64_t hash = hash_of(e.start, e.end, path), ticks = there_since(scan, &e);
+    struct known *place = place_of(hash);
+    if (place && place->hash == hash && place->ticks <= ticks)
         return 0;
-    vt_keepers_note(path, e.start, e.end);
+    if (!place || place->hash != hash)
+        vt_keepers_note(path, e.start, e.end);
     const unsigned char *id = NULL;
     uint32_t id_bytes = build_id_of(info, &id);
-    if (!write_module(scan, &e, path_from_root(path), id, id_bytes))
-        scan->all = false;
+    if (!write_module(scan, &e, ticks, path_from_root(path), id, id_bytes))
+        all = false; /* the next new stack tries again */
     else if (place)
-        *place = hash;
+        *place = (struct known){hash, ticks};
+    if (ticks > newest)
+        newest = ticks;
     return 0;
 }
 
-void vt_modules_write(struct vt_thread *thread) {
-    uint64_t entered = vt_get(thread->entered_at);
-    struct scan scan = {
-        .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true, .all = true};
-    uint64_t held = vt_sys_hold_signals();
-    if (vt_claim(&scanning, 0, 1)) {
-        vt_libc_each_object(visit, &scan);
-        if (!scan.all) /* the next new stack tries again */
-            seen_adds = 0;
-        vt_publish(&scanning, 0);
-    }
-    vt_sys_let_signals(held);
+void vt_modules_write(struct vt_thread *thread, const uintptr_t *frames, size_t n) {
+    uint64_t entered = vt_get(thread->entered_at), now = vt_log_ticks();
+    struct scan scan = {.thread = thread,
+                        .frames = frames,
+                        .n = n,
+                        .entered = entered ? entered : now,
+                        .now = now,
+                        .first = true};
+    vt_libc_each_object(visit, &scan);
 }
 
 void vt_modules_forked(void) {
     memset(known, 0, sizeof known);
     vt_keepers_forget();
-    seen_adds = seen_subs = 0;
-    vt_put(&scanning, 0);
+    seen_adds = seen_subs = newest = 0;
 }

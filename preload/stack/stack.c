@@ -136,7 +136,7 @@ void vt_stack_arm(void) {
 }
 
 void vt_stack_write_modules(struct vt_thread *thread) {
-    vt_modules_write(thread);
+    vt_modules_write(thread, NULL, 0);
 }
 
 void vt_stack_modules_changed(void) {
@@ -309,7 +309,7 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
     size_t n = s->n;
     if (!thread->chunk && thread->retry) /* there was none, and it is not tried again yet */
         return false;
-    vt_modules_write(thread);
+    vt_modules_write(thread, s->frames, s->n);
     note_python();
     if (kept_of(thread)->python_id && vt_python_capture(&kept_of(thread)->python))
         n = merge_python(thread, cut, s->words, &flags);
