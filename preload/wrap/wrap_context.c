@@ -91,23 +91,19 @@ VT_EXPORT CUresult cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice d
     return made_current(&call, real(pCtx, Flags, device), pCtx, device);
 }
 
-VT_EXPORT CUresult cuVDPAUCtxCreate(CUcontext *pCtx, unsigned int flags, CUdevice device,
-                                    unsigned int vdpDevice, void *vdpGetProcAddress) {
-    VT_ENTER_DRIVER(cuVDPAUCtxCreate);
-    return made_current(&call, real(pCtx, flags, device, vdpDevice, vdpGetProcAddress), pCtx,
-                        device);
-}
+#define VDPAU_CREATE(name)                                                                         \
+    VT_EXPORT CUresult name(CUcontext *pCtx, unsigned int flags, CUdevice device,                  \
+                            unsigned int vdpDevice, void *vdpGetProcAddress) {                     \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return made_current(&call, real(pCtx, flags, device, vdpDevice, vdpGetProcAddress), pCtx,  \
+                            device);                                                               \
+    }
+VDPAU_CREATE(cuVDPAUCtxCreate)
+VDPAU_CREATE(cuVDPAUCtxCreate_v2)
 
 VT_EXPORT CUresult cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
     VT_ENTER_DRIVER(cuGLCtxCreate_v2);
     return made_current(&call, real(pCtx, Flags, device), pCtx, device);
-}
-
-VT_EXPORT CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device,
-                                       unsigned int vdpDevice, void *vdpGetProcAddress) {
-    VT_ENTER_DRIVER(cuVDPAUCtxCreate_v2);
-    return made_current(&call, real(pCtx, flags, device, vdpDevice, vdpGetProcAddress), pCtx,
-                        device);
 }
 
 VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
@@ -159,25 +155,15 @@ static CUresult end_primary(const struct vt_call *call, CUresult (*real)(CUdevic
     return result;
 }
 
-VT_EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
-    VT_ENTER_DRIVER(cuDevicePrimaryCtxReset);
-    return end_primary(&call, real, dev, false);
-}
-
-VT_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
-    VT_ENTER_DRIVER(cuDevicePrimaryCtxReset_v2);
-    return end_primary(&call, real, dev, false);
-}
-
-VT_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
-    VT_ENTER_DRIVER(cuDevicePrimaryCtxRelease);
-    return end_primary(&call, real, dev, true);
-}
-
-VT_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
-    VT_ENTER_DRIVER(cuDevicePrimaryCtxRelease_v2);
-    return end_primary(&call, real, dev, true);
-}
+#define END_PRIMARY(name, release)                                                                 \
+    VT_EXPORT CUresult name(CUdevice dev) {                                                        \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return end_primary(&call, real, dev, release);                                             \
+    }
+END_PRIMARY(cuDevicePrimaryCtxReset, false)
+END_PRIMARY(cuDevicePrimaryCtxReset_v2, false)
+END_PRIMARY(cuDevicePrimaryCtxRelease, true)
+END_PRIMARY(cuDevicePrimaryCtxRelease_v2, true)
 
 /* Deprecated since CUDA 4: Attach adds a reference to the current context, Detach drops one, and
  * the last one ends the context. Programs that still call Detach create one context and never call

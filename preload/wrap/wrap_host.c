@@ -34,21 +34,16 @@ VT_EXPORT CUresult cuMemFreeHost(void *p) {
     return result;
 }
 
-VT_EXPORT CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
-    VT_ENTER_DRIVER(cuMemHostRegister);
-    VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
-    CUresult result = real(p, bytesize, Flags);
-    return vt_ask_alloc(&call, result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
-                        bytesize);
-}
-
-VT_EXPORT CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
-    VT_ENTER_DRIVER(cuMemHostRegister_v2);
-    VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
-    CUresult result = real(p, bytesize, Flags);
-    return vt_ask_alloc(&call, result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
-                        bytesize);
-}
+#define REGISTER(name)                                                                             \
+    VT_EXPORT CUresult name(void *p, size_t bytesize, unsigned int Flags) {                        \
+        VT_ENTER_DRIVER(name);                                                                     \
+        VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);                                                \
+        CUresult result = real(p, bytesize, Flags);                                                \
+        return vt_ask_alloc(&call, result, VT_KIND_REGISTERED,                                     \
+                            result ? 0 : (uint64_t)(uintptr_t)p, bytesize);                        \
+    }
+REGISTER(cuMemHostRegister)
+REGISTER(cuMemHostRegister_v2)
 
 VT_EXPORT CUresult cuMemHostUnregister(void *p) {
     VT_ENTER_DRIVER(cuMemHostUnregister);

@@ -65,18 +65,13 @@ VT_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
     return result;
 }
 
-VT_EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
-    VT_ENTER_DRIVER(cuDeviceGetUuid);
-    CUresult result = real(uuid, dev);
-    if (result == CUDA_SUCCESS && uuid)
-        vt_event_device((unsigned)dev, NULL, 0, uuid);
-    return result;
-}
-
-VT_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) {
-    VT_ENTER_DRIVER(cuDeviceGetUuid_v2);
-    CUresult result = real(uuid, dev);
-    if (result == CUDA_SUCCESS && uuid)
-        vt_event_device((unsigned)dev, NULL, 0, uuid);
-    return result;
-}
+#define GET_UUID(name)                                                                             \
+    VT_EXPORT CUresult name(CUuuid *uuid, CUdevice dev) {                                          \
+        VT_ENTER_DRIVER(name);                                                                     \
+        CUresult result = real(uuid, dev);                                                         \
+        if (result == CUDA_SUCCESS && uuid)                                                        \
+            vt_event_device((unsigned)dev, NULL, 0, uuid);                                         \
+        return result;                                                                             \
+    }
+GET_UUID(cuDeviceGetUuid)
+GET_UUID(cuDeviceGetUuid_v2)

@@ -44,17 +44,14 @@ static void destroy_begins(CUstream stream) {
         vt_graph_capture_end(vt_graph_stream(stream, false), NULL);
 }
 
-VT_EXPORT CUresult cuStreamDestroy(CUstream hStream) {
-    VT_ENTER_DRIVER(cuStreamDestroy);
-    destroy_begins(hStream);
-    return real(hStream);
-}
-
-VT_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream) {
-    VT_ENTER_DRIVER(cuStreamDestroy_v2);
-    destroy_begins(hStream);
-    return real(hStream);
-}
+#define DESTROY(name)                                                                              \
+    VT_EXPORT CUresult name(CUstream hStream) {                                                    \
+        VT_ENTER_DRIVER(name);                                                                     \
+        destroy_begins(hStream);                                                                   \
+        return real(hStream);                                                                      \
+    }
+DESTROY(cuStreamDestroy)
+DESTROY(cuStreamDestroy_v2)
 
 static CUresult begun(CUresult result, CUstream stream, bool per_thread, CUgraph into) {
     if (result == CUDA_SUCCESS)
