@@ -75,15 +75,20 @@ static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out)
 }
 
 static void put_owners(const struct vt_watch_process *w, uint32_t top, FILE *out) {
-    if (!w->snapshot)
+    const struct vt_snapshot *shot = w->snapshot;
+    if (!shot)
         return;
-    VT_SCOPED char *moment = vt_snapshot_moment(w->snapshot);
+    VT_SCOPED char *moment = vt_snapshot_moment(shot);
     fprintf(out, "\n%10s  %9s  kept by, %s\n", "held", "blocks", vt_printable(moment));
     for (uint32_t i = 0; i < w->owner_count && i < top; i++) {
         VT_SCOPED char *text = vt_owner_text(w->process, &w->owners[i].owner, 0);
         fprintf(out, "%10s  %9s  %s\n", VT_BYTES(w->owners[i].bytes), VT_NUMBER(w->owners[i].count),
                 vt_printable(text));
     }
+    if (shot->unowned_count > shot->runtime_count)
+        fprintf(out, "%10s  %9s  no owner found\n",
+                VT_BYTES(shot->unowned_bytes - shot->runtime_bytes),
+                VT_NUMBER(shot->unowned_count - shot->runtime_count));
 }
 
 static void put_process(const struct vt_watch_process *w, uint32_t top, FILE *out) {
