@@ -39,39 +39,18 @@ static void destroyed(const struct vt_call *call, CUresult result,
                        : NULL,                                                                     \
                    1)
 
-VT_EXPORT CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray) {
-    VT_ENTER_DRIVER(cuArrayCreate);
-    uint64_t bytes = ARRAY_BYTES(pAllocateArray, 0, 0);
-    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
-    CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-}
-
-VT_EXPORT CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray) {
-    VT_ENTER_DRIVER(cuArrayCreate_v2);
-    uint64_t bytes = ARRAY_BYTES(pAllocateArray, 0, 0);
-    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
-    CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-}
-
-VT_EXPORT CUresult cuArray3DCreate(CUarray *pHandle,
-                                   const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray) {
-    VT_ENTER_DRIVER(cuArray3DCreate);
-    uint64_t bytes = ARRAY_BYTES(pAllocateArray, pAllocateArray->Depth, pAllocateArray->Flags);
-    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
-    CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-}
-
-VT_EXPORT CUresult cuArray3DCreate_v2(CUarray *pHandle,
-                                      const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray) {
-    VT_ENTER_DRIVER(cuArray3DCreate_v2);
-    uint64_t bytes = vt_array_bytes(pAllocateArray, 1);
-    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
-    CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-}
+#define ARRAY_CREATE(name, description, depth, flags)                                              \
+    VT_EXPORT CUresult name(CUarray *pHandle, const description *d) {                              \
+        VT_ENTER_DRIVER(name);                                                                     \
+        uint64_t bytes = ARRAY_BYTES(d, depth, flags);                                             \
+        VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);                                                        \
+        CUresult result = real(pHandle, d);                                                        \
+        return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);              \
+    }
+ARRAY_CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, 0, 0)
+ARRAY_CREATE(cuArrayCreate_v2, CUDA_ARRAY_DESCRIPTOR, 0, 0)
+ARRAY_CREATE(cuArray3DCreate, CUDA_ARRAY3D_DESCRIPTOR_v1, d->Depth, d->Flags)
+ARRAY_CREATE(cuArray3DCreate_v2, CUDA_ARRAY3D_DESCRIPTOR, d->Depth, d->Flags)
 
 VT_EXPORT CUresult cuArrayDestroy(CUarray hArray) {
     VT_ENTER_DRIVER(cuArrayDestroy);

@@ -62,15 +62,13 @@ static CUresult made_current(const struct vt_call *call, CUresult result, CUcont
     return result;
 }
 
-VT_EXPORT CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
-    VT_ENTER_DRIVER(cuCtxCreate);
-    return made_current(&call, real(pctx, flags, dev), pctx, dev);
-}
-
-VT_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
-    VT_ENTER_DRIVER(cuCtxCreate_v2);
-    return made_current(&call, real(pctx, flags, dev), pctx, dev);
-}
+#define CREATE(name)                                                                               \
+    VT_EXPORT CUresult name(CUcontext *pctx, unsigned int flags, CUdevice dev) {                   \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return made_current(&call, real(pctx, flags, dev), pctx, dev);                             \
+    }
+CREATE(cuCtxCreate)
+CREATE(cuCtxCreate_v2)
 
 VT_EXPORT CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
                                   unsigned int flags, CUdevice dev) {
@@ -86,10 +84,13 @@ VT_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateP
 
 /* Contexts for sharing with OpenGL and VDPAU. CUDA's headers do not define their types: a VdpDevice
  * is an unsigned int, and its look-up function is only passed on. */
-VT_EXPORT CUresult cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
-    VT_ENTER_DRIVER(cuGLCtxCreate);
-    return made_current(&call, real(pCtx, Flags, device), pCtx, device);
-}
+#define GL_CREATE(name)                                                                            \
+    VT_EXPORT CUresult name(CUcontext *pCtx, unsigned int Flags, CUdevice device) {                \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return made_current(&call, real(pCtx, Flags, device), pCtx, device);                       \
+    }
+GL_CREATE(cuGLCtxCreate)
+GL_CREATE(cuGLCtxCreate_v2)
 
 #define VDPAU_CREATE(name)                                                                         \
     VT_EXPORT CUresult name(CUcontext *pCtx, unsigned int flags, CUdevice device,                  \
@@ -100,11 +101,6 @@ VT_EXPORT CUresult cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice d
     }
 VDPAU_CREATE(cuVDPAUCtxCreate)
 VDPAU_CREATE(cuVDPAUCtxCreate_v2)
-
-VT_EXPORT CUresult cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
-    VT_ENTER_DRIVER(cuGLCtxCreate_v2);
-    return made_current(&call, real(pCtx, Flags, device), pCtx, device);
-}
 
 VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     VT_ENTER_DRIVER(cuDevicePrimaryCtxRetain);
@@ -131,15 +127,13 @@ static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext),
     return result;
 }
 
-VT_EXPORT CUresult cuCtxDestroy(CUcontext ctx) {
-    VT_ENTER_DRIVER(cuCtxDestroy);
-    return destroy(&call, real, ctx);
-}
-
-VT_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx) {
-    VT_ENTER_DRIVER(cuCtxDestroy_v2);
-    return destroy(&call, real, ctx);
-}
+#define DESTROY(name)                                                                              \
+    VT_EXPORT CUresult name(CUcontext ctx) {                                                       \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return destroy(&call, real, ctx);                                                          \
+    }
+DESTROY(cuCtxDestroy)
+DESTROY(cuCtxDestroy_v2)
 
 /* A reset ends the context however often it was retained, a release only with the last reference. */
 static CUresult end_primary(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev,

@@ -19,26 +19,18 @@ VT_HOT VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
 
 /* A pitched allocation's size follows from the pitch that the driver chose, not from the
  * requested width. */
-VT_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
-                                   unsigned int WidthInBytes, unsigned int Height,
-                                   unsigned int ElementSizeBytes) {
-    VT_ENTER_DRIVER(cuMemAllocPitch);
-    VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
-    CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
-    uint64_t pitch = VT_OUT(result, pPitch);
-    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr),
-                        (pitch ? pitch : WidthInBytes) * Height);
-}
-
-VT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
-                                      size_t Height, unsigned int ElementSizeBytes) {
-    VT_ENTER_DRIVER(cuMemAllocPitch_v2);
-    VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
-    CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
-    uint64_t pitch = VT_OUT(result, pPitch);
-    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr),
-                        (pitch ? pitch : WidthInBytes) * Height);
-}
+#define ALLOC_PITCH(name, address, size)                                                           \
+    VT_EXPORT CUresult name(address *dptr, size *pPitch, size WidthInBytes, size Height,           \
+                            unsigned int ElementSizeBytes) {                                       \
+        VT_ENTER_DRIVER(name);                                                                     \
+        VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes *Height);                              \
+        CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);              \
+        uint64_t pitch = VT_OUT(result, pPitch);                                                   \
+        return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr),                   \
+                            (pitch ? pitch : WidthInBytes) * Height);                              \
+    }
+ALLOC_PITCH(cuMemAllocPitch, CUdeviceptr_v1, unsigned int)
+ALLOC_PITCH(cuMemAllocPitch_v2, CUdeviceptr, size_t)
 
 VT_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
     VT_ENTER_DRIVER(cuMemAllocManaged);

@@ -94,15 +94,13 @@ static CUresult freed(const struct vt_call *call, CUresult (*real)(CUdeviceptr, 
     return result;
 }
 
-VT_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-    VT_ENTER_DRIVER(cuMemFreeAsync);
-    return freed(&call, real, dptr, hStream, false);
-}
-
-VT_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
-    VT_ENTER_DRIVER(cuMemFreeAsync_ptsz);
-    return freed(&call, real, dptr, hStream, true);
-}
+#define FREE_ASYNC(name, per_thread)                                                               \
+    VT_EXPORT CUresult name(CUdeviceptr dptr, CUstream hStream) {                                  \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return freed(&call, real, dptr, hStream, per_thread);                                      \
+    }
+FREE_ASYNC(cuMemFreeAsync, false)
+FREE_ASYNC(cuMemFreeAsync_ptsz, true)
 
 static CUresult seen(CUresult result, const CUmemoryPool *pool, struct vt_pool what) {
     if (result == CUDA_SUCCESS && pool)

@@ -43,27 +43,19 @@ VT_EXPORT CUresult cuDeviceGetName(char *name, int len, CUdevice dev) {
     return result;
 }
 
-VT_EXPORT CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev) {
-    VT_ENTER_DRIVER(cuDeviceTotalMem);
-    CUresult result = real(bytes, dev);
-    if (result == CUDA_SUCCESS && bytes) {
-        vt_event_device((unsigned)dev, NULL, *bytes, NULL);
-        if (VT_UNLIKELY(vt_limit_on))
-            *bytes = (unsigned)vt_limit_total((unsigned)dev, *bytes);
+#define TOTAL_MEM(name, size)                                                                      \
+    VT_EXPORT CUresult name(size *bytes, CUdevice dev) {                                           \
+        VT_ENTER_DRIVER(name);                                                                     \
+        CUresult result = real(bytes, dev);                                                        \
+        if (result == CUDA_SUCCESS && bytes) {                                                     \
+            vt_event_device((unsigned)dev, NULL, *bytes, NULL);                                    \
+            if (VT_UNLIKELY(vt_limit_on))                                                          \
+                *bytes = (size)vt_limit_total((unsigned)dev, *bytes);                              \
+        }                                                                                          \
+        return result;                                                                             \
     }
-    return result;
-}
-
-VT_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
-    VT_ENTER_DRIVER(cuDeviceTotalMem_v2);
-    CUresult result = real(bytes, dev);
-    if (result == CUDA_SUCCESS && bytes) {
-        vt_event_device((unsigned)dev, NULL, *bytes, NULL);
-        if (VT_UNLIKELY(vt_limit_on))
-            *bytes = vt_limit_total((unsigned)dev, *bytes);
-    }
-    return result;
-}
+TOTAL_MEM(cuDeviceTotalMem, unsigned int)
+TOTAL_MEM(cuDeviceTotalMem_v2, size_t)
 
 #define GET_UUID(name)                                                                             \
     VT_EXPORT CUresult name(CUuuid *uuid, CUdevice dev) {                                          \

@@ -59,15 +59,13 @@ static CUresult begun(CUresult result, CUstream stream, bool per_thread, CUgraph
     return result;
 }
 
-VT_EXPORT CUresult cuStreamBeginCapture(CUstream hStream) {
-    VT_ENTER_DRIVER(cuStreamBeginCapture);
-    return begun(real(hStream), hStream, false, NULL);
-}
-
-VT_EXPORT CUresult cuStreamBeginCapture_ptsz(CUstream hStream) {
-    VT_ENTER_DRIVER(cuStreamBeginCapture_ptsz);
-    return begun(real(hStream), hStream, true, NULL);
-}
+#define BEGIN_CAPTURE(name, per_thread)                                                            \
+    VT_EXPORT CUresult name(CUstream hStream) {                                                    \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return begun(real(hStream), hStream, per_thread, NULL);                                    \
+    }
+BEGIN_CAPTURE(cuStreamBeginCapture, false)
+BEGIN_CAPTURE(cuStreamBeginCapture_ptsz, true)
 
 #define CAPTURE(name, per_thread)                                                                  \
     VT_EXPORT CUresult name(CUstream hStream, CUstreamCaptureMode mode) {                          \
@@ -99,15 +97,13 @@ static CUresult ended(CUresult result, CUstream stream, bool per_thread, const C
     return result;
 }
 
-VT_EXPORT CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
-    VT_ENTER_DRIVER(cuStreamEndCapture);
-    return ended(real(hStream, phGraph), hStream, false, phGraph);
-}
-
-VT_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) {
-    VT_ENTER_DRIVER(cuStreamEndCapture_ptsz);
-    return ended(real(hStream, phGraph), hStream, true, phGraph);
-}
+#define END_CAPTURE(name, per_thread)                                                              \
+    VT_EXPORT CUresult name(CUstream hStream, CUgraph *phGraph) {                                  \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return ended(real(hStream, phGraph), hStream, per_thread, phGraph);                        \
+    }
+END_CAPTURE(cuStreamEndCapture, false)
+END_CAPTURE(cuStreamEndCapture_ptsz, true)
 
 static CUresult recorded(CUresult result, CUevent event, CUstream stream, bool per_thread) {
     if (VT_UNLIKELY(vt_get(&vt_graph_captures)) && result == CUDA_SUCCESS)
@@ -115,15 +111,13 @@ static CUresult recorded(CUresult result, CUevent event, CUstream stream, bool p
     return result;
 }
 
-VT_EXPORT CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-    VT_ENTER_DRIVER(cuEventRecord);
-    return recorded(real(hEvent, hStream), hEvent, hStream, false);
-}
-
-VT_EXPORT CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
-    VT_ENTER_DRIVER(cuEventRecord_ptsz);
-    return recorded(real(hEvent, hStream), hEvent, hStream, true);
-}
+#define RECORD(name, per_thread)                                                                   \
+    VT_EXPORT CUresult name(CUevent hEvent, CUstream hStream) {                                    \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return recorded(real(hEvent, hStream), hEvent, hStream, per_thread);                       \
+    }
+RECORD(cuEventRecord, false)
+RECORD(cuEventRecord_ptsz, true)
 
 #define RECORD_WITH_FLAGS(name, per_thread)                                                        \
     VT_EXPORT CUresult name(CUevent hEvent, CUstream hStream, unsigned int flags) {                \
@@ -141,12 +135,10 @@ static CUresult waited(CUresult result, CUstream stream, bool per_thread, CUeven
     return result;
 }
 
-VT_EXPORT CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
-    VT_ENTER_DRIVER(cuStreamWaitEvent);
-    return waited(real(hStream, hEvent, Flags), hStream, false, hEvent, Flags);
-}
-
-VT_EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
-    VT_ENTER_DRIVER(cuStreamWaitEvent_ptsz);
-    return waited(real(hStream, hEvent, Flags), hStream, true, hEvent, Flags);
-}
+#define WAIT(name, per_thread)                                                                     \
+    VT_EXPORT CUresult name(CUstream hStream, CUevent hEvent, unsigned int Flags) {                \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return waited(real(hStream, hEvent, Flags), hStream, per_thread, hEvent, Flags);           \
+    }
+WAIT(cuStreamWaitEvent, false)
+WAIT(cuStreamWaitEvent_ptsz, true)
