@@ -24,12 +24,17 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 
 /* A child of fork, forkpty or daemon continues where its parent was, which may be in the middle of a record. */
 static void child_begins(void) {
+    vt_libc_fork_ends(true);
     vt_log_child();
     vt_seccomp_load();
 }
 
+static void parent_goes_on(void) {
+    vt_libc_fork_ends(false);
+}
+
 void vt_fork_load(void) {
-    __register_atfork(NULL, NULL, child_begins, NULL);
+    __register_atfork(vt_libc_fork_begins, parent_goes_on, child_begins, NULL);
 }
 
 /* fork without the handlers of pthread_atfork, since glibc 2.34. */
@@ -39,9 +44,12 @@ VT_EXPORT pid_t _Fork(void) {
         errno = ENOSYS;
         return -1;
     }
+    vt_libc_fork_begins();
     pid_t child = real();
     if (child == 0)
         child_begins();
+    else
+        parent_goes_on();
     return child;
 }
 

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sched.h>
 
 /* Also read by lookup_entry.S. dlsym is published last: a thread that sees it sees the others. */
 void *(*vt_libc_real_dlsym)(void *, const char *)__attribute__((visibility("hidden")));
@@ -92,9 +93,14 @@ void *vt_libc_dlvsym(void *handle, const char *name, const char *version) {
     return real ? real(handle, name, version) : NULL;
 }
 
+static __thread uint32_t closes, forks; /* of this thread: calls that it is in */
+
 int vt_libc_dlclose(void *handle) {
     int (*real)(void *) = __extension__(int (*)(void *)) real_of(DLCLOSE);
-    return real ? real(handle) : -1;
+    closes++;
+    int result = real ? real(handle) : -1;
+    closes--;
+    return result;
 }
 
 void *vt_libc_dlopen(const char *path, int flags) {
@@ -114,14 +120,55 @@ int vt_libc_on_exit(void (*function)(int status, void *data), void *data) {
     return real ? real(function, data) : -1;
 }
 
+/* Threads that read the loader's list, whose lock a forked child would find taken for ever; and FORK times those that fork. */
+static uint32_t reading; /* atomic */
+enum { FORK = 1 << 16, PATIENCE = 10000 };
+
+static void begin_reading(void) {
+    for (unsigned n = 0; vt_add(&reading, 1) / FORK > forks && n < PATIENCE; n++) {
+        vt_add(&reading, -1u);
+        sched_yield();
+    }
+}
+
+void vt_libc_fork_begins(void) {
+    forks++;
+    vt_add(&reading, FORK);
+    for (unsigned n = 0; vt_see(&reading) % FORK && n < PATIENCE; n++)
+        sched_yield();
+}
+
+void vt_libc_fork_ends(bool child) {
+    forks = child ? 0 : forks - 1;
+    if (child)
+        vt_put(&reading, 0);
+    else
+        vt_add(&reading, -(uint32_t)FORK);
+}
+
+struct each {
+    int (*visit)(struct dl_phdr_info *info, size_t size, void *data);
+    void *data;
+};
+
+/* In a signal's handler, a library may be on the list that the interrupted dlclose has unmapped. */
+static int visit_mapped(struct dl_phdr_info *info, size_t size, void *data) {
+    const struct each *each = data;
+    unsigned char resident;
+    uintptr_t page = (uintptr_t)info->dlpi_phdr & ~(vt_machine_page() - 1);
+    return VT_SYS3(SYS_mincore, page, 1, &resident) == 0 ? each->visit(info, size, each->data) : 0;
+}
+
 int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *data),
                         void *data) {
     int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *) =
         __extension__(int (*)(int (*)(struct dl_phdr_info *, size_t, void *), void *))
             real_of(EACH_OBJECT);
-    uint64_t held =
-        vt_sys_hold_signals(); /* or a handler's fork has a child that waits for the loader's lock for ever */
-    int result = real ? real(visit, data) : -1;
+    struct each each = {visit, data};
+    uint64_t held = vt_sys_hold_signals(); /* or a handler forks meanwhile */
+    begin_reading();
+    int result = !real ? -1 : closes ? real(visit_mapped, &each) : real(visit, data);
+    vt_add(&reading, -1u);
     vt_sys_let_signals(held);
     return result;
 }
