@@ -6,6 +6,7 @@
  */
 #include "log_tables.h"
 
+#include "chunk_damage.h"
 #include "records.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ struct vt_log_passes {
     uint64_t newest;
     uint64_t oldest_entered; /* smallest entered_at of this pass; a record of that time may come */
     uint64_t snapshot, waits_since; /* the announced snapshot, and when it was first seen; ns */
-    size_t announced;               /* of the last pass: threads that have announced an event ... */
+    size_t announced;               /* slots that announced an event, in the last pass */
     bool in_flight;                 /* ... and has not come from a thread that was killed */
 };
 
@@ -84,6 +85,7 @@ static void take_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t 
 static void take_slot(const struct vt_log *log, const struct vt_log_slot *slot) {
     struct vt_log_passes *passes = log->passes;
     if (slot->tid != VT_SLOT_OF_SNAPSHOT) {
+        passes->announced += slot->entered_at != 0;
         take_announced(passes, slot->tid, slot->entered_at);
         return;
     }
@@ -217,15 +219,6 @@ static void skip_records(struct passage *p, uint8_t *record) {
     } while (length);
 }
 
-/* A chunk's records end at a word of zeros, and behind it is nothing but what a thread had begun to
- * write; one that is finished had no room for another. */
-static bool goes_on_after(const uint8_t *chunk, uint32_t end, uint32_t have) {
-    for (uint32_t i = end + VT_RECORD_MAX_BYTES; i < have; i++)
-        if (chunk[i])
-            return true;
-    return false;
-}
-
 /* Takes what is new in a chunk, of which `have` bytes are there. Returns its state. */
 static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *file, uint32_t have,
                            uint8_t *record) {
@@ -234,16 +227,15 @@ static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *f
     struct vt_chunk_header head = {0};
     uint64_t at = (uint64_t)number * VT_CHUNK_BYTES;
     memcpy(&head, file, have < sizeof head ? 0 : sizeof head);
-    bool unwritten =
-        head.magic == 0 && (log->running || head.number || !goes_on_after(file, 0, have));
-    if (unwritten)
-        return CHUNK_OPEN;
+    if (!head.magic && !(chunk->end && vt_chunk_has_ended(log)) &&
+        !vt_chunk_lost_header(log, &head, number, file, have))
+        return head.number && vt_chunk_has_ended(log) ? CHUNK_OTHER : CHUNK_OPEN;
     if (head.magic != VT_CHUNK_MAGIC) {
         if (head.magic != VT_SLOTS_MAGIC)
             note_damage(log, at, "a chunk's magic", head.magic);
         return CHUNK_OTHER;
     }
-    if (head.number != number) {
+    if (head.number != number && !log->running) {
         note_damage(log, at, "a chunk's number", head.number);
         return CHUNK_OTHER;
     }
@@ -265,8 +257,7 @@ static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *f
     if (p.span.count && p.span.last_ticks > writer->newest)
         writer->newest = p.span.last_ticks;
     if (!p.records.what && !log->running &&
-        (goes_on_after(file, p.records.offset, have) ||
-         (vt_chunk_is_finished(&head) && p.records.offset + VT_RECORD_MAX_BYTES + 8 < have)))
+        vt_chunk_ends_early(log, &head, passes->announced, file, p.records.offset, have))
         p.records.what = "the first word of a record";
     if (p.records.what) {
         uint64_t found;
@@ -326,7 +317,7 @@ static int look_at_chunk(const struct vt_log *log, uint32_t number, struct vt_ch
         return 0;
     error =
         vt_log_read_at(log->fd, log->path, &word, sizeof word, at + sizeof *head, &got, message);
-    *anew = word || head->magic != VT_CHUNK_MAGIC;
+    *anew = word || head->magic != VT_CHUNK_MAGIC || vt_chunk_is_finished(head);
     if (*anew && !error)
         error = vt_log_read_at(log->fd, log->path, head, sizeof *head, at, &got, message);
     return error;
@@ -404,6 +395,19 @@ static int take_new(struct vt_log *log, uint8_t *bytes, uint8_t *record,
     return 0;
 }
 
+/* Chunks that have space, and not even a number. A thread may have ended between the two, and has announced an event then. */
+static void find_lost_chunks(struct vt_log *log) {
+    struct vt_log_passes *passes = log->passes;
+    size_t count = vt_chunk_placed(log), blank = 0;
+    for (size_t i = count < passes->chunk_count ? count : passes->chunk_count; i-- > 1;) {
+        struct chunk_read *chunk = &passes->chunks[i];
+        if (chunk->state != CHUNK_OPEN || chunk->end || ++blank <= passes->announced)
+            continue;
+        note_damage(log, i * VT_CHUNK_BYTES, "a chunk's magic", 0);
+        chunk->state = CHUNK_OTHER;
+    }
+}
+
 int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     struct stat st;
     if (!log->passes) {
@@ -416,6 +420,7 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
         UINT64_MAX; /* the slots first; pairs with vt_log_leave; model: SLOTS_FIRST */
     for (size_t i = 0; i < passes->writer_count; i++)
         passes->writers[i].entered = 0;
+    passes->announced = 0;
     int error = take_slots(log, message);
     if (!error && fstat(log->fd, &st)) {
         error = -errno;
@@ -432,11 +437,11 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
         error = take_open(log, bytes, record, message);
     if (!error)
         error = take_new(log, bytes, record, message);
+    if (!error)
+        find_lost_chunks(log);
     passes->in_flight = false;
-    passes->announced = 0;
     for (size_t i = 0; i < passes->writer_count; i++) {
         struct writer *w = &passes->writers[i];
-        passes->announced += w->entered != 0;
         passes->in_flight |= w->entered && w->entered >= w->newest;
         if (!log->running)
             date_waiting(log, w, w->entered > w->newest ? w->entered : w->newest);
@@ -444,16 +449,9 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     return error;
 }
 
-void vt_log_lose_chunk(struct vt_log *log, uint32_t number) {
-    struct chunk_read *chunk = &log->passes->chunks[number];
-    if (chunk->state != CHUNK_OTHER)
-        note_damage(log, (uint64_t)number * VT_CHUNK_BYTES, "a chunk's magic", 0);
-    chunk->state = CHUNK_OTHER;
-}
-
 struct vt_log_passed vt_log_passed(const struct vt_log *log) {
     const struct vt_log_passes *p = log->passes;
-    return (struct vt_log_passed){p->newest, p->oldest_entered, p->announced, p->in_flight};
+    return (struct vt_log_passed){p->newest, p->oldest_entered, p->in_flight};
 }
 
 /* --- saving and loading --- */

@@ -245,8 +245,9 @@ static int read_live_chunks(struct vt_log *log, size_t *listed, struct vt_string
 static int read_live_list(struct vt_log *log, struct vt_string *message) {
     const struct vt_log_header *h = &log->header;
     uint32_t got;
-    if (!(h->flags & VT_FLAG_LIVE_LISTED) || h->live_listed != h->live_total ||
-        h->live_listed > log->file_bytes / sizeof *log->live || h->dropped[VT_DROP_LIVE] ||
+    if (!vt_dropped_events(h) || !(h->flags & VT_FLAG_LIVE_LISTED) ||
+        h->live_listed != h->live_total || h->live_listed > log->file_bytes / sizeof *log->live ||
+        h->dropped[VT_DROP_LIVE] ||
         (h->exit_kind != VT_EXIT_EXITED && h->exit_kind != VT_EXIT_EXEC))
         return 0;
     size_t count = (size_t)h->live_listed,
@@ -259,34 +260,10 @@ static int read_live_list(struct vt_log *log, struct vt_string *message) {
         listed = first;
     if (!error)
         error = read_live_chunks(log, &listed, message);
+    for (size_t i = 0; i < listed; i++)
+        listed = log->live[i].word ? listed : 0; /* the disk lost it */
     log->live_listed = !error && listed == count;
     log->live_count = log->live_listed ? count : 0;
-    return error;
-}
-
-/* Chunks of zeroes before one that has records: a thread may have died between its number and its chunk, and has announced an
- * event then. What is more than that is lost. If space was refused, a thread waits for it with its number, and of
- * a log that is written in blocks, chunks come late. */
-static int find_lost_chunks(struct vt_log *log, struct vt_string *message) {
-    struct vt_chunk_header head;
-    VT_SCOPED uint32_t *zeroes = NULL;
-    size_t count = 0, room = 0;
-    uint32_t taken = 0, got;
-    int error = 0;
-    for (size_t i = 0; i < log->chunk_count; i++)
-        if (log->chunks[i].number > taken)
-            taken = log->chunks[i].number;
-    for (unsigned i = 0; i < VT_DROP_REASONS; i++)
-        if (log->header.dropped[i] || log->header.flags & VT_FLAG_BUFFERED)
-            taken = 0;
-    for (uint32_t i = 1; i < taken && !error; i++) {
-        error = vt_log_read_at(log->fd, log->path, &head, sizeof head, (uint64_t)i * VT_CHUNK_BYTES,
-                               &got, message);
-        if (!error && !head.magic && !head.number)
-            *VT_ADD(zeroes, count, room) = i;
-    }
-    for (size_t i = 0; count > vt_log_passed(log).announced && i < count; i++)
-        vt_log_lose_chunk(log, zeroes[i]);
     return error;
 }
 
@@ -330,8 +307,6 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
     }
     if (!error)
         error = vt_log_pass(log, message);
-    if (!error && !log->running)
-        error = find_lost_chunks(log, message);
     if (!error)
         error = read_live_list(log, message);
     if (!error)

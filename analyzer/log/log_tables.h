@@ -34,15 +34,12 @@ void vt_log_free_tables(struct vt_log *log);
 int vt_log_pass(struct vt_log *log, struct vt_string *message);
 
 /* What was seen: the newest time of all passes; of the last one, the smallest time that a thread has announced
- * (UINT64_MAX: none), whether what it was announced for is missing, and how many threads have announced one. */
+ * (UINT64_MAX: none), and whether what it was announced for is missing. */
 struct vt_log_passed {
     uint64_t newest, oldest_entered;
-    size_t announced;
     bool in_flight;
 };
 struct vt_log_passed vt_log_passed(const struct vt_log *log);
-/* Notes as damaged, once, what must have been a chunk and is zeroes. `number`: of a chunk that a pass saw. */
-void vt_log_lose_chunk(struct vt_log *log, uint32_t number);
 void vt_log_end_passes(struct vt_log *log);
 /* Notes which chunks a summary up to that time covers: vt_log_is_covered. */
 void vt_log_leave_covered(struct vt_log *log, uint64_t until);

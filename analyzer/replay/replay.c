@@ -325,10 +325,7 @@ static void on_batch(struct vt_walk *w, const struct vt_batch *batch) {
 
 /* The first event that was lost; a log that does not say when is sure of nothing. */
 static uint64_t sure_until(const struct vt_log_header *h) {
-    uint64_t dropped = 0;
-    for (unsigned reason = 0; reason < VT_DROP_REASONS; reason++)
-        dropped += vt_drop_is_event(reason) ? h->dropped[reason] : 0;
-    return dropped ? h->first_drop : UINT64_MAX;
+    return vt_dropped_events(h) ? h->first_drop : UINT64_MAX;
 }
 
 const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t count,

@@ -87,7 +87,7 @@ static void announce(struct vt_run_take *take, uint64_t ticks) {
         slot->entered_at = ticks;
 }
 
-/* A chunk that has no record, or was given back, is left out where the disk has nothing of it. */
+/* A chunk that has not even a number is left out where the disk has nothing of it. */
 static int take_chunk(int fd, struct vt_run_take *take, uint32_t number) {
     struct {
         struct vt_chunk_header head;
@@ -98,7 +98,8 @@ static int take_chunk(int fd, struct vt_run_take *take, uint32_t number) {
         *VT_ADD(copy->chunks, copy->count, copy->room) = (struct vt_run_copied){0};
     struct vt_run_copied had = take->anew ? (struct vt_run_copied){0} : copy->chunks[number];
     int error = read_exactly(fd, &begin, sizeof begin, (uint64_t)number * VT_CHUNK_BYTES);
-    if (error || begin.head.magic == VT_SLOTS_MAGIC || (!begin.first && !had.hash) ||
+    if (error || begin.head.magic == VT_SLOTS_MAGIC ||
+        (!begin.first && !begin.head.number && !had.hash) ||
         (had.finished && vt_chunk_is_finished(&begin.head) && begin.head.finished == had.finished))
         return error;
     uint8_t *bytes = vt_alloc(1, VT_CHUNK_BYTES);

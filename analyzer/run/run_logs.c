@@ -226,8 +226,7 @@ static void sum_up(const char *path, struct summary *s) {
     s->rank = log.header.rank;
     s->running = log.running;
     s->replaced = log.header.exit_kind == VT_EXIT_EXEC;
-    for (unsigned reason = 0; reason < VT_DROP_REASONS; reason++)
-        s->dropped += vt_drop_is_event(reason) ? log.header.dropped[reason] : 0;
+    s->dropped = vt_dropped_events(&log.header);
     struct vt_window all = {0, VT_TICKS_MASK};
     struct vt_replay replay;
     if (vt_replay_run(&log, all, (struct vt_replay_wishes){0}, &replay, &message))

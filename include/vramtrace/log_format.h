@@ -87,6 +87,13 @@ struct vt_log_header {
 #include "vramtrace/log_header.def"
 #define VT_PROGRAM_RUNS UINT64_MAX
 
+static inline uint64_t vt_dropped_events(const struct vt_log_header *header) {
+    uint64_t count = 0;
+    for (unsigned reason = 0; reason < VT_DROP_REASONS; reason++)
+        count += vt_drop_is_event(reason) ? header->dropped[reason] : 0;
+    return count;
+}
+
 /* An entry of the live list.
  * OFFSET SIZE DESCRIPTION
  *      0    8 as the first word of its ALLOC record, but the type byte is the device

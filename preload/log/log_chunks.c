@@ -72,6 +72,8 @@ void vt_log_keep_room(struct vt_thread *t) {
         uint64_t number = c ? 0 : vt_log_bound_number(&vt_log_header->chunks);
         if (number)
             c = vt_log_place(number, false);
+        if (!c && number) /* given back: a number without a chunk is a chunk that was lost */
+            vt_claim(&vt_log_header->chunks, number + 1, number);
         if (!c)
             break;
         vt_publish(&kept[i], c);

@@ -33,6 +33,7 @@ static void zeros_where_records_go_on(void **state) {
     /* a record that was begun when the process was killed */
     memset(m.bytes + VT_CHUNK_BYTES + 4096, 0, VT_CHUNK_BYTES - 4096);
     memset(m.bytes + VT_CHUNK_BYTES + 5000, 1, 1000);
+    maker_unended(&m);
     assert_int_equal(maker_save(&m, path), 0);
     assert_int_equal(vt_log_open(path, &log, &message), 0);
     assert_int_equal(log.damage_count, 0);
@@ -71,32 +72,62 @@ static void a_page_instead_of_a_header(void **state) {
     expect_damage(&m, 0, NULL);
     memset(header_of(&m, 2), 0, 4096);
     expect_damage(&m, 2 * VT_CHUNK_BYTES, "a chunk's magic");
-    maker_unended(&m);
-    expect_damage(&m, 2 * VT_CHUNK_BYTES, "a chunk's magic");
+    maker_unended(&m); /* its header may have been written long before */
+    expect_damage(&m, 0, NULL);
     maker_free(&m);
 }
 
-/* A thread may have been killed before it took its chunk, then it had announced an event; or wait for space. */
-static void a_chunk_of_zeroes(void **state) {
+/* A thread may have ended before it took its chunk, then it had announced an event; or wait for space. */
+static void chunks_of_zeroes(void **state) {
     (void)state;
     const struct {
-        uint32_t announced, flags, dropped;
-        bool lost;
-    } rows[] = {
-        {0, 0, 0, true}, {1, 0, 0, false}, {0, VT_FLAG_BUFFERED, 0, false}, {0, 0, 1, false}};
+        unsigned zeroes, announced, dropped;
+        bool unended, lost;
+        uint32_t flags;
+    } rows[] = {{.zeroes = 1, .lost = true},
+                {.zeroes = 1, .announced = 1},
+                {.zeroes = 2, .announced = 1, .lost = true},
+                {.zeroes = 2, .announced = 2},
+                {.zeroes = 1, .unended = true},
+                {.zeroes = 1, .flags = VT_FLAG_BUFFERED},
+                {.zeroes = 1, .dropped = 1 << VT_DROP_LOG_FULL},
+                {.zeroes = 1, .dropped = 1 << VT_DROP_UNKNOWN, .lost = true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct vt_maker m;
         three_chunks(&m);
         size_t slot = maker_slot(&m, 0);
-        ((struct vt_log_slot *)(m.bytes + slot))->entered_at = rows[i].announced * 7;
-        memset(header_of(&m, 1), 0, VT_CHUNK_BYTES);
+        for (unsigned k = 0; k < rows[i].announced;
+             k++) /* of threads at their first event: no tid */
+            ((struct vt_log_slot *)(m.bytes + slot))[k] = (struct vt_log_slot){.entered_at = 7};
+        for (unsigned k = 0; k < rows[i].zeroes; k++)
+            memset(header_of(&m, 3 - k), 0, VT_CHUNK_BYTES);
         maker_header(&m)->flags |= rows[i].flags;
-        maker_header(&m)->dropped[VT_DROP_LOG_FULL] = rows[i].dropped;
-        expect_damage(&m, VT_CHUNK_BYTES, rows[i].lost ? "a chunk's magic" : NULL);
-        header_of(&m, 1)->number = 1; /* it had space, and was for the end */
+        for (unsigned k = 0; k < VT_DROP_REASONS; k++)
+            maker_header(&m)->dropped[k] = rows[i].dropped >> k & 1;
+        if (rows[i].unended)
+            maker_unended(&m);
+        expect_damage(&m, (4 - rows[i].zeroes) * VT_CHUNK_BYTES,
+                      rows[i].lost ? "a chunk's magic" : NULL);
+        for (unsigned k = 0; k < rows[i].zeroes; k++) /* they had space, and were for the end */
+            header_of(&m, 3 - k)->number = 3 - k;
+        expect_damage(&m, 0, NULL);
+        maker_header(&m)->placed = 2; /* as long as that is known */
+        memset(header_of(&m, 3), 0, VT_CHUNK_BYTES);
         expect_damage(&m, 0, NULL);
         maker_free(&m);
     }
+}
+
+/* Entries of the live list have no record's header; without a thread's fields, it is one of these. */
+static void a_header_without_its_magic(void **state) {
+    (void)state;
+    struct vt_maker m;
+    three_chunks(&m);
+    header_of(&m, 2)->magic = 0;
+    expect_damage(&m, 2 * VT_CHUNK_BYTES, "a chunk's magic");
+    header_of(&m, 2)->tid = 0;
+    expect_damage(&m, 0, NULL);
+    maker_free(&m);
 }
 
 static void a_chunk_in_another_ones_place(void **state) {
@@ -108,17 +139,39 @@ static void a_chunk_in_another_ones_place(void **state) {
     maker_free(&m);
 }
 
-/* What was finished is full. */
-static void zeroes_at_the_end_of_a_full_chunk(void **state) {
+/* What was finished is full, and nothing was begun behind its end; nor in any chunk, if no thread had announced an event. */
+static void zeroes_at_the_end_of_a_chunk(void **state) {
     (void)state;
     struct vt_maker m;
     maker_start(&m);
     for (unsigned i = 0; i < 3000; i++)
         maker_alloc(&m, 0, 0, 1, 2, 0, 0, 0x7000000 + 0x1000 * i, 64, 1);
-    memset((char *)header_of(&m, 1) + 32768, 0, 32768);
+    struct vt_log_slot *slot = (struct vt_log_slot *)(m.bytes + maker_slot(&m, 0));
+    size_t middle = VT_CHUNK_BYTES + 32768;
+    memset(m.bytes + middle, 0, 32768);
     expect_damage(&m, 0, NULL);
     header_of(&m, 1)->finished = 1;
-    expect_damage(&m, VT_CHUNK_BYTES + 32768, "the first word of a record");
+    expect_damage(&m, middle, "the first word of a record");
+    m.bytes[middle + 100] = 1;
+    expect_damage(&m, middle, "the first word of a record");
+    m.bytes[middle + 100] = 0;
+    header_of(&m, 1)->finished = 0;
+    m.bytes[middle + 100] = 1;
+    expect_damage(&m, middle, "the first word of a record");
+    slot->entered_at = 7;
+    expect_damage(&m, 0, NULL);
+    maker_free(&m);
+}
+
+/* A record that had no room may have been as long as one can be. */
+static void a_full_chunk(void **state) {
+    (void)state;
+    struct vt_maker m;
+    maker_start(&m);
+    while (m.threads[0].used + VT_RECORD_MAX_BYTES < VT_CHUNK_BYTES)
+        maker_alloc(&m, 0, 0, 1, 2, 0, 0, 0x7000000 + m.ticks, 64, 1);
+    header_of(&m, 1)->finished = 1;
+    expect_damage(&m, 0, NULL);
     maker_free(&m);
 }
 
@@ -184,9 +237,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeros_where_records_go_on),
         cmocka_unit_test(a_page_instead_of_a_header),
-        cmocka_unit_test(a_chunk_of_zeroes),
+        cmocka_unit_test(chunks_of_zeroes),
+        cmocka_unit_test(a_header_without_its_magic),
         cmocka_unit_test(a_chunk_in_another_ones_place),
-        cmocka_unit_test(zeroes_at_the_end_of_a_full_chunk),
+        cmocka_unit_test(zeroes_at_the_end_of_a_chunk),
+        cmocka_unit_test(a_full_chunk),
         cmocka_unit_test(stacks_at_the_end_of_a_chunk),
         cmocka_unit_test(stacks_of_who_took_a_chunk_over),
     };
