@@ -33,8 +33,8 @@ struct known {
 /* Under the loader's lock: */
 static struct known known[KNOWN_MAX]; /* open addressing */
 static unsigned long long seen_adds, seen_subs;
-static uint64_t newest; /* the largest of these ticks */
-static bool all;        /* there was room for each */
+static uint64_t newest;  /* the largest of these ticks */
+static bool all_written; /* there was room for each */
 
 /* Finds the GNU build id in the object's notes. Returns its length; 0: none. */
 static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char **id) {
@@ -120,7 +120,7 @@ static const char *path_from_root(const char *path) {
 static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     struct scan *scan = data;
     if (scan->first && size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
-        if (all && info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs &&
+        if (all_written && info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs &&
             newest <= scan->entered)
             return 1;
         /* An unloaded module may return at the same address: forget all, so that it is
@@ -131,9 +131,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         }
         seen_adds = info->dlpi_adds;
         seen_subs = info->dlpi_subs;
-        all = true;
-        scan->now = vt_log_ticks();
+        all_written = true;
     }
+    if (scan->first) /* under the lock: modules came and went while we waited for it */
+        scan->now = vt_log_ticks();
     const char *path = info->dlpi_name;
     if (scan->first && (!path || !*path)) /* the program itself has no name here */
         path = vt_process_program(path_buffer, sizeof path_buffer);
@@ -151,21 +152,20 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     const unsigned char *id = NULL;
     uint32_t id_bytes = build_id_of(info, &id);
     if (!write_module(scan, &e, ticks, path_from_root(path), id, id_bytes))
-        all = false; /* the next new stack tries again */
-    else if (place)
+        all_written = false; /* the next new stack tries again */
+    else if (place) {
         *place = (struct known){hash, ticks};
-    if (ticks > newest)
-        newest = ticks;
+        newest = ticks > newest ? ticks : newest;
+    }
     return 0;
 }
 
 void vt_modules_write(struct vt_thread *thread, const uintptr_t *frames, size_t n) {
-    uint64_t entered = vt_get(thread->entered_at), now = vt_log_ticks();
+    uint64_t entered = vt_get(thread->entered_at);
     struct scan scan = {.thread = thread,
                         .frames = frames,
                         .n = n,
-                        .entered = entered ? entered : now,
-                        .now = now,
+                        .entered = entered ? entered : vt_log_ticks(),
                         .first = true};
     vt_libc_each_object(visit, &scan);
 }

@@ -130,29 +130,17 @@ struct walk {
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-ALWAYS_INLINE uint64_t word(struct walk *w, uintptr_t at) {
-    uint64_t v = 0;
-    if (!w->careful)
-        return *(const uint64_t *)at;
-    w->fault |= !vt_python_peek(&v, at, sizeof v);
-    return v;
-}
-
-ALWAYS_INLINE uint32_t half(struct walk *w, uintptr_t at) {
-    uint32_t v = 0;
-    if (!w->careful)
-        return *(const uint32_t *)at;
-    w->fault |= !vt_python_peek(&v, at, sizeof v);
-    return v;
-}
-
-ALWAYS_INLINE uint8_t byte(struct walk *w, uintptr_t at) {
-    uint8_t v = 0;
-    if (!w->careful)
-        return *(const uint8_t *)at;
-    w->fault |= !vt_python_peek(&v, at, sizeof v);
-    return v;
-}
+#define READ(name, type)                                                                           \
+    ALWAYS_INLINE type name(struct walk *w, uintptr_t at) {                                        \
+        type v = 0;                                                                                \
+        if (!w->careful)                                                                           \
+            return *(const type *)at;                                                              \
+        w->fault |= !vt_python_peek(&v, at, sizeof v);                                             \
+        return v;                                                                                  \
+    }
+READ(word, uint64_t)
+READ(half, uint32_t)
+READ(byte, uint8_t)
 
 /* Whether this can be an object's address. */
 ALWAYS_INLINE bool plausible(uintptr_t p) {

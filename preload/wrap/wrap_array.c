@@ -52,15 +52,6 @@ ARRAY_CREATE(cuArrayCreate_v2, CUDA_ARRAY_DESCRIPTOR, 0, 0)
 ARRAY_CREATE(cuArray3DCreate, CUDA_ARRAY3D_DESCRIPTOR_v1, d->Depth, d->Flags)
 ARRAY_CREATE(cuArray3DCreate_v2, CUDA_ARRAY3D_DESCRIPTOR, d->Depth, d->Flags)
 
-VT_EXPORT CUresult cuArrayDestroy(CUarray hArray) {
-    VT_ENTER_DRIVER(cuArrayDestroy);
-    const struct vt_freeing freeing =
-        vt_event_free_begin((uint64_t)(uintptr_t)hArray, VT_KIND_ARRAY);
-    CUresult result = real(hArray);
-    destroyed(&call, result, &freeing);
-    return result;
-}
-
 VT_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
                                           const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
                                           unsigned int numMipmapLevels) {
@@ -73,11 +64,13 @@ VT_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 
 /* A mip chain over imported memory (wrap_share.c) is not in the live table, so destroying it
  * frees nothing. */
-VT_EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
-    VT_ENTER_DRIVER(cuMipmappedArrayDestroy);
-    const struct vt_freeing freeing =
-        vt_event_free_begin((uint64_t)(uintptr_t)hMipmappedArray, VT_KIND_MIPMAP);
-    CUresult result = real(hMipmappedArray);
-    destroyed(&call, result, &freeing);
-    return result;
-}
+#define ARRAY_DESTROY(name, array, kind)                                                           \
+    VT_EXPORT CUresult name(array handle) {                                                        \
+        VT_ENTER_DRIVER(name);                                                                     \
+        const struct vt_freeing freeing = vt_event_free_begin((uint64_t)(uintptr_t)handle, kind);  \
+        CUresult result = real(handle);                                                            \
+        destroyed(&call, result, &freeing);                                                        \
+        return result;                                                                             \
+    }
+ARRAY_DESTROY(cuArrayDestroy, CUarray, VT_KIND_ARRAY)
+ARRAY_DESTROY(cuMipmappedArrayDestroy, CUmipmappedArray, VT_KIND_MIPMAP)

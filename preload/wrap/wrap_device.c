@@ -3,19 +3,15 @@
  * and pointers. */
 #include "wrap.h"
 
-VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
-    VT_ENTER_DRIVER(cuMemAlloc);
-    VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
-    CUresult result = real(dptr, bytesize);
-    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
-}
-
-VT_HOT VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
-    VT_ENTER_DRIVER(cuMemAlloc_v2);
-    VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
-    CUresult result = real(dptr, bytesize);
-    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
-}
+#define ALLOC(hot, name, address, size)                                                            \
+    hot VT_EXPORT CUresult name(address *dptr, size bytesize) {                                    \
+        VT_ENTER_DRIVER(name);                                                                     \
+        VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);                                                    \
+        CUresult result = real(dptr, bytesize);                                                    \
+        return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);        \
+    }
+ALLOC(, cuMemAlloc, CUdeviceptr_v1, unsigned int)
+ALLOC(VT_HOT, cuMemAlloc_v2, CUdeviceptr, size_t)
 
 /* A pitched allocation's size follows from the pitch that the driver chose, not from the
  * requested width. */
@@ -39,18 +35,13 @@ VT_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigne
     return vt_ask_alloc(&call, result, VT_KIND_MANAGED, VT_OUT(result, dptr), bytesize);
 }
 
-VT_EXPORT CUresult cuMemFree(CUdeviceptr_v1 dptr) {
-    VT_ENTER_DRIVER(cuMemFree);
-    const struct vt_freeing freeing = vt_event_free_begin(dptr, VT_KIND_DEVICE);
-    CUresult result = real(dptr);
-    vt_event_free_end(&call, &freeing, (int)result);
-    return result;
-}
-
-VT_HOT VT_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr) {
-    VT_ENTER_DRIVER(cuMemFree_v2);
-    const struct vt_freeing freeing = vt_event_free_begin(dptr, VT_KIND_DEVICE);
-    CUresult result = real(dptr);
-    vt_event_free_end(&call, &freeing, (int)result);
-    return result;
-}
+#define FREE(hot, name, address)                                                                   \
+    hot VT_EXPORT CUresult name(address dptr) {                                                    \
+        VT_ENTER_DRIVER(name);                                                                     \
+        const struct vt_freeing freeing = vt_event_free_begin(dptr, VT_KIND_DEVICE);               \
+        CUresult result = real(dptr);                                                              \
+        vt_event_free_end(&call, &freeing, (int)result);                                           \
+        return result;                                                                             \
+    }
+FREE(, cuMemFree, CUdeviceptr_v1)
+FREE(VT_HOT, cuMemFree_v2, CUdeviceptr)

@@ -122,17 +122,14 @@ VT_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph
     return made(&call, real(phGraphExec, hGraph, flags), phGraphExec, hGraph);
 }
 
-VT_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
-                                                CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
-    VT_ENTER_DRIVER(cuGraphInstantiateWithParams);
-    return made(&call, real(phGraphExec, hGraph, instantiateParams), phGraphExec, hGraph);
-}
-
-VT_EXPORT CUresult cuGraphInstantiateWithParams_ptsz(
-    CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
-    VT_ENTER_DRIVER(cuGraphInstantiateWithParams_ptsz);
-    return made(&call, real(phGraphExec, hGraph, instantiateParams), phGraphExec, hGraph);
-}
+#define INSTANTIATE_WITH_PARAMS(name)                                                              \
+    VT_EXPORT CUresult name(CUgraphExec *phGraphExec, CUgraph hGraph,                              \
+                            CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {                    \
+        VT_ENTER_DRIVER(name);                                                                     \
+        return made(&call, real(phGraphExec, hGraph, instantiateParams), phGraphExec, hGraph);     \
+    }
+INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams)
+INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams_ptsz)
 
 /* Memory that a destroyed executable allocated stays allocated until it is freed. */
 VT_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {

@@ -5,33 +5,21 @@
  */
 #include "wrap.h"
 
-VT_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize) {
-    VT_ENTER_DRIVER(cuMemAllocHost);
-    VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
-    CUresult result = real(pp, bytesize);
-    return vt_ask_alloc(&call, result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
-}
-
-VT_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) {
-    VT_ENTER_DRIVER(cuMemAllocHost_v2);
-    VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
-    CUresult result = real(pp, bytesize);
-    return vt_ask_alloc(&call, result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
-}
+#define ALLOC_HOST(name, size)                                                                     \
+    VT_EXPORT CUresult name(void **pp, size bytesize) {                                            \
+        VT_ENTER_DRIVER(name);                                                                     \
+        VT_MAY_ALLOC(VT_KIND_HOST, bytesize);                                                      \
+        CUresult result = real(pp, bytesize);                                                      \
+        return vt_ask_alloc(&call, result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);            \
+    }
+ALLOC_HOST(cuMemAllocHost, unsigned int)
+ALLOC_HOST(cuMemAllocHost_v2, size_t)
 
 VT_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     VT_ENTER_DRIVER(cuMemHostAlloc);
     VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize, Flags);
     return vt_ask_alloc(&call, result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
-}
-
-VT_EXPORT CUresult cuMemFreeHost(void *p) {
-    VT_ENTER_DRIVER(cuMemFreeHost);
-    const struct vt_freeing freeing = vt_event_free_begin((uint64_t)(uintptr_t)p, VT_KIND_HOST);
-    CUresult result = real(p);
-    vt_event_free_end(&call, &freeing, (int)result);
-    return result;
 }
 
 #define REGISTER(name)                                                                             \
@@ -45,11 +33,13 @@ VT_EXPORT CUresult cuMemFreeHost(void *p) {
 REGISTER(cuMemHostRegister)
 REGISTER(cuMemHostRegister_v2)
 
-VT_EXPORT CUresult cuMemHostUnregister(void *p) {
-    VT_ENTER_DRIVER(cuMemHostUnregister);
-    const struct vt_freeing freeing =
-        vt_event_free_begin((uint64_t)(uintptr_t)p, VT_KIND_REGISTERED);
-    CUresult result = real(p);
-    vt_event_free_end(&call, &freeing, (int)result);
-    return result;
-}
+#define END_HOST(name, kind)                                                                       \
+    VT_EXPORT CUresult name(void *p) {                                                             \
+        VT_ENTER_DRIVER(name);                                                                     \
+        const struct vt_freeing freeing = vt_event_free_begin((uint64_t)(uintptr_t)p, kind);       \
+        CUresult result = real(p);                                                                 \
+        vt_event_free_end(&call, &freeing, (int)result);                                           \
+        return result;                                                                             \
+    }
+END_HOST(cuMemFreeHost, VT_KIND_HOST)
+END_HOST(cuMemHostUnregister, VT_KIND_REGISTERED)
