@@ -7,7 +7,7 @@
 
 /* The header of a chunk of records.
  * OFFSET SIZE DESCRIPTION
- *      0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never taken: skip it)
+ *      0    4 magic, VT_CHUNK_MAGIC (0: no thread has taken the chunk, or it was lost)
  *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
  *      8    8 number of this chunk in the file
  *     16    8 entered_at, as in a slot: in a log that is written in blocks (VT_FLAG_BUFFERED), when its
