@@ -125,7 +125,10 @@ static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
             changed += count;
             fprintf(page, "\n%s%s%s%s   %u site%s\n",
                     style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
-                    kind ? "" : "LEAK ", kind || state != VT_DIFF_WENT ? headings[state] : "FIXED",
+                    kind ? "" : "LEAK ",
+                    kind || state != VT_DIFF_WENT ? headings[state]
+                    : d->totals[1].gaps           ? "NOT SEEN"
+                                                  : "FIXED",
                     style(colour, VT_STYLE_NONE), count, vt_plural(count));
             for (uint32_t i = 0; i < count && i < o->top; i++)
                 row(&rows[i]);

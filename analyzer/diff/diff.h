@@ -53,6 +53,7 @@ struct vt_diff_total {
     uint64_t live_bytes, live_count, peak_bytes; /* device memory; the largest peak of a process on
                                                     a device */
     uint64_t alloc_count, ooms, processes;
+    bool gaps; /* a log is cut off or damaged: what is not there may have been */
 };
 
 /* What one owner holds in the two runs. Its two names can differ: what the same site allocated for the
