@@ -24,17 +24,13 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 
 /* A child of fork, forkpty or daemon continues where its parent was, which may be in the middle of a record. */
 static void child_begins(void) {
-    vt_libc_fork_ends(true);
+    vt_libc_fork_in_child();
     vt_log_child();
     vt_seccomp_load();
 }
 
-static void parent_goes_on(void) {
-    vt_libc_fork_ends(false);
-}
-
 void vt_fork_load(void) {
-    __register_atfork(vt_libc_fork_begins, parent_goes_on, child_begins, NULL);
+    __register_atfork(vt_libc_fork_begins, vt_libc_fork_in_parent, child_begins, NULL);
 }
 
 /* fork without the handlers of pthread_atfork, since glibc 2.34. */
@@ -49,7 +45,7 @@ VT_EXPORT pid_t _Fork(void) {
     if (child == 0)
         child_begins();
     else
-        parent_goes_on();
+        vt_libc_fork_in_parent();
     return child;
 }
 

@@ -300,7 +300,7 @@ static int compare_taken(const void *a, const void *b) {
     return VT_ORDER({x->ticks, y->ticks}, {x->number, y->number});
 }
 
-/* Whether a chunk has records that no pass has seen, and its header. Before its first record is there, a thread may be about to
+/* Whether a chunk has records that no pass has seen, or must have had, and its header. Before its first record is there, a thread may be about to
  * take it: then its header may be of the time before. Pairs with take() in the tracer's log_free.c; model: GENERATION_HIGHER,
  * SEEN_AGAIN. */
 static int look_at_chunk(const struct vt_log *log, uint32_t number, struct vt_chunk_header *head,

@@ -138,12 +138,14 @@ void vt_libc_fork_begins(void) {
         sched_yield();
 }
 
-void vt_libc_fork_ends(bool child) {
-    forks = child ? 0 : forks - 1;
-    if (child)
-        vt_put(&reading, 0);
-    else
-        vt_add(&reading, -(uint32_t)FORK);
+void vt_libc_fork_in_parent(void) {
+    forks--;
+    vt_add(&reading, -(uint32_t)FORK);
+}
+
+void vt_libc_fork_in_child(void) {
+    forks = 0;
+    vt_put(&reading, 0);
 }
 
 struct each {
@@ -168,6 +170,7 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
     uint64_t held = vt_sys_hold_signals(); /* or a handler forks meanwhile */
     begin_reading();
     int result = !real ? -1 : closes ? real(visit_mapped, &each) : real(visit, data);
+    vt_fence(); /* the lock is given back first; pairs with vt_libc_fork_begins */
     vt_add(&reading, -1u);
     vt_sys_let_signals(held);
     return result;

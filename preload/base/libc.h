@@ -6,7 +6,6 @@
 #ifndef VT_PRELOAD_LIBC_H
 #define VT_PRELOAD_LIBC_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct dl_phdr_info; /* <link.h> has it under _GNU_SOURCE only */
@@ -19,7 +18,8 @@ void *vt_libc_dlvsym(void *handle, const char *name, const char *version);
 int vt_libc_dlclose(void *handle);
 /* Around a fork: no thread is in vt_libc_each_object meanwhile, whose lock the child would wait for. */
 void vt_libc_fork_begins(void);
-void vt_libc_fork_ends(bool child);
+void vt_libc_fork_in_parent(void);
+void vt_libc_fork_in_child(void);
 void *vt_libc_dlopen(const char *path, int flags);
 void vt_libc_dlerror_clear(void); /* clears a message that the program must not see */
 int vt_libc_on_exit(void (*function)(int status, void *data), void *data);

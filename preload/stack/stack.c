@@ -11,7 +11,7 @@
  * names it. If its record is missing (the disk was full), the reader takes the stack as unknown.
  *
  * An exception to the record path's law: a new stack takes libunwind's cache lock and the loader's
- * lock (dl_iterate_phdr), and blocks signals meanwhile.
+ * lock (dl_iterate_phdr), for which it waits while another thread forks, and blocks signals meanwhile.
  */
 #define _GNU_SOURCE
 #include "stack.h"
