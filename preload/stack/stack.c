@@ -443,7 +443,7 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
                 return vt_stack_capture(thread, caller);
         }
         if (!write_stack(thread, number, cut)) {
-            if (vt_numbering_unwritten(&stacks, number))
+            if (vt_numbering_unwritten(&stacks, number) && !vt_process_is_fresh_child())
                 vt_log_drop(VT_DROP_STACKS);
             return number; /* the next event tries again */
         }
