@@ -83,12 +83,13 @@ const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) 
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
                                                  const struct vt_oom *oom) {
     const struct vt_snapshot *found = NULL;
+    const struct vt_oom *next = oom + 1 < p->ooms + p->oom_count ? oom + 1 : NULL;
     uint64_t least = 10000000000; /* ns; a snapshot follows its failure at once */
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
-        uint64_t apart = s->at > oom->at ? s->at - oom->at : oom->at - s->at;
-        if (s->why == VT_SNAPSHOT_OOM && apart < least) {
-            least = apart;
+        bool of_next = next && next->thread == oom->thread && next->at <= s->at;
+        if (s->why == VT_SNAPSHOT_OOM && s->at >= oom->at && s->at - oom->at < least && !of_next) {
+            least = s->at - oom->at;
             found = s;
         }
     }

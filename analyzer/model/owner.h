@@ -178,7 +178,8 @@ const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *pro
 /* What was live at a snapshot, without what CUDA's libraries keep. */
 uint64_t vt_snapshot_live_bytes(const struct vt_snapshot *snapshot);
 
-/* The snapshot that was taken at a failed allocation. NULL: none. */
+/* The snapshot that was taken after one of the process's failed allocations, and before its thread's next one. NULL:
+ * none. */
 struct vt_oom;
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *process,
                                                  const struct vt_oom *oom);

@@ -95,8 +95,27 @@ static void what_views_hold(void **state) {
     held_by = NULL;
 }
 
+/* A failure's snapshot comes after it, however late, as on a busy machine: not the nearest one. */
+static void which_snapshot(void **state) {
+    (void)state;
+    struct vt_snapshot snapshots[] = {{.at = 1100, .why = VT_SNAPSHOT_OOM},
+                                      {.at = 1190, .why = VT_SNAPSHOT_GROWTH},
+                                      {.at = 1500, .why = VT_SNAPSHOT_OOM}};
+    /* Only the fourth's thread went on to the fifth without one. */
+    struct vt_oom ooms[] = {{.at = 1000, .thread = 7}, {.at = 1200, .thread = 7},
+                            {.at = 1300, .thread = 8}, {.at = 1350, .thread = 7},
+                            {.at = 1400, .thread = 7}, {.at = 1600, .thread = 7}};
+    const struct vt_snapshot *expected[] = {&snapshots[0], &snapshots[2], &snapshots[2],
+                                            NULL,          &snapshots[2], NULL};
+    struct vt_process p = {
+        .snapshots = snapshots, .snapshot_count = 3, .ooms = ooms, .oom_count = 6};
+    for (int i = 0; i < 6; i++)
+        assert_ptr_equal(vt_process_snapshot_at(&p, &ooms[i]), expected[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_to_try),
-                                       cmocka_unit_test(what_views_hold)};
+                                       cmocka_unit_test(what_views_hold),
+                                       cmocka_unit_test(which_snapshot)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
