@@ -82,18 +82,14 @@ const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) 
 
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
                                                  const struct vt_oom *oom) {
-    const struct vt_snapshot *found = NULL;
-    const struct vt_oom *next = oom + 1 < p->ooms + p->oom_count ? oom + 1 : NULL;
-    uint64_t least = 10000000000; /* ns; a snapshot follows its failure at once */
-    for (uint32_t i = 0; i < p->snapshot_count; i++) {
-        const struct vt_snapshot *s = &p->snapshots[i];
-        bool of_next = next && next->thread == oom->thread && next->at <= s->at;
-        if (s->why == VT_SNAPSHOT_OOM && s->at >= oom->at && s->at - oom->at < least && !of_next) {
-            least = s->at - oom->at;
-            found = s;
-        }
-    }
-    return found;
+    const struct vt_oom *next = oom + 1;
+    bool goes_on = next < p->ooms + p->oom_count && next->thread == oom->thread;
+    /* Else 10 s: it follows its failure, but waits for one that goes on. */
+    uint64_t until = goes_on ? next->at : oom->at + 10000000000;
+    for (const struct vt_snapshot *s = p->snapshots; s < p->snapshots + p->snapshot_count; s++)
+        if (s->why == VT_SNAPSHOT_OOM && s->at >= oom->at && s->at < until)
+            return s;
+    return NULL;
 }
 
 char *vt_snapshot_moment(const struct vt_snapshot *s) {
