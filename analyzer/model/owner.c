@@ -83,9 +83,9 @@ const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) 
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
                                                  const struct vt_oom *oom) {
     const struct vt_oom *next = oom + 1;
-    bool goes_on = next < p->ooms + p->oom_count && next->thread == oom->thread;
-    /* Else 10 s: it follows its failure, but waits for one that goes on. */
-    uint64_t until = goes_on ? next->at : oom->at + 10000000000;
+    uint64_t until = oom->at + 10000000000; /* ns: it waits for another one that is under way */
+    if (next < p->ooms + p->oom_count && next->thread == oom->thread && next->at < until)
+        until = next->at;
     for (const struct vt_snapshot *s = p->snapshots; s < p->snapshots + p->snapshot_count; s++)
         if (s->why == VT_SNAPSHOT_OOM && s->at >= oom->at && s->at < until)
             return s;

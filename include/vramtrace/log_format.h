@@ -87,6 +87,7 @@ struct vt_log_header {
 #include "vramtrace/log_header.def"
 #define VT_PROGRAM_RUNS UINT64_MAX
 
+/* How many events were not recorded, for whatever reason. */
 static inline uint64_t vt_dropped_events(const struct vt_log_header *header) {
     uint64_t count = 0;
     for (unsigned reason = 0; reason < VT_DROP_REASONS; reason++)

@@ -120,7 +120,8 @@ int vt_libc_on_exit(void (*function)(int status, void *data), void *data) {
     return real ? real(function, data) : -1;
 }
 
-/* Threads that read the loader's list, whose lock a forked child would find taken for ever; and FORK times those that fork. */
+/* Threads that read the loader's list, whose lock a forked child would find taken for ever; and FORK times those that fork.
+ * They wait for each other for PATIENCE looks, some milliseconds: then the child is at risk, but nobody hangs here. */
 static uint32_t reading; /* atomic */
 enum { FORK = 1 << 16, PATIENCE = 10000 };
 

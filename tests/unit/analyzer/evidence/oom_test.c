@@ -98,18 +98,21 @@ static void what_views_hold(void **state) {
 /* A failure's snapshot comes after it, however late, as on a busy machine: not the nearest one. */
 static void which_snapshot(void **state) {
     (void)state;
+    const uint64_t later = 10 * 1000000000ull;
     struct vt_snapshot snapshots[] = {{.at = 1100, .why = VT_SNAPSHOT_OOM},
                                       {.at = 1190, .why = VT_SNAPSHOT_GROWTH},
-                                      {.at = 1500, .why = VT_SNAPSHOT_OOM}};
-    /* Only the fourth's thread went on to the fifth without one. */
-    struct vt_oom ooms[] = {{.at = 1000, .thread = 7}, {.at = 1200, .thread = 7},
-                            {.at = 1300, .thread = 8}, {.at = 1350, .thread = 7},
-                            {.at = 1400, .thread = 7}, {.at = 1600, .thread = 7}};
-    const struct vt_snapshot *expected[] = {&snapshots[0], &snapshots[2], &snapshots[2],
-                                            NULL,          &snapshots[2], NULL};
+                                      {.at = 1500, .why = VT_SNAPSHOT_OOM},
+                                      {.at = 2 * later, .why = VT_SNAPSHOT_OOM}};
+    /* The fourth's thread went on to the fifth without one. Nobody waits for the last one as long as the sixth had to. */
+    struct vt_oom ooms[] = {{.at = 1000, .thread = 7},     {.at = 1200, .thread = 7},
+                            {.at = 1300, .thread = 8},     {.at = 1350, .thread = 7},
+                            {.at = 1400, .thread = 7},     {.at = 1600, .thread = 7},
+                            {.at = 3 * later, .thread = 7}};
+    const struct vt_snapshot *expected[] = {&snapshots[0], &snapshots[2], &snapshots[2], NULL,
+                                            &snapshots[2], NULL,          NULL};
     struct vt_process p = {
-        .snapshots = snapshots, .snapshot_count = 3, .ooms = ooms, .oom_count = 6};
-    for (int i = 0; i < 6; i++)
+        .snapshots = snapshots, .snapshot_count = 4, .ooms = ooms, .oom_count = 7};
+    for (int i = 0; i < 7; i++)
         assert_ptr_equal(vt_process_snapshot_at(&p, &ooms[i]), expected[i]);
 }
 
