@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct options {
@@ -25,10 +26,16 @@ static void interrupt(int number) {
     __atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);
 }
 
-/* A log's path as it is, a PID's log. Free it. NULL: there is none; `message` says why. */
+/* A log's path as it is, a PID's log. Free it. NULL: there is none; `message` says why. Root does it all with the rights of the
+ * log's user, who may exchange the folders above it at any moment. */
 static char *log_of(const char *argument, struct vt_string *message) {
     unsigned long pid = vt_option_number(argument, INT32_MAX);
-    return pid ? vt_request_log((unsigned)pid, message) : vt_strdup(argument);
+    struct stat st;
+    if (pid)
+        return vt_request_log((unsigned)pid, message);
+    if (!lstat(argument, &st))
+        vt_rights_note(argument, st.st_uid, st.st_gid);
+    return vt_strdup(argument);
 }
 
 static void say(const char *path, const struct vt_compactor *compactor) {
@@ -61,7 +68,10 @@ static int compact(void *to, char *const *arguments, int count) {
     if (count != 1)
         return vt_usage("compact", "expected one log or PID, found %d", count);
     VT_SCOPED char *path = log_of(arguments[0], &message);
-    int error = path ? vt_compactor_open(path, &compactor, &message) : -ESRCH;
+    VT_SCOPED_RIGHTS rights = path ? vt_rights_lower(path) : 0;
+    int error = !path        ? -ESRCH
+                : rights < 0 ? vt_rights_refuse(path, &message)
+                             : vt_compactor_open(path, &compactor, &message);
     if (!error && o->follow) {
         signal(SIGINT, interrupt);
         signal(SIGTERM, interrupt);

@@ -39,7 +39,7 @@ static void set_run_id(void) {
 /* The list of logs of the enclosing run; NULL: there is none. */
 static const char *outer_list(void) {
     const char *id = getenv("VRAMTRACE_RUN_ID"), *list = getenv("VRAMTRACE_RUN_LIST");
-    VT_SCOPED_FD fd = id && *id && list && *list ? vt_run_logs_open_list(list) : -1;
+    VT_SCOPED_FD fd = id && *id && list && *list ? vt_run_list_open(list) : -1;
     return fd >= 0 ? list : NULL;
 }
 
@@ -104,10 +104,10 @@ static int report(const struct vt_run_plan *plan, const struct vt_run_child *chi
 
 /* Adds the logs of a nested run to the list of the enclosing run. */
 static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
-    int fd = vt_run_logs_open_list(outer);
+    int fd = vt_run_list_open(outer);
     VT_SCOPED_FILE *list = fd >= 0 ? fdopen(fd, "a") : NULL;
     for (size_t i = 0; list && i < logs->count; i++)
-        fprintf(list, "%s\n", logs->paths[i]);
+        fwrite(logs->paths[i], strlen(logs->paths[i]) + 1, 1, list);
 }
 
 static int make_plan(int argc, char **argv, struct vt_run_plan *plan, struct vt_string *message) {
@@ -140,7 +140,7 @@ struct paths {
     char *list;
     bool own_list;
     char *folder; /* NULL: the user keeps the logs */
-    struct vt_run_memory memory;
+    struct vt_run_local local;
     char *share; /* of the simulated GPU; NULL: none */
 };
 
@@ -150,7 +150,7 @@ static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
     bool judged = plan->options.judged || vt_run_options_each(&plan->options);
     *paths = (struct paths){.outer = outer_list()};
     paths->own_list = !paths->outer || judged; /* a gate judges only its own command's logs */
-    paths->list = paths->own_list ? vt_run_logs_make_list(NULL) : vt_strdup(paths->outer);
+    paths->list = paths->own_list ? vt_run_list_make() : vt_strdup(paths->outer);
     if (!paths->list) {
         vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s%s", strerror(errno),
                  errno == EFBIG ? " (see ulimit -f)" : "");
@@ -164,8 +164,8 @@ static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
 
 /* Removes temporary logs, unless they can explain a failure. */
 static void close_paths(struct paths *paths, int status, bool quiet) {
-    if (paths->own_list && paths->list && !paths->memory.folder) /* else it is needed still */
-        vt_run_logs_remove_list(paths->list);
+    if (paths->own_list && paths->list)
+        vt_run_list_remove(paths->list);
     if (paths->folder && !status) {
         vt_run_check_remove(paths->folder);
     } else if (paths->folder && !rmdir(paths->folder)) {
@@ -178,22 +178,10 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
         unlink(paths->share);
         unlink(refused);
     }
-    vt_run_memory_free(&paths->memory);
+    vt_run_local_free(&paths->local);
     free(paths->share);
     free(paths->folder);
     free(paths->list);
-}
-
-/* The list goes there, too, if its folder is as slow: each process writes to it. */
-static void go_to_memory(struct paths *paths) {
-    vt_run_memory_start(&paths->memory);
-    bool goes = paths->memory.folder && vt_run_memory_is_remote(paths->list);
-    char *list = goes ? vt_run_logs_make_list("/dev/shm") : NULL;
-    if (!list)
-        return;
-    vt_run_logs_remove_list(paths->list);
-    free(paths->list);
-    paths->list = list;
 }
 
 static int run_once(struct vt_run_plan *plan, const struct paths *paths,
@@ -203,18 +191,17 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
     struct vt_run_beside nvml = {0}, compactor = {0};
     if (paths->own_list) { /* else the enclosing run does */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
-        vt_run_compact_start(&compactor, paths->list, paths->memory.folder);
+        vt_run_compact_start(&compactor, paths->list);
     }
     int status = vt_run_child_run(plan, &child, message);
     vt_run_beside_stop(&nvml);
-    if (!paths->memory.folder)
-        vt_run_beside_stop(&compactor);
+    vt_run_beside_stop(&compactor);
     if (status)
         return status;
     vt_run_logs_read(paths->list, &logs);
     vt_run_logs_mark_end(&logs, &child);
-    if (paths->memory.folder)
-        vt_run_memory_finish(&paths->memory, &compactor, paths->list, &logs);
+    if (paths->local.folder)
+        vt_run_local_finish(&paths->local, paths->list, &logs);
     status = plan->options.judged ? vt_run_check_judge(plan, &child, &logs)
                                   : report(plan, &child, &logs);
     if (!plan->quiet && !paths->folder)
@@ -244,10 +231,12 @@ static int run(struct vt_run_plan *plan, struct vt_string *message) {
         if (plan->options.simulated)
             paths.share = vt_run_nvml_share();
         set_environment(&plan->options, &plan->libraries);
-        if (paths.own_list && !paths.folder && !each)
-            go_to_memory(&paths);
-        if (paths.own_list)
+        if (paths.own_list) {
+            unsetenv("VRAMTRACE_RUN_REMOTE");
             setenv("VRAMTRACE_RUN_LIST", paths.list, 1);
+        }
+        if (paths.own_list && !paths.folder && !each)
+            vt_run_local_start(&paths.local, paths.list);
         if (judged && !each)
             set_pytest(plan);
         const char *given =

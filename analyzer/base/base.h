@@ -16,6 +16,7 @@
  *     files.h     opens regular files
  *     gzip.h      compressed output; how a compressed file begins
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
+ *     rights.h    whose rights a path is followed with
  *     exit_status.h   exit statuses, error messages
  *     options.h   the options of a command
  *     progress.h  a line on stderr for what takes long
@@ -33,6 +34,7 @@
 #include "options.h"
 #include "progress.h"
 #include "python_file.h"
+#include "rights.h"
 #include "state.h"
 #include "terminal.h"
 #include "util.h"

@@ -332,6 +332,9 @@ int vt_log_file_open(const char *path, enum vt_pack_kind kind, uint64_t most,
     struct packed packed;
     origin = origin ? origin : &unused;
     *origin = (struct vt_log_origin){.packed = false};
+    VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
+    if (rights < 0)
+        return vt_rights_refuse(path, message);
     int error = find_packed(path, &packed, message);
     if (error || packed.pack)
         return error ? error : open_packed(&packed, kind, most, origin, message);

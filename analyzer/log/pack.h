@@ -43,8 +43,6 @@ struct vt_pack_section {
 #define VT_PACK_NAME_MOST 255u
 
 #define VT_SUMMARY_SUFFIX ".summary"
-#define VT_SUMMARY_NEXT                                                                            \
-    ".next" /* behind it: of a log that has just taken its older one's place, until the older summary is gone */
 
 /* Of a section's header with check 0, and its name. (The contents have zstd's checksum.) */
 uint32_t vt_pack_check(struct vt_pack_section section, const char *name);

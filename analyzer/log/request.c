@@ -77,6 +77,7 @@ static int open_log(const char *path, unsigned pid, int access, struct vt_log_he
         snprintf(same, sizeof same, "/proc/self/fd/%d", found);
         fd = open(same, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         *why = fd < 0 ? strerror(errno) : "not its log";
+        vt_rights_note(path, st.st_uid, st.st_gid);
     }
     if (found >= 0)
         close(found);

@@ -146,22 +146,6 @@ static int read_head(int fd, const char *path, struct vt_summary_rest *rest, str
     return 0;
 }
 
-/* Whether the summary that the log needs has not got its name yet (VT_SUMMARY_NEXT); then its head is loaded. */
-static bool read_next(const struct vt_log *log, struct vt_summary_rest *rest, struct head *head) {
-    VT_SCOPED_STRING why = {0};
-    VT_SCOPED char *path = vt_formatted("%s" VT_SUMMARY_NEXT, rest->path);
-    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    if (!read_head(fd, path, rest, head, &why) && !rest->state.bad &&
-        head->generation == log->header.summary)
-        return true;
-    vt_state_drop(&rest->state);
-    free(rest->bytes);
-    rest->bytes = NULL;
-    return false;
-}
-
 static int read_file(struct vt_log *log, const char *path, struct vt_summary_rest *rest,
                      struct head *head, struct vt_string *message) {
     VT_SCOPED_STRING why = {0};
@@ -198,7 +182,7 @@ int vt_summary_read(struct vt_log *log, struct vt_string *message) {
     rest->path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
     log->rest = rest;
     log->summary = log->header.summary;
-    int error = read_next(log, rest, &head) ? 0 : read_file(log, rest->path, rest, &head, message);
+    int error = read_file(log, rest->path, rest, &head, message);
     if (error)
         return error;
     struct vt_state *s = &rest->state;

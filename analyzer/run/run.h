@@ -15,10 +15,8 @@
  *     run_beside.h     processes that look after the logs while it runs
  *     run_nvml.h       samples from NVML while it runs
  *     run_compact.h    compacts the logs while it runs
- *     run_memory.h     logs in memory, where their folder is on a remote file system
- *     run_copies.h     brings them from there to their folder
- *     run_copy.h       what changed in one of them
- *     run_disk.h       writes that to the disk
+ *     run_list.h       the lists of its logs
+ *     run_local.h      logs whose folder is on a remote file system, copied at the end
  *     run_logs.h       the logs that it wrote, and the lines at the end
  *     run_check.h      --check: the gate at the end
  *     run_pytest.h     --check: pytest loads the plugin that judges each test
@@ -31,13 +29,11 @@
 #include "run_check.h"
 #include "run_child.h"
 #include "run_compact.h"
-#include "run_copies.h"
-#include "run_copy.h"
-#include "run_disk.h"
 #include "run_elf.h"
 #include "run_inject.h"
+#include "run_list.h"
+#include "run_local.h"
 #include "run_logs.h"
-#include "run_memory.h"
 #include "run_nvml.h"
 #include "run_options.h"
 #include "run_plan.h"

@@ -6,6 +6,9 @@
 #define _GNU_SOURCE
 #include "run_beside.h"
 
+#include "run_list.h"
+#include "run_places.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,29 +23,18 @@
 
 enum {
     STOP_MS = 1000, /* how long to wait for its end: it may hang in the driver */
-    IDLE_MS = 200,  /* if inotify cannot watch the list */
-    LOOK_MS = 1000, /* whether `run` is there */
+    IDLE_MS = 200,  /* if inotify cannot watch the lists */
 };
 
-/* Reads new lines of the list; an incomplete line waits for the next time. */
-static void read_list(const struct vt_run_care *care, void *of, const char *list, off_t *at) {
-    VT_SCOPED_FILE *file = fopen(list, "re");
-    VT_SCOPED char *line = NULL;
-    size_t room = 0;
-    if (!file && !care->over)
-        _exit(0); /* the run is over */
-    if (!file)
-        return;
-    ssize_t length = -1;
-    if (!fseeko(file, *at, SEEK_SET))
-        while ((length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n') {
-            *at += length;
-            line[length - 1] = 0;
-            if (*line == '/')
-                care->add(of, line);
-            else if (care->over && !strcmp(line, VT_RUN_OVER))
-                care->over(of);
-        }
+struct beside {
+    const struct vt_run_care *care;
+    void *of;
+};
+
+static void add(void *of, const char *line) {
+    const struct beside *b = of;
+    if (*line == '/')
+        b->care->add(b->of, line);
 }
 
 /* Closes the run's descriptors, so that a reader of the command's output sees its end. */
@@ -56,35 +48,34 @@ static void close_all(bool keeps_stderr) {
     }
 }
 
-static _Noreturn void go_on(const struct vt_run_care *care, void *of, const char *list,
+static _Noreturn void go_on(const struct vt_run_care *care, void *of, const char *path,
                             pid_t parent) {
+    struct beside beside = {care, of};
+    struct vt_run_list list = {.path = path};
     sigset_t all;
-    off_t at = 0;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    if (!care->over)
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, care->name);
     close_all(care->keeps_stderr);
-    if (getppid() != parent && !care->over)
+    if (getppid() != parent)
         _exit(0);
     int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    bool watched = watch >= 0 && inotify_add_watch(watch, list, IN_MODIFY | IN_DELETE_SELF) >= 0;
+    VT_SCOPED char *folder = vt_run_places_folder(path);
+    bool watched =
+        watch >= 0 && inotify_add_watch(watch, folder, IN_CREATE | IN_MODIFY | IN_DELETE) >= 0;
     for (;;) {
         char events[4096];
         while (watched && read(watch, events, sizeof events) > 0)
             ;
-        read_list(care, of, list, &at);
-        if (care->over && getppid() != parent)
-            care->over(of);
+        if (!vt_run_list_read(&list, add, &beside))
+            _exit(0); /* the run is over */
         uint64_t next = care->work(of, vt_now_ns()), now = vt_now_ns();
         if (next <= now)
             continue;
         uint64_t wait = next == UINT64_MAX ? UINT64_MAX : (next - now) / 1000000u + 1;
         struct pollfd change = {.fd = watch, .events = POLLIN};
         int ms = wait < 3600000u ? (int)wait : wait < UINT64_MAX ? 3600000 : -1;
-        if (care->over && (ms < 0 || ms > LOOK_MS))
-            ms = LOOK_MS;
         poll(&change, watched ? 1 : 0, watched || (ms >= 0 && ms < IDLE_MS) ? ms : IDLE_MS);
     }
 }

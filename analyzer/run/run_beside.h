@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes beside the command that look after its logs, from the moment each appears (run_logs.h has the list). For
+ * Processes beside the command that look after its logs, from the moment each appears (run_list.h). For
  * run_nvml.c and run_compact.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_BESIDE_H
@@ -10,8 +10,6 @@
 
 #include <sys/types.h>
 
-#define VT_RUN_OVER "#over" /* the line that `run` writes when the command has ended */
-
 struct vt_run_beside {
     pid_t pid; /* 0: none */
 };
@@ -19,13 +17,11 @@ struct vt_run_beside {
 /* What such a process does. */
 struct vt_run_care {
     const char *name;                       /* up to 15 characters */
-    void (*add)(void *of, const char *log); /* a log has appeared */
+    void (*add)(void *of, const char *log); /* a log has appeared; its path may be another user's */
     uint64_t (*work)(
         void *of,
         uint64_t now); /* what is due; returns when to call it again (ns; UINT64_MAX: when a log
                                                  appears) */
-    void (*over)(void *of); /* NULL: it ends with the run. Else it goes on, and is told: by the line
-                                     VT_RUN_OVER in the list, or as `run` is gone */
     bool keeps_stderr;
 };
 

@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "replay/replay.h"
 #include "run_check.h"
+#include "run_list.h"
 #include "run_logs.h"
 
 #include <errno.h>
@@ -149,7 +150,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     VT_SCOPED_STRING message = {0};
     int saved[2];
     *o = (struct outcome){0};
-    VT_SCOPED char *list = vt_run_logs_make_list(NULL);
+    VT_SCOPED char *list = vt_run_list_make();
     if (!list) {
         vt_error("cannot make a temporary file: %s", strerror(errno));
         return VT_STATUS_CANNOT_TRACE;
@@ -173,7 +174,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     o->took_ms = (vt_now_ns() - start) / 1000000;
     vt_run_logs_read(list, &o->logs);
     vt_run_logs_mark_end(&o->logs, &o->child);
-    vt_run_logs_remove_list(list);
+    vt_run_list_remove(list);
     if (status)
         vt_error("%s", message.text);
     return status;

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "replay/replay.h"
 #include "log/log.h"
-#include "run_places.h"
+#include "run_list.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,81 +18,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- the list --- */
-
-/* A command that root runs may go on as another user (gosu, setpriv). Such a process cannot read our
- * environment's names elsewhere, so a folder that it can only pass through keeps the list from others. */
-static int make_folder(char *path) {
-    if (!mkdtemp(path))
-        return -1;
-    return geteuid() ? 0 : chmod(path, 0711);
+static void add(void *of, const char *line) {
+    struct vt_run_logs *logs = of;
+    if (*line == '!')
+        logs->failed++;
+    else
+        *VT_ADD(logs->paths, logs->count, logs->room) = vt_strdup(line);
 }
 
-/* Makes a file with the first line. */
-static bool make_marked(const char *path) {
-    static const char mark[] = VT_RUN_LIST_MARK;
-    VT_SCOPED_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    if (write(fd, mark, sizeof mark - 1) == (ssize_t)sizeof mark - 1 &&
-        (geteuid() || !fchmod(fd, 0666)))
-        return true;
-    unlink(path);
-    return false;
-}
-
-char *vt_run_logs_make_list(const char *within) {
-    VT_SCOPED char *inside = within ? vt_formatted("%s/list.XXXXXX", within) : NULL;
-    VT_SCOPED char *folder =
-        within ? NULL : vt_run_places_temporary("vramtrace-run", "/tmp", make_folder);
-    if (within ? make_folder(inside) : !folder)
-        return NULL;
-    char *path = vt_formatted("%s/list", within ? inside : folder);
-    if (make_marked(path))
-        return path;
-    int error = errno;
-    rmdir(within ? inside : folder);
-    free(path);
-    errno = error;
-    return NULL;
-}
-
-void vt_run_logs_remove_list(const char *list) {
-    VT_SCOPED char *folder = vt_run_places_folder(list);
-    unlink(list);
-    rmdir(folder);
-}
-
-int vt_run_logs_open_list(const char *list) {
-    static const char mark[] = VT_RUN_LIST_MARK;
-    char begin[sizeof mark - 1];
-    struct stat st;
-    int fd = open(list, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -1;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-        pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
-        !memcmp(begin, mark, sizeof begin))
-        return fd;
-    close(fd);
-    return -1;
-}
-
-void vt_run_logs_read(const char *list, struct vt_run_logs *logs) {
+void vt_run_logs_read(const char *path, struct vt_run_logs *logs) {
+    struct vt_run_list list = {.path = path};
     *logs = (struct vt_run_logs){0};
-    VT_SCOPED_FILE *file = fopen(list, "re");
-    VT_SCOPED char *line = NULL;
-    size_t room = 0;
-    for (ssize_t length; file && (length = getline(&line, &room, file)) > 0;) {
-        if (line[length - 1] == '\n')
-            line[length - 1] = 0;
-        if (*line != '/') {
-            logs->failed += *line == '!';
-            continue;
-        }
-        VT_GROW(logs->paths, logs->count, logs->room);
-        logs->paths[logs->count++] = vt_strdup(line);
-    }
+    vt_run_list_read(&list, add, logs);
+    vt_run_list_free(&list);
 }
 
 void vt_run_logs_free(struct vt_run_logs *logs) {
@@ -178,7 +116,9 @@ void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_ch
         struct vt_log_header header;
         VT_SCOPED_STRING message = {0};
         uint64_t bytes;
-        VT_SCOPED_FD fd = open(logs->paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        VT_SCOPED_RIGHTS rights = vt_rights_lower(logs->paths[i]);
+        VT_SCOPED_FD fd =
+            rights < 0 ? -1 : open(logs->paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0)
             continue;
         if (!vt_log_read_header(fd, logs->paths[i], &header, &bytes, &message) &&
@@ -216,9 +156,10 @@ static void sum_up(const char *path, struct summary *s) {
     struct vt_log log;
     struct vt_string message = {0};
     *s = (struct summary){.path = path};
+    VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
     if (vt_log_open(path, &log, &message)) {
         s->fault = message.text;
-        s->deleted = access(path, F_OK) && errno == ENOENT;
+        s->deleted = rights >= 0 && access(path, F_OK) && errno == ENOENT;
         return;
     }
     s->program = program_of(&log.header);
@@ -263,9 +204,15 @@ static char *as_typed(const char *path) {
         vt_string_add(&typed, path);
         return typed.text;
     }
-    vt_string_add(&typed, "'");
+    VT_SCOPED char *shown = vt_printable(vt_strdup(path));
+    bool escaped = strcmp(shown, path) != 0; /* then $'...', and what cannot be shown as \ooo */
+    vt_string_add(&typed, escaped ? "$'" : "'");
     for (; *path; path++)
-        vt_string_format(&typed, *path == '\'' ? "'\\%c'" : "%c", *path);
+        vt_string_format(&typed,
+                         escaped && (*path < ' ' || *path > '~' || strchr("'\\", *path)) ? "\\%03o"
+                         : *path == '\''                                                 ? "'\\%c'"
+                                                                                         : "%c",
+                         (unsigned char)*path);
     vt_string_add(&typed, "'");
     return typed.text;
 }
@@ -395,11 +342,12 @@ void vt_run_logs_say_renamed(const struct vt_run_logs *logs, const char *asked, 
     for (size_t i = 0; i < logs->count; i++) {
         const char *path = logs->paths[i], *name = vt_basename(path), *dot = strrchr(name, '.');
         bool numbered = dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")];
+        VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
         VT_SCOPED char *first = vt_strndup(path, (size_t)((numbered ? dot : name) - path));
         bool ours = !strcmp(vt_basename(asked ? asked : ""), name);
         for (size_t k = 0; k < logs->count; k++)
             ours |= !strcmp(logs->paths[k], first); /* another process of this run was first */
-        if (ours || !numbered || access(first, F_OK))
+        if (ours || !numbered || rights < 0 || access(first, F_OK))
             continue;
         VT_SCOPED char *old = as_typed(first), *log = as_typed(path);
         fprintf(out, "vramtrace: %s was there already: the log is %s\n", old, log);

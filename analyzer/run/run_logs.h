@@ -2,10 +2,6 @@
 /*
  * The logs of a run's processes: finds them, completes the log of a command that could not record its end, prints
  * the lines at the end. For cmd_run.c.
- *
- * The list begins with VT_RUN_LIST_MARK. The tracer in each process appends the absolute path of its log, and a newline, to the file that
- * VRAMTRACE_RUN_LIST names. If it could not create the log, it appends "!" and the path, and prints
- * why.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_LOGS_H
 #define VRAMTRACE_ANALYZER_RUN_LOGS_H
@@ -18,19 +14,11 @@ struct vt_run_logs {
     size_t failed; /* logs that could not be created */
 };
 
-/* Creates the list, with its first line, in a folder of its own within another (NULL: TMPDIR, /tmp), and returns its
- * path; the caller frees it. NULL: failed, see errno. */
-char *vt_run_logs_make_list(const char *within);
-/* Removes the list and its folder. */
-void vt_run_logs_remove_list(const char *list);
-/* Opens a list to append to it: only one of ours that vt_run_logs_make_list made. -1: it is not. */
-int vt_run_logs_open_list(const char *list);
-
 /* What to say where no process made a CUDA call: without NVIDIA's driver, the way without one. Free
  * it. */
 char *vt_run_logs_why_none(bool simulated);
 
-/* Reads the list file; a missing one counts as empty. Free with vt_run_logs_free. */
+/* Reads the lists (run_list.h); missing ones count as empty. Free with vt_run_logs_free. */
 void vt_run_logs_read(const char *list, struct vt_run_logs *logs);
 void vt_run_logs_free(struct vt_run_logs *logs);
 

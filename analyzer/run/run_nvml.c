@@ -87,8 +87,17 @@ static bool is_left_behind(const char *path) {
            !memcmp(magic, VT_NVML_MAGIC, sizeof magic);
 }
 
-int vt_run_nvml_make_file(const char *log_path) {
+static int open_log(const char *path) {
+    VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
+    return rights < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+/* Creates the LOG.nvml of a log. -1: it cannot, or another file has the name. */
+static int make_file(const char *log_path) {
     enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC };
+    VT_SCOPED_RIGHTS rights = vt_rights_lower(log_path);
+    if (rights < 0)
+        return -1;
     VT_SCOPED char *path = vt_nvml_file_path(log_path);
     int fd = open(path, FLAGS, 0600);
     if (fd < 0 && errno == EEXIST && is_left_behind(path) && !unlink(path))
@@ -134,7 +143,7 @@ static bool begin_file(struct sampler *s, const char *path, struct target *t) {
     if (!s->opened && !vt_nvml_open(s->library, &s->nvml))
         _exit(0);
     s->opened = true;
-    t->fd = vt_run_nvml_make_file(path);
+    t->fd = make_file(path);
     t->header = vt_nvml_file_header(&header);
     t->next_ns = now().ns + first_ms[0] * 1000000ull;
     return t->fd >= 0 && write_part(t, &t->header, sizeof t->header) && describe(s, t);
@@ -142,7 +151,7 @@ static bool begin_file(struct sampler *s, const char *path, struct target *t) {
 
 static void add_log(void *of, const char *path) {
     struct sampler *s = of;
-    struct target t = {.log = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), .fd = -1};
+    struct target t = {.log = open_log(path), .fd = -1};
     if (!begin_file(s, path, &t)) {
         let_go(&t);
         return;

@@ -8,13 +8,10 @@
 
 #include "run_beside.h"
 
-/* Starts sampling for the processes whose logs the list file names (see run_logs.h), now or later.
+/* Starts sampling for the processes whose logs the lists name (run_list.h), now or later.
  * `sim_folder`: folder of the simulated GPU, whose NVML is used; NULL: the real one. Without NVML
  * nothing happens, and nothing is printed. */
 void vt_run_nvml_start(struct vt_run_beside *nvml, const char *list, const char *sim_folder);
-
-/* Creates the LOG.nvml of a log to append to it; -1: it cannot, or another file has the name. */
-int vt_run_nvml_make_file(const char *log_path);
 
 /* For processes on the simulated GPU: creates the file in which they report their memory to its
  * NVML, and sets VRAMTRACE_SIM_SHARE. Returns its path; the caller frees it and unlinks the file.

@@ -5,10 +5,13 @@
 #define _GNU_SOURCE
 #include "run_places.h"
 
+#include "vramtrace/file_systems.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static const char *const library_folders[] = {
@@ -78,4 +81,11 @@ char *vt_run_places_temporary(const char *name, const char *first, int (*make)(c
         errno = error;
     }
     return NULL;
+}
+
+bool vt_run_places_is_remote(const char *folder) {
+    const char *forced = getenv("VRAMTRACE_TEST_REMOTE");
+    struct statfs fs;
+    return (forced && *forced && !strncmp(folder, forced, strlen(forced))) ||
+           (!statfs(folder, &fs) && vt_file_system(fs.f_type) & VT_FS_REMOTE);
 }

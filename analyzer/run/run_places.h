@@ -21,4 +21,7 @@ char *vt_run_places_private(const char *name, const char *tracer, struct vt_stri
  * or in /dev/shm. `make` returns below 0 where it cannot. Returns the path (free it), or NULL: errno says why. */
 char *vt_run_places_temporary(const char *name, const char *first, int (*make)(char *path));
 
+/* Whether a folder is on a remote file system (vramtrace/file_systems.h). Tests call those below VRAMTRACE_TEST_REMOTE so. */
+bool vt_run_places_is_remote(const char *folder);
+
 #endif

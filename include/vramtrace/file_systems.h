@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File systems that are not as a local disk is. For the library, which writes logs, and for `run`, which keeps them in memory.
+ * File systems that are not as a local disk is. For the library, which writes logs, and for `run`, which keeps them on a local one.
  */
 #ifndef VRAMTRACE_FILE_SYSTEMS_H
 #define VRAMTRACE_FILE_SYSTEMS_H

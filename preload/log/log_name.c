@@ -144,14 +144,14 @@ void vt_log_start_folder(void) {
         note_folder();
 }
 
-/* The name begins behind `folder`. */
-static int open_in(const char *folder, char *path, size_t size) {
+/* The name begins behind `folder`; `template` is empty for the usual one. */
+static int open_in(const char *folder, const char *template, char *path, size_t size) {
     struct text t = {path, size, false};
     const char *usual = vt_log_launcher_rank() < 0 ? DEFAULT_NAME : RANK_NAME;
     char *name = path + strlen(folder);
     *path = 0;
     put(&t, folder, strlen(folder), false);
-    expand(&t, vt_options.output ? vt_options.output : usual);
+    expand(&t, template);
     if (!t.cut && (t.at == name || t.at[-1] == '/' || is_folder(path))) {
         if (t.at != name && t.at[-1] != '/')
             put(&t, "/", 1, false);
@@ -175,23 +175,37 @@ static int open_in(const char *folder, char *path, size_t size) {
     }
 }
 
-/* Of a log of a remote disk that `run` wants in its folder in memory: the name on the disk, which stands behind it. Else NULL. */
-static const char *behind_memory(void) {
-    const char *memory = vt_options_env("VRAMTRACE_RUN_MEMORY");
-    size_t n = memory ? strlen(memory) : 0;
-    bool is = n && !strncmp(vt_options.output, memory, n) && vt_options.output[n] == '/';
-    return is ? vt_options.output + n : NULL;
+/* Makes the folder of this user's own beside the list of the run, where `run` takes logs for a remote file system from. In the
+ * same folder other users make theirs, so it is looked at. False: it cannot be had, and the log goes to its own folder. */
+static bool find_local(const char *list, char *folder, size_t size) {
+    struct text t = {folder, size, false};
+    const char *slash = list ? strrchr(list, '/') : NULL;
+    unsigned long user = (unsigned long)VT_SYS0(SYS_geteuid);
+    struct stat st;
+    if (!slash)
+        return false;
+    put(&t, list, (size_t)(slash + 1 - list), false);
+    put_number(&t, user);
+    if (t.cut)
+        return false;
+    VT_SYS3(SYS_mkdirat, AT_FDCWD, folder, 0700);
+    bool ours = VT_SYS4(SYS_newfstatat, AT_FDCWD, folder, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                S_ISDIR(st.st_mode) && st.st_uid == user && !(st.st_mode & 077);
+    put(&t, "/", 1, false);
+    return ours && !t.cut;
 }
 
-/* Where the folder in memory is another user's, or not there, as the process has a /dev/shm of its own, the disk has to do. */
 static int open_absolute(char *path, size_t size) {
-    const char *disk = behind_memory();
-    bool there = !disk || is_folder(vt_options_env("VRAMTRACE_RUN_MEMORY"));
-    int fd = there ? open_in("", path, size) : -ENOENT;
-    if (fd >= 0 || !disk)
-        return fd;
-    vt_options.output = disk;
-    return open_in("", path, size);
+    const char *remote = vt_options_env("VRAMTRACE_RUN_REMOTE");
+    char folder[VT_PATH_MAX];
+    size_t n = remote ? strlen(remote) : 0;
+    if (n && !strncmp(vt_options.output, remote, n) &&
+        find_local(vt_options_env("VRAMTRACE_RUN_LIST"), folder, sizeof folder)) {
+        int fd = open_in(folder, vt_options.output + n, path, size);
+        if (fd >= 0)
+            return fd;
+    }
+    return open_in("", vt_options.output, path, size);
 }
 
 int vt_log_name_open(char *path, size_t size, const char **shown) {
@@ -200,7 +214,8 @@ int vt_log_name_open(char *path, size_t size, const char **shown) {
         return open_absolute(path, size);
     }
     *shown = path + strlen(started_in);
-    int fd = open_in(started_in, path, size);
+    const char *template = vt_options.output ? vt_options.output : "";
+    int fd = open_in(started_in, template, path, size);
     struct stat there;
     bool gone = VT_SYS4(SYS_newfstatat, AT_FDCWD, started_in, &there, 0) != 0;
     if (!(fd == -ENOENT && gone) && fd != -ENAMETOOLONG)
@@ -209,7 +224,7 @@ int vt_log_name_open(char *path, size_t size, const char **shown) {
     started_in[0] = 0;
     if (fd == -ENOENT)
         note_folder(); /* that folder is gone (chroot), so it is this one, and the user is told which */
-    return open_in(started_in, path, size);
+    return open_in(started_in, template, path, size);
 }
 
 void vt_log_name_say_cannot_open(const char *path, int error) {

@@ -12,22 +12,45 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-/* Only a list that `run` made is written to, not any file that the variable names; it may be another
- * user's, since the process may have changed its own. A descriptor, or negative. */
+static bool is_ours(long fd, struct stat *st) {
+    return fd >= 0 && VT_SYS2(SYS_fstat, fd, st) == 0 && S_ISREG(st->st_mode) &&
+           st->st_uid == (uid_t)VT_SYS0(SYS_geteuid);
+}
+
+/* Where the run is another user's, as the process may have changed its own: LIST.UID. */
+static long open_beside(const char *list) {
+    char path[VT_PATH_MAX + 32], first = '/';
+    struct stat st;
+    if (strlen(list) >= VT_PATH_MAX)
+        return -ENAMETOOLONG;
+    strcpy(path, list);
+    strcat(path, ".");
+    *vt_text_put_number(path + strlen(path), (uint64_t)VT_SYS0(SYS_geteuid)) = 0;
+    long fd =
+        VT_SYS4(SYS_openat, AT_FDCWD, path,
+                O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    if (is_ours(fd, &st) && st.st_nlink == 1 && VT_SYS4(SYS_pread64, fd, &first, 1, 0) >= 0 &&
+        (first == '/' || first == '!'))
+        return fd;
+    if (fd >= 0)
+        VT_SYS1(SYS_close, fd);
+    return -EACCES;
+}
+
+/* Only a list that `run` made is written to, not any file that the variable names. A descriptor, or negative. */
 static long open_list(const char *list) {
     static const char mark[] = VT_RUN_LIST_MARK;
-    char begin[sizeof mark - 1];
+    char begin[sizeof mark];
     struct stat st;
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, list,
                       O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-    if (fd < 0)
-        return fd;
-    if (VT_SYS2(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) &&
+    if (is_ours(fd, &st) &&
         VT_SYS4(SYS_pread64, fd, begin, sizeof begin, 0) == (long)sizeof begin &&
         memcmp(begin, mark, sizeof begin) == 0)
         return fd;
-    VT_SYS1(SYS_close, fd);
-    return -EINVAL;
+    if (fd >= 0)
+        VT_SYS1(SYS_close, fd);
+    return fd == -EACCES ? open_beside(list) : -EINVAL;
 }
 
 void vt_log_run_tell(const char *path, bool made) {
@@ -37,10 +60,8 @@ void vt_log_run_tell(const char *path, bool made) {
     long fd = open_list(list);
     if (fd < 0)
         return;
-    const char *parts[] = {made ? "" : "!", path, "\n"};
-    struct iovec line[3];
-    for (size_t i = 0; i < 3; i++)
-        line[i] = (struct iovec){(void *)(uintptr_t)parts[i], strlen(parts[i])};
-    vt_say_to((int)fd, line, 3);
+    struct iovec line[] = {{(void *)(uintptr_t) "!", made ? 0 : 1},
+                           {(void *)(uintptr_t)path, strlen(path) + 1}};
+    vt_say_to((int)fd, line, 2);
     VT_SYS1(SYS_close, fd);
 }

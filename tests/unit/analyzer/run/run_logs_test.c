@@ -4,6 +4,7 @@
  * process, the lines and their total.
  */
 #define _GNU_SOURCE
+#include "run/run_list.h"
 #include "run/run_logs.h"
 
 #include "vramtrace/log_format.h"
@@ -87,28 +88,30 @@ static void test_list(void **state) {
     (void)state;
     struct vt_run_logs logs;
     setenv("TMPDIR", folder, 1);
-    char *list = vt_run_logs_make_list(NULL);
+    char *list = vt_run_list_make();
     assert_non_null(list);
     assert_int_equal(strncmp(list, folder, strlen(folder)), 0);
     vt_run_logs_read(list, &logs);
     assert_int_equal(logs.count, 0);
     FILE *file = fopen(list, "a");
-    fputs("/a/b c\n\n!/x\nrelative\n/last", file);
+    static const char lines[] = "/a/b c\0\0!/x\0relative\0/two\nlines\0/incomplete";
+    fwrite(lines, sizeof lines - 1, 1, file);
     fclose(file);
     vt_run_logs_read(list, &logs);
     assert_int_equal(logs.count, 2);
     assert_int_equal(logs.failed, 1);
     assert_string_equal(logs.paths[0], "/a/b c");
-    assert_string_equal(logs.paths[1], "/last");
+    assert_string_equal(logs.paths[1], "/two\nlines");
     vt_run_logs_free(&logs);
-    unlink(list);
+    vt_run_list_remove(list);
     vt_run_logs_read(list, &logs); /* gone: as if empty */
     assert_int_equal(logs.count, 0);
     free(list);
     setenv("TMPDIR", "/nonexistent", 1); /* not there: /tmp */
-    list = vt_run_logs_make_list(NULL);
+    list = vt_run_list_make();
     assert_non_null(list);
-    unlink(list);
+    vt_run_list_remove(list);
+    assert_int_equal(access(list, F_OK), -1);
     free(list);
 }
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lists in which the tracers of a run's processes write down their logs, in a folder of the run. For cmd_run.c, run_beside.c
+ * and run_logs.c.
+ *
+ * VRAMTRACE_RUN_LIST names the list of the run's own user. A process of another user, as a command that root runs may become,
+ * writes to a file beside it, LIST.UID, which that user owns. So each line's author is known, and run_list.c notes the path with
+ * that user (base/rights.h). Of others, only who has the environment of a process of the run finds the folder of root's lists.
+ *
+ * A line ends with a NUL, as a path may have a newline: first VT_RUN_LIST_MARK; then for each log its absolute path, or "!" and the
+ * path of one that could not be created (its process printed why).
+ */
+#ifndef VRAMTRACE_ANALYZER_RUN_LIST_H
+#define VRAMTRACE_ANALYZER_RUN_LIST_H
+
+#include "base/base.h"
+
+/* Creates the folder, in TMPDIR, /tmp or /dev/shm, and the list, and returns its path; the caller frees it. NULL: failed, see
+ * errno. */
+char *vt_run_list_make(void);
+/* Removes the lists, and what is empty in their folder. The folder goes when nothing is left but VT_RUN_NOTE. */
+#define VT_RUN_NOTE "note"
+void vt_run_list_remove(const char *list);
+/* Opens a list to append to it: only one of ours that vt_run_list_make made. -1: it is not. */
+int vt_run_list_open(const char *list);
+
+/* How far somebody has read the lists. */
+struct vt_run_list {
+    const char *path;
+    struct vt_run_list_part {
+        char *name;
+        off_t at;
+    } * parts;
+    size_t count, room;
+};
+
+/* Calls `each` for each new line. False: the list is gone. */
+bool vt_run_list_read(struct vt_run_list *list, void (*each)(void *of, const char *line), void *of);
+void vt_run_list_free(struct vt_run_list *list);
+
+#endif
