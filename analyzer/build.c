@@ -404,6 +404,9 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
                      const struct vt_build_names *names, struct vt_built *built,
                      struct vt_string *message) {
     unsigned tries = 0;
+    VT_SCOPED_RIGHTS rights = vt_rights_lower(path); /* a log names modules, which are opened */
+    if (rights < 0)
+        return vt_rights_refuse(path, message);
     for (;;) {
         VT_SCOPED_STRING why = {0};
         struct build b = {.p = &built->process, .options = options};
