@@ -9,8 +9,10 @@
 #include "mappings.h"
 #include "machine/machine.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #ifndef SYS_close_range
@@ -39,11 +41,19 @@ static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f
 #define VT_SYS6(n, a, b, c, d, e, f)                                                               \
     vt_sys((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* Every mapping goes through these two, so that mappings.h knows of it. NULL on failure. */
+/* Every mapping goes through these two, so that mappings.h knows of it. NULL on failure. Where the program locks what is mapped
+ * from now on (MCL_FUTURE), a large reservation would be filled, and leave the program less of what it may lock: it is unlocked
+ * before it can be used. */
 static inline void *vt_sys_mmap(size_t bytes, int prot, int flags, int fd, uint64_t offset) {
-    long p = VT_SYS6(SYS_mmap, 0, bytes, prot, flags, fd, offset);
+    bool reserve = flags & MAP_NORESERVE && bytes >= 1u << 20;
+    long p = VT_SYS6(SYS_mmap, 0, bytes, reserve ? PROT_NONE : prot, flags, fd, offset);
     if (p < 0 && p > -4096)
         return NULL;
+    if (reserve &&
+        (VT_SYS2(SYS_munlock, p, bytes) < 0 || VT_SYS3(SYS_mprotect, p, bytes, prot) < 0)) {
+        VT_SYS2(SYS_munmap, p, bytes);
+        return NULL;
+    }
     vt_mappings_add((void *)p, bytes);
     return (void *)p;
 }

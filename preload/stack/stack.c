@@ -127,7 +127,23 @@ static void arm_unwinder(void) {
     vt_publish(&unwinder.backtrace, function);
 }
 
+#define STACKS (1u << 22)
+
+/* Atomic: by a stack's number, enum vt_keeper. Not in the library's own data: a program that locks all of its memory
+ * (mlockall) has little of that at first. NULL: there is no memory for it. */
+static uint8_t *keepers;
+
+static void make_keepers(void) {
+    uint8_t *fresh = vt_get(&keepers)
+                         ? NULL
+                         : vt_sys_mmap(STACKS, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (fresh && !vt_claim(&keepers, NULL, fresh))
+        vt_sys_munmap(fresh, STACKS);
+}
+
 void vt_stack_arm(void) {
+    make_keepers();
     arm_unwinder();
     vt_unwind_arm();
     if (!vt_options.python)
@@ -198,7 +214,6 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-#define STACKS (1u << 22)
 static struct vt_numbering stacks = {.count = STACKS};
 static struct vt_numbering codes = {.count = 1u << 18};
 static struct vt_numbering lines = {.count = 1u << 15}; /* of code that is in no file */
@@ -296,10 +311,9 @@ static void note_python(void) {
         vt_log_note(why);
 }
 
-static uint8_t keepers[STACKS]; /* atomic: by number, enum vt_keeper */
-
 enum vt_keeper vt_stack_keeper(uint32_t number) {
-    return number ? (enum vt_keeper)vt_get(&keepers[number - 1]) : VT_KEEPER_NONE;
+    const uint8_t *all = vt_see(&keepers);
+    return number && all ? (enum vt_keeper)vt_get(&all[number - 1]) : VT_KEEPER_NONE;
 }
 
 /* False: there is no room. */
@@ -319,7 +333,8 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     if (!vt_log_stack(thread, number, flags, s->words, (uint32_t)n))
         return false;
-    vt_put(&keepers[number - 1], (uint8_t)vt_keepers_of(s->frames, s->n));
+    if (vt_see(&keepers))
+        vt_put(&keepers[number - 1], (uint8_t)vt_keepers_of(s->frames, s->n));
     vt_numbering_written(&stacks, number);
     return true;
 }
