@@ -79,7 +79,10 @@ static bool parse(const char *s, struct vt_mapping *m) {
         return false;
     memcpy(m->access, s + 1, sizeof m->access);
     s = past_word(vt_maps_hex(s + 6, &m->offset)); /* at the device */
-    m->name = past_word(past_word(s));
+    s = past_word(s);
+    for (m->inode = 0; *s >= '0' && *s <= '9'; s++)
+        m->inode = m->inode * 10 + (uint64_t)(*s - '0');
+    m->name = past_word(s);
     m->device = vt_maps_begins(m->name, "/dev/") && !vt_maps_begins(m->name, "/dev/shm/") &&
                 !vt_maps_begins(m->name, "/dev/zero");
     return true;

@@ -13,6 +13,7 @@
 struct vt_mapping {
     uintptr_t start, end;
     uintptr_t offset; /* in the file, bytes */
+    uint64_t inode;   /* 0: no file */
     char access[4];   /* as "rw-p" */
     const char *name; /* a path, "[heap]", "[anon:...]"; "": none. Valid until the next one */
     bool device;      /* reading its memory may do something */

@@ -146,6 +146,7 @@ struct vt_owners {
     /* Only what may be gone at the end: not variables of C, libraries' modules and cycles, which take
      * long. */
     bool passing;
+    bool shares_descriptors; /* the child has the program's table of them, at first */
 
     struct vt_taken *taken; /* its memory (memory.h) */
 
@@ -199,8 +200,10 @@ struct vt_owners {
 
     /* the answer: records, whole ones after each other */
     struct vt_owners_answer {
-        uint64_t done; /* atomic: futex in its lower half */
-        uint32_t left; /* atomic: enum vt_missed, why it left; what is below does not count */
+        uint64_t done;     /* atomic: futex in its lower half */
+        uint32_t left;     /* atomic: enum vt_missed, why it left; what is below does not count */
+        uint32_t detached; /* atomic, futex: enum vt_detached; 0: not yet */
+        uint64_t detached_ns; /* what that took, of the processor */
         uint64_t bytes, objects;
         uint32_t owned, steps, flags, native_roots; /* steps: the last one's number */
     } * answer;

@@ -37,6 +37,16 @@ void vt_cost_spent(int64_t ns);
 void vt_cost_searched(uint64_t ns, bool partial);
 void vt_cost_forked(void);
 
+/* detach.c, in a copy. */
+
+enum vt_detached { VT_DETACHED = 1, VT_DETACH_NO_TABLE, VT_DETACH_FAILED };
+/* Gives up what the program may want to have for itself. `shares_descriptors`: the copy has the program's table of
+ * descriptors until then; NO_TABLE: it still has it, and must end. */
+enum vt_detached vt_copy_detach(bool shares_descriptors);
+/* The calling task runs on any processor, and after all others, or at no real-time priority. Also in a child that
+ * shares the memory. */
+void vt_copy_give_way(bool idle);
+
 /* copy_guard.c, in a copy. */
 
 void vt_watch_end_first(void);

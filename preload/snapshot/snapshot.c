@@ -25,7 +25,6 @@
 #include "stack/stack.h"
 #include "torch/torch.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -40,11 +39,10 @@
 #define WAIT_NS  20000000            /* between two looks whether the child still lives */
 #define AGAIN_NS 500000000           /* until the next look whether it runs, after its time */
 #define STACK    ((size_t)256 << 10) /* of a child that has our memory */
-#define NICE     5
 
 /* --- the child --- */
 
-static long futex(uint64_t *word, int what, uint32_t value, const long *time) {
+static long futex(void *word, int what, uint32_t value, const long *time) {
     return VT_SYS4(SYS_futex, word, what, value, time);
 }
 
@@ -89,19 +87,16 @@ static void end_with_process(void) {
         VT_SYS1(SYS_exit_group, 128 + SIGHUP);
 }
 
-/* A pipe's reader, or who waits for a lock, must not wait for a copy. */
-static void close_all(void) {
-    static char block[4096];
-    if (VT_SYS3(SYS_close_range, 0, ~0u, 0) == 0)
-        return;
-    /* before Linux 5.9 */
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    uint32_t open;
-    for (long got, at; fd >= 0 && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)
-        for (at = 0; vt_scan_entry(block, got, &at, &open);)
-            if (open != (uint32_t)fd)
-                VT_SYS1(SYS_close, open); /* the entries "." and ".." read as 0 */
-    VT_SYS1(SYS_close, fd);
+/* The thread that made the copy waits for this. */
+static void detach(struct vt_owners *w) {
+    enum vt_detached how = vt_copy_detach(w->shares_descriptors);
+    if (how == VT_DETACHED)
+        vt_watch_end_first();
+    w->answer->detached_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    vt_publish(&w->answer->detached, how);
+    futex(&w->answer->detached, FUTEX_WAKE, 1, NULL);
+    while (how != VT_DETACHED)
+        VT_SYS1(SYS_exit_group, 0);
 }
 
 static void walk_in_child(void *data) {
@@ -110,6 +105,8 @@ static void walk_in_child(void *data) {
         2 * w->most_cpu_ns / 1000000000u + 1; /* should the walk not end itself */
     struct rlimit none = {0, 0}, cpu = {seconds, seconds};
     uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
+    if (!w->shares)
+        detach(w);
     if (w->shares) /* the thread waits; a hangup has no handler but the program's */
         VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     else
@@ -117,15 +114,13 @@ static void walk_in_child(void *data) {
     VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
     VT_SYS2(SYS_setrlimit, RLIMIT_CORE, &none);
     VT_SYS2(SYS_setrlimit, RLIMIT_CPU, &cpu);
+    vt_copy_give_way(false);
     if (!w->shares) {
-        vt_watch_end_first();
-        VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0); /* belongs to the memory */
-        close_all();
-        vt_watch_begin(w->answer, &vt_bounds_room);
+        VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0);     /* belongs to the memory */
+        vt_watch_begin(w->answer, &vt_bounds_room); /* which comes before others' work */
     }
-    if (w->passing) /* the program does not wait: its own threads come first */
-        VT_SYS3(SYS_setpriority, PRIO_PROCESS, 0,
-                20 - VT_SYS2(SYS_getpriority, PRIO_PROCESS, 0) + NICE);
+    if (w->passing)
+        vt_copy_give_way(true);
     on_signal(SIGSEGV, faulted);
     on_signal(SIGBUS, faulted);
     w->copy = true;
@@ -149,10 +144,12 @@ struct moment {
     uint32_t number, looked_for;
     struct vt_owners_answer *answer;
     uint8_t *records;
-    size_t room;           /* of both, mapped */
-    int pid;               /* of the child; 0: none */
-    bool disturbed;        /* it was: the memory is copied instead */
-    bool replaced;         /* killed, because another one sees more */
+    size_t room;    /* of both, mapped */
+    int pid;        /* of the child; 0: none */
+    bool disturbed; /* it was: the memory is copied instead */
+    bool replaced;  /* killed, because another one sees more */
+    bool
+        starved; /* it may get no processor, while the program waits: it is killed when its time is up */
     uint64_t until_ns;     /* it is killed if it does not run then */
     uint32_t missed;       /* enum vt_missed: why it is not taken; 0: it is */
     uint64_t needed, left; /* bytes: what a copy would have taken, and what there were */
@@ -178,7 +175,7 @@ static bool has_ended(struct moment *m, bool wait) {
         if (m->reserved_ns && !m->replaced)
             vt_cost_searched((uint64_t)ns, m->answer->flags & VT_SNAPSHOT_PARTIAL);
     } else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns) {
-        if (vt_owners_is_runnable((uint32_t)m->pid))
+        if (!m->starved && vt_owners_is_runnable((uint32_t)m->pid))
             m->until_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
         else
             VT_SYS2(SYS_kill, m->pid, SIGKILL);
@@ -205,25 +202,49 @@ static bool wait_for(struct moment *m, uint64_t signals) {
     return true;
 }
 
+/* Waits until the child has given up what the program may want. False: there is none. */
+static bool wait_detached(struct moment *m) {
+    const long slice[2] = {0, WAIT_NS};
+    while (!vt_see(&m->answer->detached)) {
+        futex(&m->answer->detached, FUTEX_WAIT, 0, slice);
+        if (!vt_see(&m->answer->detached) && has_ended(m, false))
+            return false;
+    }
+    if (vt_see(&m->answer->detached) == VT_DETACHED)
+        return true;
+    has_ended(m, true);
+    return false;
+}
+
 /* False: there is no child. */
 static bool walk_copy(struct vt_owners *w, struct moment *m) {
+    static bool own_table; /* a child that shares the table of descriptors gets no other one */
+    uint8_t *stack = vt_owners_map(w, STACK); /* a thread's own may be small, or shared memory */
     uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC),
              used = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), was = vt_sys_hold_signals();
+    bool made = false;
     w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
     process = VT_SYS0(SYS_getpid);
-    long pid = vt_sys(SYS_clone, 0, 0, 0, 0, 0, 0);
-    if (pid == 0)
-        walk_in_child(w);
+    for (bool again = stack; again && !made;) {
+        w->shares_descriptors = !own_table;
+        w->answer->detached = 0;
+        long pid = vt_machine_clone(own_table ? 0 : CLONE_FILES, walk_in_child, w, stack + STACK);
+        if (pid < 0)
+            break;
+        m->pid = (int)pid;
+        m->until_ns = w->most_ns;
+        vt_cost_spent((int64_t)m->reserved_ns);
+        made = wait_detached(m);
+        again = w->answer->detached == VT_DETACH_NO_TABLE;
+        own_table |= again;
+    }
     vt_sys_let_signals(was);
-    if (pid < 0)
+    m->pid = made ? m->pid : 0;
+    if (!made)
         return false;
-    uint64_t now = vt_sys_clock_ns(CLOCK_MONOTONIC);
-    m->pid = (int)pid;
-    m->copy_ns = now - began;
+    m->copy_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) - began;
     /* Not by the clock: on a busy machine it goes on while we wait for the processor. */
-    vt_cost_copied(vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used);
-    vt_cost_spent((int64_t)m->reserved_ns);
-    m->until_ns = w->most_ns;
+    vt_cost_copied(vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used + w->answer->detached_ns);
     return true;
 }
 
@@ -447,8 +468,13 @@ static void leave_to_others(void) {
 
 /* Writes what is done. Returns enum vt_owners_state. */
 static unsigned finish_going(bool wait) {
-    if (going.answer && wait)
+    if (going.answer && wait) {
+        static const int priority = 0;
+        /* one that runs when nothing else would, may go on like others if the kernel allows it */
+        going.starved = going.why == VT_SNAPSHOT_GROWTH &&
+                        VT_SYS3(SYS_sched_setscheduler, going.pid, SCHED_OTHER, &priority) < 0;
         wait_for(&going, 0);
+    }
     if (going.answer && (wait || has_ended(&going, false)))
         return conclude(&going) ? 0 : VT_OWNERS_LOST;
     return going.answer ? VT_OWNERS_GO_ON : 0;

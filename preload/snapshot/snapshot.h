@@ -8,6 +8,7 @@
  *   targets.c     of what
  *   bounds.c      what it may take, and whether memory may be copied
  *   room.c        whether a copy of the process has room
+ *   detach.c      what a copy gives up first, because the program may want it back
  *   copy_guard.c  how a copy leaves when memory runs short
  *   cost.c        what copies cost the program
  *

@@ -50,6 +50,7 @@ static void fields(void **state) {
     assert_int_equal(m.start, 0x7f0012345000);
     assert_int_equal(m.end, 0x7f0012346000);
     assert_int_equal(m.offset, 0x1f000);
+    assert_int_equal(m.inode, 1234567);
     assert_memory_equal(m.access, "r-xp", 4);
     assert_string_equal(m.name, "/a b/lib (deleted)");
     assert_string_equal(next().name, "[stack]");

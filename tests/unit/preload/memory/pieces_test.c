@@ -58,9 +58,9 @@ static void listed_twice(void **state) {
     struct vt_scan scan = {.vmas = vmas};
     struct around a = {.module = {.base = 0}};
     const struct vt_mapping listed[] = {
-        {0x10000, 0x20000, 0, "rw-p", "", false}, {0x20000, 0x30000, 0, "---p", "", false},
-        {0x10000, 0x50000, 0, "rw-p", "", false}, {0x40000, 0x50000, 0, "rw-p", "", false},
-        {0x50000, 0x60000, 0, "rw-p", "", false},
+        {0x10000, 0x20000, 0, 0, "rw-p", "", false}, {0x20000, 0x30000, 0, 0, "---p", "", false},
+        {0x10000, 0x50000, 0, 0, "rw-p", "", false}, {0x40000, 0x50000, 0, 0, "rw-p", "", false},
+        {0x50000, 0x60000, 0, 0, "rw-p", "", false},
     };
     for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
         note_mapping(&scan, &a, &listed[i]);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a copy of the process does first: it gives up whatever the program may want to have for itself again,
+ * because the kernel would hold that until the copy ends. A port can be bound again, a lock taken, and a pipe ends, when
+ * no process has the descriptor; a file system can be unmounted when no process has a file, a folder or a
+ * mapping there; a memory file can be sealed, and a segment of System V is unused, when no process maps it. The
+ * thread that made the copy waits for this.
+ *
+ * Other threads do not wait. So the copy is made with the program's own table of descriptors, in which a close counts,
+ * and gets an empty one of its own (Linux 5.9). Before that it has a table with copies of the descriptors, and closes these.
+ *
+ * Called by snapshot.c.
+ */
+#define _GNU_SOURCE
+#include "copy.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1u << 1)
+#endif
+
+/* Before Linux 5.9. */
+static bool close_each(void) {
+    static char block[4096];
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0),
+         got = -1;
+    uint32_t open;
+    for (long at; fd >= 0 && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)
+        for (at = 0; vt_scan_entry(block, got, &at, &open);)
+            if (open != (uint32_t)fd)
+                VT_SYS1(SYS_close, open); /* the entries "." and ".." read as 0 */
+    VT_SYS1(SYS_close, fd);
+    return got == 0;
+}
+
+/* A module's code and data are read; a file's that is neither executed nor written to are not. The parts of a file
+ * follow each other. */
+static bool unmap_files(void) {
+    static struct vt_maps maps;
+    struct vt_mapping m, file = {.inode = 0}; /* from the first part on */
+    bool needed = true, more = vt_maps_open(&maps);
+    if (!more)
+        return false;
+    do {
+        more = vt_maps_next(&maps, &m);
+        if (!more || m.inode != file.inode) {
+            if (!needed)
+                VT_SYS2(SYS_munmap, file.start, file.end - file.start);
+            file = m;
+            needed = !m.inode;
+        }
+        file.end = m.end;
+        /* what is shared and no file's is the library's own, or memory like any other */
+        bool shared = m.access[3] == 's' && !vt_maps_begins(m.name, "/dev/zero") &&
+                      !vt_maps_begins(m.name, "[anon_shmem:");
+        if (more && m.inode && (shared || m.device))
+            VT_SYS2(SYS_munmap, m.start, m.end - m.start);
+        else
+            needed |= m.access[1] == 'w' || m.access[2] == 'x' || m.access[3] == 's';
+    } while (more);
+    vt_maps_close(&maps);
+    return true;
+}
+
+enum vt_detached vt_copy_detach(bool shares_descriptors) {
+    if (VT_SYS3(SYS_close_range, 0, ~0u, shares_descriptors ? CLOSE_RANGE_UNSHARE : 0) < 0 &&
+        (shares_descriptors || !close_each()))
+        return shares_descriptors ? VT_DETACH_NO_TABLE : VT_DETACH_FAILED;
+    return VT_SYS1(SYS_chdir, "/") == 0 && unmap_files() ? VT_DETACHED : VT_DETACH_FAILED;
+}
+
+/* A program may run at a real-time priority, and on one processor. What the program does not wait for takes only time
+ * that nothing else wants. */
+void vt_copy_give_way(bool idle) {
+    static uint8_t all[1024]; /* processors: 8192 */
+    static const int priority = 0;
+    long policy = VT_SYS1(SYS_sched_getscheduler, 0) & ~SCHED_RESET_ON_FORK;
+    memset(all, 0xff, sizeof all);
+    VT_SYS3(SYS_sched_setaffinity, 0, sizeof all, all);
+    if (idle)
+        VT_SYS3(SYS_sched_setscheduler, 0, SCHED_IDLE, &priority);
+    else if (policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE)
+        VT_SYS3(SYS_sched_setscheduler, 0, SCHED_OTHER, &priority);
+}
