@@ -17,7 +17,7 @@ CHUNK = 65536
 ALLOC, FREE, FAIL, FREE_FAIL, BULK, MEMINFO, OBJECT = 1, 2, 3, 4, 5, 6, 7
 STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME, ENV = 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x88, 0x8a
 STEP, OWNED, SNAPSHOT, TEMPLATE, SHORT_STACK, MISSED = 0x91, 0x92, 0x93, 0x94, 0x95, 0x98
-REASONS = {1: "no-room", 2: "left", 3: "refused", 4: "unseen"}
+REASONS = {1: "no-room", 2: "left", 3: "refused", 4: "unseen", 5: "namespace"}
 FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OBJECT: 32, 8: 32, 9: 40,
          0x0c: 64, 0x20: 32, 0x21: 40, 0x22: 40, 0x23: 40}
 DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4

@@ -61,10 +61,9 @@ const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS] = {
 };
 
 const char *const vt_missed_names[VT_MISSED_REASONS] = {
-    [VT_MISSED_NO_ROOM] = "no-room",
-    [VT_MISSED_LEFT] = "left",
-    [VT_MISSED_REFUSED] = "refused",
-    [VT_MISSED_UNSEEN] = "unseen",
+    [VT_MISSED_NO_ROOM] = "no-room",     [VT_MISSED_LEFT] = "left",
+    [VT_MISSED_REFUSED] = "refused",     [VT_MISSED_UNSEEN] = "unseen",
+    [VT_MISSED_NAMESPACE] = "namespace",
 };
 
 const char *const vt_missed_texts[VT_MISSED_REASONS] = {
@@ -73,6 +72,7 @@ const char *const vt_missed_texts[VT_MISSED_REASONS] = {
     [VT_MISSED_REFUSED] = "the process's memory cannot be copied here",
     [VT_MISSED_UNSEEN] =
         "the memory limits of the process's control group cannot be seen here (/sys/fs/cgroup)",
+    [VT_MISSED_NAMESPACE] = "a copy of the process would begin its new pid or time namespace",
 };
 
 uint32_t vt_kind_find(const char *name, const char *const *names, uint32_t count) {

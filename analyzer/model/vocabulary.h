@@ -110,7 +110,7 @@ extern const char *const vt_oom_cause_names[VT_CAUSES];
 extern const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS];
 
 /* By enum vt_missed, likewise. */
-#define VT_MISSED_REASONS 5
+#define VT_MISSED_REASONS 6
 extern const char *const vt_missed_names[VT_MISSED_REASONS],
     *const vt_missed_texts[VT_MISSED_REASONS];
 

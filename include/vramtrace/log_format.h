@@ -445,8 +445,15 @@ enum vt_snapshot_why {
     VT_SNAPSHOT_EXITED = 6  /* what was left after the first of exit's handlers, for verdicts */
 };
 /* Why a snapshot was not taken: no room for a copy, as far as is known; the copy left, or was killed,
- * because there was none any more; the memory cannot be copied; whether there is room cannot be told here. */
-enum vt_missed { VT_MISSED_NO_ROOM = 1, VT_MISSED_LEFT, VT_MISSED_REFUSED, VT_MISSED_UNSEEN };
+ * because there was none any more; the memory cannot be copied; whether there is room cannot be told here; a copy
+ * would be in another namespace. */
+enum vt_missed {
+    VT_MISSED_NO_ROOM = 1,
+    VT_MISSED_LEFT,
+    VT_MISSED_REFUSED,
+    VT_MISSED_UNSEEN,
+    VT_MISSED_NAMESPACE
+};
 enum vt_snapshot_flag {
     VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */
     VT_SNAPSHOT_IN_PLACE = 2, /* of memory as it changed, not of a copy; then it is partial */

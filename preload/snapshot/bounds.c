@@ -13,6 +13,8 @@
 #include "preload.h"
 #include "stack/stack.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
 
@@ -74,6 +76,22 @@ static uint64_t kernel_version(void) {
     return version + (*at ? vt_scan_number_in(at + 1, 0) : 0);
 }
 
+/* Whether a child would be in another namespace than this thread: the first one in a pid namespace is its init, with
+ * which it ends, and a time namespace's clocks are set before the first one. Where the kernel does not say (before Linux 4.12), it might be. */
+static bool leads_elsewhere(const char *ours, const char *childrens) {
+    char text[2][64];
+    long bytes = VT_SYS4(SYS_readlinkat, AT_FDCWD, ours, text[0], sizeof text[0]);
+    return bytes != -ENOENT &&
+           (bytes <= 0 ||
+            VT_SYS4(SYS_readlinkat, AT_FDCWD, childrens, text[1], sizeof text[1]) != bytes ||
+            memcmp(text[0], text[1], (size_t)bytes) != 0);
+}
+
+static bool children_are_elsewhere(void) {
+    return leads_elsewhere("/proc/thread-self/ns/pid", "/proc/thread-self/ns/pid_for_children") ||
+           leads_elsewhere("/proc/thread-self/ns/time", "/proc/thread-self/ns/time_for_children");
+}
+
 /* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
  * write to a page that a device writes to as well gives it another page. */
 uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
@@ -82,6 +100,8 @@ uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t 
     if ((vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2') ||
         (registered && kernel_version() < FORK_SAFE))
         return VT_MISSED_REFUSED;
+    if (children_are_elsewhere())
+        return VT_MISSED_NAMESPACE;
     if (!vt_room_find(&vt_bounds_room, ""))
         return VT_MISSED_UNSEEN;
     if (vt_room_tasks(&vt_bounds_room) < TASKS_SPARE)
@@ -104,5 +124,5 @@ bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns) {
 bool vt_owners_may_share(struct vt_owners *w) {
     vt_room_find(&vt_bounds_room, "");
     return w->native && w->native->alone && kernel_version() >= CRASH_SAFE &&
-           vt_room_tasks(&vt_bounds_room) >= TASKS_SPARE;
+           !children_are_elsewhere() && vt_room_tasks(&vt_bounds_room) >= TASKS_SPARE;
 }

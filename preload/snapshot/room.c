@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define KIB          1024u
 #define MIB          ((uint64_t)1 << 20)
@@ -242,8 +243,25 @@ uint64_t vt_room_left(const struct vt_room *room, uint64_t enough) {
     return lesser(least, least_above(room, SECOND, false, enough));
 }
 
+/* How many tasks the user and the machine may begin, at least: the kernel does not say how many of the machine's tasks are the
+ * user's, so all of them count. */
+static uint64_t tasks_anywhere(const struct vt_room *room) {
+    struct rlimit user = {0, 0};
+    char text[128];
+    VT_SYS2(SYS_getrlimit, RLIMIT_NPROC, &user);
+    uint64_t most =
+        lesser(lesser(user.rlim_cur, read_number(room->root, "proc/sys/kernel/threads-max")),
+               read_number(room->root, "proc/sys/kernel/pid_max"));
+    const char *all = vt_scan_file(joined(room->root, "/proc/loadavg", ""), text, sizeof text)
+                          ? strchr(text, '/')
+                          : NULL;
+    uint64_t used = all ? number_at(all + 1) : UINT64_MAX;
+    return most >= NONE ? UINT64_MAX : most > used ? most - used : 0;
+}
+
 uint64_t vt_room_tasks(const struct vt_room *room) {
-    return lesser(least_above(room, SECOND, true, 0), least_above(room, TASKS, true, 0));
+    return lesser(tasks_anywhere(room),
+                  lesser(least_above(room, SECOND, true, 0), least_above(room, TASKS, true, 0)));
 }
 
 /* --- what a copy takes --- */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ static struct vt_room room;
 /* A machine with 100 GiB free, a process of 300 MiB, and these groups and mounts. */
 static bool find(const char *groups, const char *mounts) {
     put("proc/meminfo", "MemTotal: 134217728 kB\nMemFree: 1 kB\nMemAvailable: 104857600 kB\n");
+    put("proc/loadavg", "0.20 0.18 0.12 1/30 11206\n");
     put("proc/self/cgroup", groups);
     put("proc/self/mountinfo", mounts);
     memset(&room, 0, sizeof room);
@@ -153,7 +155,7 @@ static void tasks_have_limits(void **state) {
     const char *one = "31 20 0:27 / /one/pids rw - cgroup cgroup rw,pids\n";
     (void)state;
     assert_true(find("5:pids:/t/u\n0::/\n", one));
-    assert_true(vt_room_tasks(&room) == UINT64_MAX);
+    assert_true(vt_room_tasks(&room) > 9);
     put("one/pids/t/pids.max", "9\n");
     put("one/pids/t/pids.current", "4\n");
     put("one/pids/t/u/pids.max", "max\n");
@@ -162,6 +164,25 @@ static void tasks_have_limits(void **state) {
     put("two/t/pids.current", "5\n");
     assert_true(find("0::/t\n", MOUNT2));
     assert_int_equal(vt_room_tasks(&room), 0);
+}
+
+/* The user's are among all that there are. */
+static void tasks_have_limits_without_groups(void **state) {
+    struct rlimit was, few = {40, 40};
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NPROC, &was), 0);
+    few.rlim_max = was.rlim_max;
+    assert_true(find("0::/\n", MOUNT2));
+    put("proc/sys/kernel/threads-max", "900\n");
+    put("proc/sys/kernel/pid_max", "800\n");
+    assert_true(vt_room_tasks(&room) <= 770);
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &few), 0);
+    assert_int_equal(vt_room_tasks(&room), 10);
+    put("proc/loadavg", "0.20 0.18 0.12 1/41 11206\n");
+    assert_int_equal(vt_room_tasks(&room), 0);
+    put("proc/loadavg", "");
+    assert_int_equal(vt_room_tasks(&room), 0);
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &was), 0);
 }
 
 static void version_1_has_other_names(void **state) {
@@ -269,6 +290,7 @@ int main(void) {
         cmocka_unit_test(deep_nests_are_read_to_their_end),
         cmocka_unit_test(files_that_are_not_in_use_are_room),
         cmocka_unit_test(tasks_have_limits),
+        cmocka_unit_test(tasks_have_limits_without_groups),
         cmocka_unit_test(version_1_has_other_names),
         cmocka_unit_test(mounts_show_a_part),
         cmocka_unit_test(long_lines_hide_nothing),
