@@ -120,7 +120,9 @@ extern int __cxa_atexit(void (*function)(void *), void *data, void *dso);
 VT_EXPORT int __cxa_atexit(void (*function)(void *), void *data, void *dso) {
     int (*real)(void (*)(void *), void *, void *) =
         __extension__(int (*)(void (*)(void *), void *, void *)) vt_libc_end(VT_LIBC_CXA_ATEXIT);
+    vt_locks_enter();
     int result = real ? real(function, data, dso) : -1, error = errno;
+    vt_locks_leave();
     if (vt_get(&watched) && !vt_get(&begun) && vt_get(&followed) < FOLLOWED_MOST) {
         vt_add(&followed, 1);
         vt_libc_on_exit(exit_begins, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork: the child must not write into its parent's log. Right after the call it drops what the
- * parent was in the middle of (vt_log_child). At its first event, base/process.c finds the guard
+ * fork: the child must not write into its parent's log, nor wait for what its parent's threads were in the middle of
+ * (base/locks.h). Right after the call it drops what the parent was in the middle of (vt_log_child). At its first event, base/process.c finds the guard
  * word wiped, and vt_fork_happened lets each room forget what it inherited; the child then starts
  * a log of its own. A child of a system call is found by the guard word alone. A vfork child runs in
  * its parent's memory, with its guard: it writes into its parent's log, and exit.c compares pids, so
@@ -24,13 +24,13 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 
 /* A child of fork, forkpty or daemon continues where its parent was, which may be in the middle of a record. */
 static void child_begins(void) {
-    vt_libc_fork_in_child();
+    vt_locks_fork_in_child(true);
     vt_log_child();
-    vt_seccomp_load();
 }
 
 void vt_fork_load(void) {
-    __register_atfork(vt_libc_fork_begins, vt_libc_fork_in_parent, child_begins, NULL);
+    vt_locks_load();
+    __register_atfork(vt_locks_fork_begins, vt_locks_fork_in_parent, child_begins, NULL);
 }
 
 /* fork without the handlers of pthread_atfork, since glibc 2.34. */
@@ -40,16 +40,19 @@ VT_EXPORT pid_t _Fork(void) {
         errno = ENOSYS;
         return -1;
     }
-    vt_libc_fork_begins();
+    vt_locks_fork_begins();
     pid_t child = real();
-    if (child == 0)
-        child_begins();
-    else
-        vt_libc_fork_in_parent();
+    if (child == 0) {
+        vt_locks_fork_in_child(false);
+        vt_log_child();
+    } else {
+        vt_locks_fork_in_parent();
+    }
     return child;
 }
 
 void vt_fork_happened(void) {
+    vt_locks_check();
     vt_log_forked();
     vt_log_due_forked();
     vt_log_live_forked();

@@ -14,6 +14,7 @@
  *   numbering.h    numbers for what is written to the log once
  *   elf.h          symbols of loaded objects
  *   libc.h         the C library's functions behind those that we export, and past sanitizers
+ *   locks.h        locks that a forked child finds taken for ever
  *   string.c       our own versions of the functions of <string.h>
  *   options.h      the VRAMTRACE_* variables
  *   say.h          lines on stderr
@@ -31,6 +32,7 @@
 #include "atomic.h"
 #include "elf.h"
 #include "libc.h"
+#include "locks.h"
 #include "mappings.h"
 #include "numbering.h"
 #include "options.h"

@@ -7,12 +7,14 @@
 #include "libc.h"
 #include "atomic.h"
 #include "elf.h"
+#include "locks.h"
 #include "preload.h"
 #include "sys.h"
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sched.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 /* Also read by lookup_entry.S. dlsym is published last: a thread that sees it sees the others. */
 void *(*vt_libc_real_dlsym)(void *, const char *)__attribute__((visibility("hidden")));
@@ -93,7 +95,7 @@ void *vt_libc_dlvsym(void *handle, const char *name, const char *version) {
     return real ? real(handle, name, version) : NULL;
 }
 
-static __thread uint32_t closes, forks; /* of this thread: calls that it is in */
+static __thread uint32_t closes; /* of this thread: calls that it is in */
 
 int vt_libc_dlclose(void *handle) {
     int (*real)(void *) = __extension__(int (*)(void *)) real_of(DLCLOSE);
@@ -105,7 +107,13 @@ int vt_libc_dlclose(void *handle) {
 
 void *vt_libc_dlopen(const char *path, int flags) {
     void *(*real)(const char *, int) = __extension__(void *(*)(const char *, int)) real_of(DLOPEN);
-    return real ? real(path, flags) : NULL;
+    void *handle = NULL;
+    if (real && !vt_locks_lost(VT_LOST_LOADER | (flags & RTLD_NOLOAD ? 0 : VT_LOST_LIST))) {
+        vt_locks_enter();
+        handle = real(path, flags);
+        vt_locks_leave();
+    }
+    return handle;
 }
 
 void vt_libc_dlerror_clear(void) {
@@ -117,36 +125,12 @@ void vt_libc_dlerror_clear(void) {
 int vt_libc_on_exit(void (*function)(int status, void *data), void *data) {
     int (*real)(void (*)(int, void *), void *) =
         __extension__(int (*)(void (*)(int, void *), void *)) real_of(ON_EXIT);
-    return real ? real(function, data) : -1;
-}
-
-/* Threads that read the loader's list, whose lock a forked child would find taken for ever; and FORK times those that fork.
- * They wait for each other for PATIENCE looks, some milliseconds: then the child is at risk, but nobody hangs here. */
-static uint32_t reading; /* atomic */
-enum { FORK = 1 << 16, PATIENCE = 10000 };
-
-static void begin_reading(void) {
-    for (unsigned n = 0; vt_add(&reading, 1) / FORK > forks && n < PATIENCE; n++) {
-        vt_add(&reading, -1u);
-        sched_yield();
-    }
-}
-
-void vt_libc_fork_begins(void) {
-    forks++;
-    vt_add(&reading, FORK);
-    for (unsigned n = 0; vt_see(&reading) % FORK && n < PATIENCE; n++)
-        sched_yield();
-}
-
-void vt_libc_fork_in_parent(void) {
-    forks--;
-    vt_add(&reading, -(uint32_t)FORK);
-}
-
-void vt_libc_fork_in_child(void) {
-    forks = 0;
-    vt_put(&reading, 0);
+    if (!real || vt_locks_lost(VT_LOST_LOADER | VT_LOST_INSIDE))
+        return -1;
+    vt_locks_enter();
+    int result = real(function, data);
+    vt_locks_leave();
+    return result;
 }
 
 struct each {
@@ -154,12 +138,35 @@ struct each {
     void *data;
 };
 
+static bool is_mapped(const void *address) {
+    unsigned char resident;
+    return VT_SYS3(SYS_mincore, (uintptr_t)address & ~(vt_machine_page() - 1), 1, &resident) == 0;
+}
+
 /* In a signal's handler, a library may be on the list that the interrupted dlclose has unmapped. */
 static int visit_mapped(struct dl_phdr_info *info, size_t size, void *data) {
     const struct each *each = data;
-    unsigned char resident;
-    uintptr_t page = (uintptr_t)info->dlpi_phdr & ~(vt_machine_page() - 1);
-    return VT_SYS3(SYS_mincore, page, 1, &resident) == 0 ? each->visit(info, size, each->data) : 0;
+    return is_mapped(info->dlpi_phdr) ? each->visit(info, size, each->data) : 0;
+}
+
+/* In a child that can never have the list's lock: no thread can change the list, and one that is not there any more may
+ * have unmapped a library that is on it. */
+static int each_without_lock(const struct each *each) {
+    int result = 0;
+    for (const struct link_map *m = _r_debug.r_map; m && !result; m = m->l_next) {
+        const ElfW(Ehdr) *file = (const void *)m->l_addr;
+        struct dl_phdr_info info = {.dlpi_addr = m->l_addr, .dlpi_name = m->l_name, .dlpi_adds = 1};
+        if (m == _r_debug.r_map) { /* the program, wherever its header is */
+            info.dlpi_phdr = (const void *)getauxval(AT_PHDR);
+            info.dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM);
+        } else if (is_mapped(file) && memcmp(file->e_ident, ELFMAG, SELFMAG) == 0) {
+            info.dlpi_phdr = (const void *)(m->l_addr + file->e_phoff);
+            info.dlpi_phnum = file->e_phnum;
+        }
+        if (info.dlpi_phdr)
+            result = each->visit(&info, sizeof info, each->data);
+    }
+    return result;
 }
 
 int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *data),
@@ -168,11 +175,12 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
         __extension__(int (*)(int (*)(struct dl_phdr_info *, size_t, void *), void *))
             real_of(EACH_OBJECT);
     struct each each = {visit, data};
+    if (vt_locks_lost(VT_LOST_LIST))
+        return each_without_lock(&each);
     uint64_t held = vt_sys_hold_signals(); /* or a handler forks meanwhile */
-    begin_reading();
+    vt_locks_enter();
     int result = !real ? -1 : closes ? real(visit_mapped, &each) : real(visit, data);
-    vt_fence(); /* the lock is given back first; pairs with vt_libc_fork_begins */
-    vt_add(&reading, -1u);
+    vt_locks_leave();
     vt_sys_let_signals(held);
     return result;
 }

@@ -16,17 +16,14 @@ struct dl_phdr_info; /* <link.h> has it under _GNU_SOURCE only */
 void *vt_libc_dlsym(void *handle, const char *name);
 void *vt_libc_dlvsym(void *handle, const char *name, const char *version);
 int vt_libc_dlclose(void *handle);
-/* Around a fork: no thread is in vt_libc_each_object meanwhile, whose lock the child would wait for. */
-void vt_libc_fork_begins(void);
-void vt_libc_fork_in_parent(void);
-void vt_libc_fork_in_child(void);
+/* NULL in a forked child that might wait for the loader for ever. */
 void *vt_libc_dlopen(const char *path, int flags);
 void vt_libc_dlerror_clear(void); /* clears a message that the program must not see */
 int vt_libc_on_exit(void (*function)(int status, void *data), void *data);
 /* A C library function by name. NULL: there is none, or its variant is chosen at run time
  * (strlen, ...). */
 void *vt_libc_own(const char *name);
-/* dl_iterate_phdr. Takes the loader's lock. */
+/* dl_iterate_phdr. Takes the loader's lock, but in a forked child that can never have it. */
 int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *data),
                         void *data);
 

@@ -32,15 +32,16 @@ extern const struct vt_process_steps __stop_vt_process_steps[]
             steps_->name();                                                                        \
     while (0)
 
-enum { ASLEEP, ARMING, ARMED };
+/* In memory that a fork wipes to 0, however the child is made. */
+struct guard {
+    uint32_t own;    /* atomic: 1 */
+    uint32_t arming; /* atomic: the pid of the process of which a thread arms */
+};
 
-static uint32_t state;   /* atomic */
-static uint32_t *guard;  /* atomic; 1, in memory that a fork wipes to 0 */
-static bool guard_wipes; /* the kernel wipes it; otherwise pids are compared */
+static struct guard *guard; /* atomic */
+static bool guard_wipes;    /* the kernel wipes it; otherwise pids are compared */
 static uint32_t guard_pid;
-
-static const uint32_t never;
-const uint32_t *vt_process_settled = &never;
+static bool armed; /* atomic */
 
 const char *vt_process_command;
 size_t vt_process_command_bytes;
@@ -52,17 +53,33 @@ const char *vt_process_program(char *buffer, size_t size) {
     return given ? given : buffer;
 }
 
-static void make_guard(void) {
-    uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    static uint32_t fallback;
+static struct guard *guard_made(void) {
+    static struct guard fallback;
+    if (vt_see(&guard))
+        return guard;
+    struct guard *page =
+        vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     guard_wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0 &&
                   VT_SYS3(SYS_madvise, page, 4096, MADV_OF_NO_KERNEL) != 0;
+    if (!vt_claim(&guard, NULL, page ? page : &fallback) && page)
+        vt_sys_munmap(page, 4096);
+    return vt_see(&guard);
+}
+
+/* In a child whose parent was arming, nobody is. */
+static bool claim_arming(struct guard *g) {
+    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);
+    return (!by || (!guard_wipes && by != pid)) && vt_claim(&g->arming, by, pid);
+}
+
+static void arm(struct guard *g) {
+    vt_options_read();
+    STEP(armed);
     guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
-    page = page ? page : &fallback;
-    *page = 1;
-    vt_publish(&guard, page);
+    vt_put(&g->own, 1);
     if (guard_wipes)
-        vt_publish(&vt_process_settled, page);
+        vt_publish(&vt_process_settled, &g->own);
+    vt_publish(&armed, true);
 }
 
 /* Threads that arrive together wait until the first one has read the options, which takes no lock.
@@ -72,37 +89,33 @@ void vt_process_arm(void) {
     if (vt_get(&vt_sys_sealed)) /* too late: opening the unwinder takes system calls */
         return;
     uint64_t held = vt_sys_hold_signals();
-    if (vt_see(&state) != ARMED) {
-        if (vt_claim(&state, ASLEEP, ARMING)) {
-            vt_options_read();
-            STEP(armed);
-            make_guard();
-            vt_publish(&state, (uint32_t)ARMED);
-        }
-        while (vt_see(&state) != ARMED)
+    struct guard *g = guard_made();
+    while (!vt_see(&armed))
+        if (claim_arming(g))
+            arm(g);
+        else
             sched_yield();
-    }
     STEP(open);
     vt_sys_let_signals(held);
 }
 
 bool vt_process_is_armed(void) {
-    return vt_see(&state) == ARMED;
+    return vt_see(&armed);
 }
 
 static void become_own_process(void) {
     STEP(forked);
     guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
-    vt_put(guard, 1);
+    vt_put(&guard->own, 1);
 }
 
 void vt_process_check_fork_(void) {
-    uint32_t *g = vt_see(&guard); /* and what is beside it */
-    if (VT_UNLIKELY(!g)) {
+    if (VT_UNLIKELY(!vt_see(&armed))) { /* and what is beside it */
         vt_process_arm();
         return;
     }
-    if (VT_LIKELY(guard_wipes ? vt_get(g) != 0 : guard_pid == (uint32_t)VT_SYS0(SYS_getpid)))
+    if (VT_LIKELY(guard_wipes ? vt_get(&guard->own) != 0
+                              : guard_pid == (uint32_t)VT_SYS0(SYS_getpid)))
         return;
     become_own_process();
 }
@@ -112,12 +125,11 @@ void vt_process_due(void) {
 }
 
 bool vt_process_is_fresh_child_(void) {
-    const uint32_t *g = vt_see(&guard);
-    return g && guard_wipes && !vt_get(g);
+    return vt_see(&armed) && guard_wipes && !vt_get(&guard->own);
 }
 
 bool vt_process_is_ours(void) {
-    return vt_see(&guard) && (!guard_wipes || vt_get(guard));
+    return vt_see(&armed) && (!guard_wipes || vt_get(&guard->own));
 }
 
 /* exit()'s last instruction calls the code that runs the handlers, so the return address just after

@@ -8,6 +8,7 @@
 #define VT_PRELOAD_PROCESS_H
 
 #include "atomic.h"
+#include "locks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,10 +39,6 @@ void vt_process_arm(void);
 
 /* Whether vt_process_arm() was called, which means that the program has used CUDA. */
 bool vt_process_is_armed(void);
-
-/* Points to a word that is 0 before arming, and in a forked child that has had no event yet (or always,
- * where the kernel cannot clear memory at a fork). So events ask only this word. */
-extern const uint32_t *vt_process_settled; /* atomic */
 
 /* Turns a forked child into a process of its own. Call it first in every event. */
 void vt_process_check_fork_(void);

@@ -50,8 +50,6 @@ static void say(const char *text) {
     vt_event_close(&rec);
 }
 
-static uint32_t pid; /* a vfork child, which has another one, must not seal its parent */
-
 /* What the kernel says of the thread's filters: whether there are any, and how many. */
 struct filters {
     char text[48];
@@ -75,8 +73,8 @@ static struct filters ask_filters(void) {
 }
 
 static void expect_filter(void) {
-    if (vt_get(&vt_sys_sealed) || pid != (uint32_t)VT_SYS0(SYS_getpid))
-        return;
+    if (vt_get(&vt_sys_sealed) || vt_process_pid != (uint32_t)VT_SYS0(SYS_getpid))
+        return; /* sealed, or a vfork child, which must not seal its parent */
     if (!vt_process_is_armed()) {
         if (!vt_see(&expects_filter)) /* else there may be a filter by now, which forbids to ask */
             filters_then = ask_filters();
@@ -112,7 +110,6 @@ static syscall_function *real_syscall(void) {
 
 void vt_seccomp_load(void) {
     real_syscall();
-    pid = (uint32_t)VT_SYS0(SYS_getpid);
 }
 
 /* Returns the real call's result. If it failed there is no filter. */

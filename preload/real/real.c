@@ -82,7 +82,8 @@ static struct library unversioned = {CUDART(2), .prefix = "libcudart.so"};
 
 /* The next definition after ours in the global scope; NULL: none. */
 static void *next_in_scope(const struct library *l, const char *symbol) {
-    if (vt_get(&vt_sys_sealed)) /* a look-up that finds nothing allocates its message */
+    /* A look-up that finds nothing allocates its message. */
+    if (vt_get(&vt_sys_sealed) || vt_locks_lost_as_known(VT_LOST_LOADER))
         return NULL;
     return l->node ? vt_libc_dlvsym(RTLD_NEXT, symbol, l->node) : vt_libc_dlsym(RTLD_NEXT, symbol);
 }
@@ -91,7 +92,7 @@ static void *next_in_scope(const struct library *l, const char *symbol) {
  * unless the user allows it. cuInit then fails with out-of-memory (google/sanitizers#629). */
 static bool shadow_gap_is_protected(void) {
     const char *options = vt_options_env("ASAN_OPTIONS");
-    return vt_libc_dlsym(RTLD_DEFAULT, "__asan_init") &&
+    return !vt_locks_lost_as_known(VT_LOST_LOADER) && vt_libc_dlsym(RTLD_DEFAULT, "__asan_init") &&
            !(options && strstr(options, "protect_shadow_gap=0"));
 }
 
@@ -124,6 +125,7 @@ static void adopt(struct library *l, const struct vt_elf *object) {
     if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
         return;
     vt_process_arm();
+    vt_locks_lost(0); /* checks */
     fill(l, object);
     vt_publish(&l->ready, true);
     if (l == driver)
@@ -136,6 +138,7 @@ static void adopt(struct library *l, const struct vt_elf *object) {
 static void adopt_loaded(struct library *l) {
     struct vt_elf object;
     int saved_errno = errno;
+    vt_locks_lost(0); /* checks */
     void *next = next_in_scope(l, l->rows[0].symbol);
     if (vt_elf_named(l->prefix, &object) || (next && vt_elf_containing(next, &object)))
         adopt(l, &object);

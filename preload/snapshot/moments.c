@@ -367,4 +367,5 @@ void vt_moments_forked(void) {
     began_ns = 0;
     memset(sites, 0, sizeof sites);
     memset(seen, 0, sizeof seen);
+    memset(ranges, 0, sizeof ranges);
 }

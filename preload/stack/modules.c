@@ -35,6 +35,7 @@ static struct known known[KNOWN_MAX]; /* open addressing */
 static unsigned long long seen_adds, seen_subs;
 static uint64_t newest;  /* the largest of these ticks */
 static bool all_written; /* there was room for each */
+static uint32_t writing; /* atomic: a thread is there where the lock cannot be had */
 
 /* Finds the GNU build id in the object's notes. Returns its length; 0: none. */
 static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char **id) {
@@ -167,10 +168,15 @@ void vt_modules_write(struct vt_thread *thread, const uintptr_t *frames, size_t 
                         .n = n,
                         .entered = entered ? entered : vt_log_ticks(),
                         .first = true};
+    /* Who comes second where there is no lock tries again at its next new stack. */
+    if (vt_locks_lost(VT_LOST_LIST) && !vt_claim(&writing, 0, 1))
+        return;
     vt_libc_each_object(visit, &scan);
+    vt_publish(&writing, 0);
 }
 
 void vt_modules_forked(void) {
+    vt_put(&writing, 0);
     memset(known, 0, sizeof known);
     vt_keepers_forget();
     seen_adds = seen_subs = newest = 0;

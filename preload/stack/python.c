@@ -62,7 +62,8 @@ static int count_libraries(struct dl_phdr_info *info, size_t size, void *arg) {
 }
 
 void vt_python_resolve(void) {
-    if (vt_see(&state) != VT_PYTHON_ABSENT || !vt_claim(&searching, 0, 1))
+    if (vt_see(&state) != VT_PYTHON_ABSENT || vt_locks_lost(VT_LOST_LOADER) ||
+        !vt_claim(&searching, 0, 1))
         return;
     unsigned long long libraries = 0;
     vt_libc_each_object(count_libraries, &libraries);

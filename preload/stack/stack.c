@@ -11,7 +11,8 @@
  * names it. If its record is missing (the disk was full), the reader takes the stack as unknown.
  *
  * An exception to the record path's law: a new stack takes libunwind's cache lock and the loader's
- * lock (dl_iterate_phdr), for which it waits while another thread forks, and blocks signals meanwhile.
+ * lock (dl_iterate_phdr), for which it waits while another thread forks, and blocks signals meanwhile. A forked child that
+ * may never have them does without (base/locks.h): a stack that needs libunwind is cut there.
  */
 #define _GNU_SOURCE
 #include "stack.h"
@@ -101,7 +102,7 @@ static void *open_unwinder(void) {
 }
 
 static void arm_unwinder(void) {
-    if (vt_see(&unwinder.backtrace))
+    if (vt_see(&unwinder.backtrace) || vt_locks_lost(VT_LOST_INSIDE))
         return;
     void *handle = open_unwinder();
     void *backtrace = handle ? vt_libc_dlsym(handle, "unw_backtrace") : NULL;
@@ -176,7 +177,8 @@ VT_COLD static void make_return_addresses(void **frames, size_t n) {
 
 /* Not inlined: its own return address, the second frame, tells what kind of addresses they are. */
 __attribute__((noinline)) size_t vt_stack_raw(void **frames, size_t max) {
-    __typeof__(unwinder.backtrace) f = vt_see(&unwinder.backtrace);
+    __typeof__(unwinder.backtrace) f =
+        vt_locks_lost(VT_LOST_INSIDE) ? NULL : vt_see(&unwinder.backtrace);
     int saved_errno = errno;
     int n = f ? f(frames, (int)max) : 0;
     errno = saved_errno;
@@ -254,7 +256,8 @@ static void want_line(uint32_t number, const struct vt_pycode *code) {
 static bool find_stack_pointers(struct scratch *s) {
     unw_word_t ip = 0, sp = 0;
     size_t i = 0;
-    if (!unwinder.step || VT_UNWINDER_GETCONTEXT(unwinder.getcontext, &s->context) != 0 ||
+    if (!unwinder.step || vt_locks_lost(VT_LOST_INSIDE) ||
+        VT_UNWINDER_GETCONTEXT(unwinder.getcontext, &s->context) != 0 ||
         unwinder.init_local(&s->cursor, &s->context) != 0)
         return false;
     for (size_t steps = 0; i < s->n && steps < VT_DEPTH_MAX + 2 * OWN_FRAMES_MAX; steps++) {
@@ -311,6 +314,15 @@ static void note_python(void) {
         vt_log_note(why);
 }
 
+static uint32_t said_lost; /* atomic */
+
+static void note_lost_unwinder(void) {
+    if (vt_locks_lost(VT_LOST_INSIDE) && vt_claim(&said_lost, 0, 1))
+        vt_log_note(
+            "a thread of the parent was in libunwind or the loader at the fork: stacks that need "
+            "libunwind are cut");
+}
+
 enum vt_keeper vt_stack_keeper(uint32_t number) {
     const uint8_t *all = vt_see(&keepers);
     return number && all ? (enum vt_keeper)vt_get(&all[number - 1]) : VT_KEEPER_NONE;
@@ -325,6 +337,7 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
         return false;
     vt_modules_write(thread, s->frames, s->n);
     note_python();
+    note_lost_unwinder();
     if (kept_of(thread)->python_id && vt_python_capture(&kept_of(thread)->python))
         n = merge_python(thread, cut, s->words, &flags);
     else
@@ -342,6 +355,11 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
 /* Finds the native frames from `caller` outwards, by libunwind. True: the outermost are missing. */
 VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->unwound, max), first = 0;
+    bool lost = vt_locks_lost(VT_LOST_INSIDE);
+    if (lost) {
+        s->unwound[0] = (void *)(uintptr_t)caller;
+        n = 1;
+    }
     while (first < n && s->unwound[first] != caller)
         first++;
     if (first == n) /* the caller was missed: keep what was found */
@@ -350,7 +368,7 @@ VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     s->sps = NULL;
     s->n = n - first;
     if (s->n <= vt_options.depth)
-        return n == max;
+        return n == max || lost;
     s->n = vt_options.depth;
     return true;
 }
@@ -472,6 +490,7 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
 
 /* The child writes its own log, where every stack is new. */
 void vt_stack_forked(void) {
+    vt_put(&said_lost, 0);
     vt_numbering_forget(&stacks);
     vt_numbering_forget(&codes);
     vt_numbering_forget(&lines);

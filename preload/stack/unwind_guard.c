@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -99,27 +100,53 @@ static int guard_mincore(void *start, size_t bytes, unsigned char *out) {
     return (int)answer(VT_SYS3(SYS_mincore, start, bytes, out));
 }
 
+/* A forked child must know whether a thread of its parent has a lock of libunwind's. */
+static int (*lock_mutex)(pthread_mutex_t *), (*unlock_mutex)(pthread_mutex_t *);
+static int (*call_once)(pthread_once_t *, void (*)(void));
+
+static int guard_lock(pthread_mutex_t *mutex) {
+    vt_locks_enter();
+    return lock_mutex(mutex);
+}
+
+static int guard_unlock(pthread_mutex_t *mutex) {
+    int result = unlock_mutex(mutex);
+    vt_locks_leave();
+    return result;
+}
+
+static int guard_once(pthread_once_t *once, void (*function)(void)) {
+    vt_locks_enter();
+    int result = call_once(once, function);
+    vt_locks_leave();
+    return result;
+}
+
 #define OURS(f)                                                                                    \
-    { #f, __extension__(void *) f }
+    { #f, __extension__(void *) f, NULL }
 #define OF_THE_C_LIBRARY(name)                                                                     \
-    { name, NULL }
+    { name, NULL, NULL }
+/* The C library's, with a function of ours around it. */
+#define AROUND(name, f, real)                                                                      \
+    { name, __extension__(void *) f, __extension__(void **) & real }
 
 static const struct {
     const char *name;
-    void *function;
+    void *function; /* NULL: the C library's */
+    void **real;    /* what `function` calls; NULL: nothing of that name */
 } guards[] = {
-    {"write", __extension__(void *) guard_write},
-    {"read", __extension__(void *) guard_read},
-    {"syscall", __extension__(void *) guard_syscall},
-    {"pipe", __extension__(void *) guard_pipe},
-    {"pipe2", __extension__(void *) guard_pipe2},
-    {"open", __extension__(void *) guard_open},
-    {"open64", __extension__(void *) guard_open},
-    {"close", __extension__(void *) guard_close},
-    {"msync", __extension__(void *) guard_msync},
-    {"mmap", __extension__(void *) guard_mmap},
-    {"munmap", __extension__(void *) guard_munmap},
-    {"dl_iterate_phdr", __extension__(void *) vt_libc_each_object},
+    {"write", __extension__(void *) guard_write, NULL},
+    {"read", __extension__(void *) guard_read, NULL},
+    {"syscall", __extension__(void *) guard_syscall, NULL},
+    {"pipe", __extension__(void *) guard_pipe, NULL},
+    {"pipe2", __extension__(void *) guard_pipe2, NULL},
+    {"open", __extension__(void *) guard_open, NULL},
+    {"open64", __extension__(void *) guard_open, NULL},
+    {"close", __extension__(void *) guard_close, NULL},
+    {"msync", __extension__(void *) guard_msync, NULL},
+    {"mmap", __extension__(void *) guard_mmap, NULL},
+    {"munmap", __extension__(void *) guard_munmap, NULL},
+    {"dl_iterate_phdr", __extension__(void *) vt_libc_each_object, NULL},
     OURS(memchr),
     OURS(memcpy),
     OURS(memmove),
@@ -131,20 +158,24 @@ static const struct {
     OURS(strncpy),
     OURS(strrchr),
     OF_THE_C_LIBRARY("pthread_mutex_init"),
-    OF_THE_C_LIBRARY("pthread_mutex_lock"),
-    OF_THE_C_LIBRARY("pthread_mutex_unlock"),
-    OF_THE_C_LIBRARY("pthread_once"),
+    AROUND("pthread_mutex_lock", guard_lock, lock_mutex),
+    AROUND("pthread_mutex_unlock", guard_unlock, unlock_mutex),
+    AROUND("pthread_once", guard_once, call_once),
     OF_THE_C_LIBRARY("sigfillset"),
-    {"sigprocmask", __extension__(void *) guard_sigprocmask},
-    {"mincore", __extension__(void *) guard_mincore},
+    {"sigprocmask", __extension__(void *) guard_sigprocmask, NULL},
+    {"mincore", __extension__(void *) guard_mincore, NULL},
 };
 
 /* The function that replaces a name; NULL: it is not replaced. */
 static void *guard_of(const char *name) {
-    for (size_t g = 0; g < sizeof guards / sizeof guards[0]; g++)
-        if (strcmp(name, guards[g].name) == 0)
-            return guards[g].function ? guards[g].function : vt_libc_own(name);
-    return NULL;
+    size_t g = 0;
+    while (strcmp(name, guards[g].name) != 0)
+        if (++g == sizeof guards / sizeof guards[0])
+            return NULL;
+    void *own = guards[g].function && !guards[g].real ? NULL : vt_libc_own(name);
+    if (guards[g].real && own)
+        vt_put(guards[g].real, own);
+    return guards[g].real && !own ? NULL : guards[g].function ? guards[g].function : own;
 }
 
 /* A slot may lie in the part that the loader made read-only after relocation. Its page then stays

@@ -43,8 +43,9 @@ struct found_object {
 static int (*find)(void *address, struct found_object *object); /* atomic; NULL: there is none */
 
 void vt_unwind_arm(void) {
-    void *found = vt_libc_dlsym(RTLD_DEFAULT, "_dl_find_object");
-    if (!found)
+    bool lost = vt_locks_lost(VT_LOST_LOADER);
+    void *found = lost ? NULL : vt_libc_dlsym(RTLD_DEFAULT, "_dl_find_object");
+    if (!found && !lost)
         vt_libc_dlerror_clear();
     vt_publish(&find, __extension__(__typeof__(find)) found);
 }

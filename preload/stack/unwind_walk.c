@@ -185,6 +185,9 @@ static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uint
 /* A word that a rule names is not in what was read: libunwind finds it on another stack, but faults if it cannot be read. */
 static enum went not_there(struct vt_walk *w, uintptr_t word) {
     w->once = true;
+    w->cut = vt_locks_lost(VT_LOST_INSIDE);
+    if (w->cut)
+        return OUTERMOST;
     return vt_get(&vt_sys_sealed) || is_page(word & ~(PAGE - 1)) ? UNKNOWN : OUTERMOST;
 }
 
@@ -242,8 +245,13 @@ static enum went guess(struct vt_walks *walks, struct place *here) {
 /* The same as step() where that is not one of the usual rules. */
 __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, struct vt_walk *w,
                                                       struct place *here, uint64_t rule) {
-    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_UNKNOWN)
-        return UNKNOWN;
+    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_UNKNOWN) {
+        if (!vt_locks_lost(VT_LOST_INSIDE))
+            return UNKNOWN;
+        add(w, here, rule, 0);
+        w->cut = w->once = true;
+        return OUTERMOST;
+    }
     add(w, here, rule, 0);
     if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_END) {
         w->ruled = true;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks that a forked child may find taken for ever (see locks.h). Called by libc.c, fork.c and stack/. */
+#define _GNU_SOURCE
+#include "locks.h"
+#include "atomic.h"
+#include "elf.h"
+#include "libc.h"
+#include "preload.h"
+#include "sys.h"
+
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+
+static const uint32_t never;
+const uint32_t *vt_process_settled = &never;
+uint32_t vt_process_pid;
+
+static uint32_t lost; /* atomic: what this process does without */
+
+/* Threads that are inside; and FORK times those that fork. They wait for each other for PATIENCE looks, some milliseconds:
+ * a thread may hold what the other one waits for. */
+static uint32_t inside; /* atomic */
+enum { FORK = 1 << 16, PATIENCE = 10000 };
+static __thread uint32_t mine;  /* of this thread: how deep it is inside */
+static __thread uint32_t forks; /* ... and forks that it is in */
+
+static const char *single_threaded;        /* the C library's; NULL: it does not tell */
+static const pthread_mutex_t *loader_list; /* the lock of dl_iterate_phdr; NULL: not found */
+
+void vt_locks_enter(void) {
+    if (mine++)
+        return;
+    for (unsigned n = 0; vt_add(&inside, 1) / FORK > forks && n < PATIENCE; n++) {
+        vt_add(&inside, -1u);
+        sched_yield();
+    }
+}
+
+void vt_locks_leave(void) {
+    vt_fence(); /* the lock is given back first; pairs with vt_locks_fork_begins */
+    if (--mine == 0)
+        vt_add(&inside, -1u);
+}
+
+static bool are_others_inside(void) {
+    return vt_see(&inside) % FORK > (mine != 0);
+}
+
+void vt_locks_fork_begins(void) {
+    forks++;
+    vt_add(&inside, FORK);
+    for (unsigned n = 0; are_others_inside() && n < PATIENCE; n++)
+        sched_yield();
+}
+
+void vt_locks_fork_in_parent(void) {
+    forks--;
+    vt_add(&inside, -(uint32_t)FORK);
+}
+
+/* Whether a thread has the lock that is not there. Just after fork there is no other thread; later, one takes the lock
+ * a moment before it writes who it is. */
+static bool is_taken_for_ever(const pthread_mutex_t *lock, uint32_t pid, bool whole) {
+    for (unsigned n = 0; n < PATIENCE && vt_see(&lock->__data.__lock); n++) {
+        int owner = vt_get(&lock->__data.__owner);
+        if (whole || owner)
+            return whole || VT_SYS3(SYS_tgkill, pid, owner, 0) == -ESRCH;
+        sched_yield();
+    }
+    return vt_see(&lock->__data.__lock) != 0;
+}
+
+void vt_locks_fork_in_child(bool whole) {
+    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), now = vt_get(&lost) & VT_LOST_INSIDE;
+    uint32_t count = vt_see(&inside);
+    if (are_others_inside())
+        now |= VT_LOST_INSIDE;
+    if (!whole && !(single_threaded && *single_threaded))
+        now |= VT_LOST_LOADER;
+    if (loader_list ? is_taken_for_ever(loader_list, pid, whole) : now & VT_LOST_INSIDE)
+        now |= VT_LOST_LIST;
+    forks = 0;
+    /* Where there are threads by now, they may be inside as well. */
+    vt_claim(&inside, count, whole ? mine != 0 : count % FORK);
+    vt_put(&lost, now);
+    vt_publish(&vt_process_pid, pid);
+}
+
+bool vt_locks_lost_as_known(uint32_t which) {
+    return vt_get(&lost) & which;
+}
+
+void vt_locks_check(void) {
+    uint32_t pid = vt_see(&vt_process_pid);
+    if (pid && !vt_get(&vt_sys_sealed) && pid != (uint32_t)VT_SYS0(SYS_getpid))
+        vt_locks_fork_in_child(false);
+}
+
+bool vt_locks_lost(uint32_t which) {
+    if (!vt_get(vt_see(
+            &vt_process_settled))) /* a vfork child, and a snapshot's in the program's memory, are as their parent */
+        vt_locks_check();
+    return vt_locks_lost_as_known(which);
+}
+
+/* The loader's data has the lock that this thread just took. */
+static int find_lock(struct dl_phdr_info *info, size_t size, void *data) {
+    const struct vt_range *in = data;
+    int tid = (int)VT_SYS0(SYS_gettid);
+    (void)info, (void)size;
+    for (uintptr_t at = in->start; at + sizeof(pthread_mutex_t) <= in->end; at += sizeof(void *)) {
+        const pthread_mutex_t *m = (const void *)at;
+        if (m->__data.__owner == tid && m->__data.__count == 1 && m->__data.__lock &&
+            m->__data.__kind == PTHREAD_MUTEX_RECURSIVE_NP)
+            loader_list = m;
+    }
+    return 1;
+}
+
+void vt_locks_load(void) {
+    struct vt_elf loader;
+    struct vt_range data;
+    vt_process_pid = (uint32_t)VT_SYS0(SYS_getpid);
+    single_threaded = vt_libc_own("__libc_single_threaded");
+    if (vt_elf_at_start(_r_debug.r_map, "ld-linux", &loader) &&
+        vt_elf_function(&loader, "_rtld_global", &data))
+        vt_libc_each_object(find_lock, &data);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks of the C library and of libunwind, which a forked child finds taken for ever if another thread of its parent had
+ * them. All that this library waits for are known here: a fork waits a while until none is taken, and a child asks what it
+ * has to do without. doc/INTERNALS.md lists them ("A forked child").
+ */
+#ifndef VT_PRELOAD_LOCKS_H
+#define VT_PRELOAD_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Points to a word that is 0 before arming, and in a forked child that has had no event yet (or always,
+ * where the kernel cannot clear memory at a fork). So events ask only this word. process.c sets it. */
+extern const uint32_t *vt_process_settled; /* atomic */
+
+/* As it was loaded, or made by fork: a child that was made in another way, or by vfork, has another one. */
+extern uint32_t vt_process_pid; /* atomic */
+
+/* What a child does without. */
+enum {
+    /* dlopen, dlsym and malloc: it was made past the C library's fork, which makes their locks anew */
+    VT_LOST_LOADER = 1,
+    /* dl_iterate_phdr and dlopen */
+    VT_LOST_LIST = 2,
+    /* what is done between vt_locks_enter and vt_locks_leave: libunwind, handlers for exit */
+    VT_LOST_INSIDE = 4,
+};
+void vt_locks_check(void); /* whether this is a child that nothing told of */
+
+/* Whether one of these is to be done without. Checks first, until the first event. */
+bool vt_locks_lost(uint32_t which);
+bool vt_locks_lost_as_known(uint32_t which); /* does not check */
+
+/* Around what takes such a lock. */
+void vt_locks_enter(void);
+void vt_locks_leave(void);
+
+void vt_locks_load(void); /* when the library is loaded */
+void vt_locks_fork_begins(void);
+void vt_locks_fork_in_parent(void);
+/* `whole`: by the C library's fork. */
+void vt_locks_fork_in_child(bool whole);
+
+#endif
