@@ -50,9 +50,9 @@ static void say_exit_line(void) {
 }
 
 /* Whether the open log is this process's. A forked child that had no event yet still has its
- * parent's log, and a vfork child runs in its parent's memory. */
+ * parent's log, and a vfork child runs in its parent's memory. Sealed, only vfork itself tells. */
 static bool log_is_mine(void) {
-    return vt_process_is_ours() && vt_log_is_open() &&
+    return !vt_locks_vforks && vt_process_is_ours() && vt_log_is_open() &&
            (vt_get(&vt_sys_sealed) || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid));
 }
 

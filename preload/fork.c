@@ -4,8 +4,8 @@
  * (base/locks.h). Right after the call it drops what the parent was in the middle of (vt_log_child). At its first event, base/process.c finds the guard
  * word wiped, and vt_fork_happened lets each room forget what it inherited; the child then starts
  * a log of its own. A child of a system call is found by the guard word alone. A vfork child runs in
- * its parent's memory, with its guard: it writes into its parent's log, and exit.c compares pids, so
- * that it does not end it.
+ * its parent's memory, with its guard: it writes into its parent's log, and does not end it: vfork is ours
+ * (base/vfork_entry.S), and exit.c compares pids.
  */
 #define _GNU_SOURCE
 #include "books/books.h"

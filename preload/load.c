@@ -37,11 +37,6 @@ __attribute__((constructor)) static void load(int argc, char **argv) {
     __cxa_at_quick_exit(vt_exit_quick_handler, NULL);
 }
 
-static void armed(void) {
-    vt_seccomp_arm();
-    vt_limit_arm();
-}
-
 /* By each thread that arms. */
 static void open(void) {
     if (vt_get(&vt_sys_sealed)) /* opening the unwinder takes system calls */
@@ -50,5 +45,8 @@ static void open(void) {
     vt_exit_watch();
 }
 
-VT_PROCESS_STEPS static const struct vt_process_steps steps = {
-    .armed = armed, .open = open, .forked = vt_fork_happened, .due = vt_moments_due};
+VT_PROCESS_STEPS static const struct vt_process_steps steps = {.begins = vt_seccomp_arm,
+                                                               .armed = vt_limit_arm,
+                                                               .open = open,
+                                                               .forked = vt_fork_happened,
+                                                               .due = vt_moments_due};

@@ -17,6 +17,15 @@ static const uint32_t never;
 const uint32_t *vt_process_settled = &never;
 uint32_t vt_process_pid;
 
+__thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
+
+/* vfork_entry.S jumps here. */
+int vt_locks_vfork_failed(int result);
+int vt_locks_vfork_failed(int result) {
+    errno = -result;
+    return -1;
+}
+
 static uint32_t lost; /* atomic: what this process does without */
 
 /* Threads that are inside; and FORK times those that fork. They wait for each other for PATIENCE looks, some milliseconds:
@@ -81,7 +90,7 @@ void vt_locks_fork_in_child(bool whole) {
         now |= VT_LOST_LOADER;
     if (loader_list ? is_taken_for_ever(loader_list, pid, whole) : now & VT_LOST_INSIDE)
         now |= VT_LOST_LIST;
-    forks = 0;
+    forks = vt_locks_vforks = 0;
     /* Where there are threads by now, they may be inside as well. */
     vt_claim(&inside, count, whole ? mine != 0 : count % FORK);
     vt_put(&lost, now);
@@ -94,7 +103,8 @@ bool vt_locks_lost_as_known(uint32_t which) {
 
 void vt_locks_check(void) {
     uint32_t pid = vt_see(&vt_process_pid);
-    if (pid && !vt_get(&vt_sys_sealed) && pid != (uint32_t)VT_SYS0(SYS_getpid))
+    if (pid && !vt_get(&vt_sys_sealed) && !vt_get(&vt_sys_unsure) &&
+        pid != (uint32_t)VT_SYS0(SYS_getpid))
         vt_locks_fork_in_child(false);
 }
 

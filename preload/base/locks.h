@@ -17,6 +17,9 @@ extern const uint32_t *vt_process_settled; /* atomic */
 /* As it was loaded, or made by fork: a child that was made in another way, or by vfork, has another one. */
 extern uint32_t vt_process_pid; /* atomic */
 
+/* Of this thread: vfork children that it is in, which run in their parent's memory (vfork_entry.S). */
+extern __thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
+
 /* What a child does without. */
 enum {
     /* dlopen, dlsym and malloc: it was made past the C library's fork, which makes their locks anew */

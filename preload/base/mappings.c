@@ -10,7 +10,7 @@
 
 #define MAPPINGS_MAX 16384u /* a recording thread uses two or three */
 
-bool vt_sys_sealed; /* atomic */
+bool vt_sys_sealed, vt_sys_unsure; /* atomic */
 
 static struct vt_range ours[MAPPINGS_MAX]; /* start 0: free, 1: being written; atomic */
 static uint32_t used;                      /* atomic: entries below this were used at some time */

@@ -16,6 +16,7 @@ struct vt_range {
 
 /* Here because whoever makes a system call lists mappings: see sys.h. */
 extern bool vt_sys_sealed;
+extern bool vt_sys_unsure; /* it may be so already; listen/seccomp.c finds out at arming */
 
 void vt_mappings_add(const void *start, size_t bytes);
 void vt_mappings_remove(const void *start);

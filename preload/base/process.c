@@ -35,7 +35,7 @@ extern const struct vt_process_steps __stop_vt_process_steps[]
 /* In memory that a fork wipes to 0, however the child is made. */
 struct guard {
     uint32_t own;    /* atomic: 1 */
-    uint32_t arming; /* atomic: the pid of the process of which a thread arms */
+    uint32_t arming; /* atomic: a thread does; its process's pid, where that counts */
 };
 
 static struct guard *guard; /* atomic */
@@ -68,7 +68,7 @@ static struct guard *guard_made(void) {
 
 /* In a child whose parent was arming, nobody is. */
 static bool claim_arming(struct guard *g) {
-    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);
+    uint32_t pid = guard_wipes ? 1 : (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);
     return (!by || (!guard_wipes && by != pid)) && vt_claim(&g->arming, by, pid);
 }
 
@@ -89,6 +89,7 @@ void vt_process_arm(void) {
     if (vt_get(&vt_sys_sealed)) /* too late: opening the unwinder takes system calls */
         return;
     uint64_t held = vt_sys_hold_signals();
+    STEP(begins);
     struct guard *g = guard_made();
     while (!vt_see(&armed))
         if (claim_arming(g))

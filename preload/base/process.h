@@ -18,6 +18,7 @@
  * before any constructor runs; another library's constructor may call CUDA before ours. A unit test
  * without load.c has no table, and arming does nothing. */
 struct vt_process_steps {
+    void (*begins)(void); /* called first, by each thread that arms */
     void (*armed)(void);  /* called once, by one thread while others wait: must take no lock */
     void (*open)(void);   /* called next, by each thread that arms: may take the loader's lock */
     void (*forked)(void); /* drops what a child inherited */

@@ -55,10 +55,9 @@ struct filters {
     char text[48];
 };
 static struct filters filters_then; /* when new privileges were given up, before CUDA was used */
-static bool expects_filter;         /* atomic: that was so */
 
 static struct filters ask_filters(void) {
-    static char status[4096];
+    char status[2048]; /* on whatever stack the first CUDA call has */
     struct filters filters = {""};
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
@@ -76,9 +75,9 @@ static void expect_filter(void) {
     if (vt_get(&vt_sys_sealed) || vt_process_pid != (uint32_t)VT_SYS0(SYS_getpid))
         return; /* sealed, or a vfork child, which must not seal its parent */
     if (!vt_process_is_armed()) {
-        if (!vt_see(&expects_filter)) /* else there may be a filter by now, which forbids to ask */
+        if (!vt_see(&vt_sys_unsure)) /* else there may be a filter by now, which forbids to ask */
             filters_then = ask_filters();
-        vt_publish(&expects_filter, true);
+        vt_publish(&vt_sys_unsure, true);
         return;
     }
     if (vt_process_is_fresh_child())
@@ -90,11 +89,13 @@ static void expect_filter(void) {
 /* If there is no filter by now, the privileges were given up for something else. These three system calls the driver
  * makes as well when it starts. */
 void vt_seccomp_arm(void) {
-    if (!vt_see(&expects_filter))
+    if (!vt_see(&vt_sys_unsure))
         return;
     struct filters now = ask_filters();
     if (memcmp(&now, &filters_then, sizeof now) != 0)
         vt_publish(&vt_sys_sealed, true);
+    else
+        vt_publish(&vt_sys_unsure, false);
 }
 
 typedef long syscall_function(long n, long a, long b, long c, long d, long e, long f);

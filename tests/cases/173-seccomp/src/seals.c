@@ -12,6 +12,7 @@
  *   none             no filter: only new privileges are given up
  *   none-first       the same before anything of CUDA
  *   none-vfork       the same in a vfork child
+ *   ends-none, ends-prctl   as none and prctl; then a vfork child fails to start a program, and ends; then this one is killed
  */
 #define _GNU_SOURCE
 #include "../../../bare_call.h"
@@ -73,11 +74,30 @@ static void give_up_in_vfork_child(void) {
     EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* Allows what that takes, in place of what CUDA's start takes. */
+static void allow_children(void) {
+    static const unsigned calls[] = {SYS_vfork, SYS_execve, SYS_wait4, SYS_kill};
+    for (int i = 0; i < 4; i++)
+        filter[FOR_CUDA + 2 * i].k = calls[i];
+}
+
+static void end_a_child(void) {
+    char *const args[] = {"none", NULL};
+    pid_t child = vfork();
+    if (child == 0) {
+        execv("/nowhere/none", args);
+        _exit(127);
+    }
+    int status = -1;
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 127);
+}
+
 int main(int argc, char **argv) {
     EXPECT(argc > 2);
     const char *how = argv[1];
     unsigned n = (unsigned)atoi(argv[2]);
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    const pid_t self = getpid();
     const bool before = strstr(how, "first") != NULL;
     if (!before) {
         start_cuda();
@@ -85,6 +105,8 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < 16 && strcmp(how, "bare-first") != 0; i += 2)
         filter[FOR_CUDA + i].k = 0xffff; /* no call's number */
+    if (strncmp(how, "ends-", 5) == 0)
+        allow_children();
     if (strcmp(how, "none-vfork") == 0)
         give_up_in_vfork_child();
     else if (strcmp(how, "refused") != 0)
@@ -99,7 +121,7 @@ int main(int argc, char **argv) {
         EXPECT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &none) == -1 && errno == EINVAL);
     } else if (strncmp(how, "bare", 4) == 0) {
         CHECK(bare_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program));
-    } else if (strncmp(how, "none", 4) != 0) {
+    } else if (strncmp(how, "none", 4) != 0 && strcmp(how, "ends-none") != 0) {
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
     }
     if (before)
@@ -110,6 +132,11 @@ int main(int argc, char **argv) {
     CHECK(cuMemAlloc_v2(&kept, 12345));
     if (write(1, "done\n", 5) != 5)
         return 9;
+    if (strncmp(how, "ends-", 5) == 0) {
+        end_a_child();
+        for (;;)
+            bare_call(SYS_kill, self, SIGKILL, 0);
+    }
     if (strcmp(how, "strict") == 0)
         syscall(SYS_exit, 3);
     return 3;
