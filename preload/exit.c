@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "event.h"
 #include "life.h"
+#include "listen/listen.h"
 #include "scan/scan.h"
 #include "snapshot/snapshot.h"
 
@@ -53,7 +54,7 @@ static void say_exit_line(void) {
  * parent's log, and a vfork child runs in its parent's memory. Sealed, only vfork itself tells. */
 static bool log_is_mine(void) {
     return !vt_locks_vforks && vt_process_is_ours() && vt_log_is_open() &&
-           (vt_get(&vt_sys_sealed) || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid));
+           (!vt_sys_is_free() || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid));
 }
 
 static uint32_t said; /* atomic: one line per process, even when two threads end it at once */
@@ -82,6 +83,7 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
         vt_moments_end();
         vt_scan_run(VT_MACHINE_CALLERS);
     }
+    vt_seccomp_ends();
     vt_moments_finish();
     list_all_live();
     vt_log_end(kind, status);

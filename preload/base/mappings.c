@@ -7,10 +7,34 @@
  */
 #include "mappings.h"
 #include "atomic.h"
+#include "sys.h"
 
 #define MAPPINGS_MAX 16384u /* a recording thread uses two or three */
 
-bool vt_sys_sealed, vt_sys_unsure; /* atomic */
+bool vt_sys_sealed, vt_sys_careful, vt_sys_unsure; /* atomic */
+static bool watched;                               /* atomic */
+
+static bool has_filter(void) {
+    return vt_sys_anyway(SYS_prctl, 21 /* PR_GET_SECCOMP */, 0, 0, 0, 0, 0) != 0;
+}
+
+void vt_sys_seal(bool sealed) {
+    vt_publish(&vt_sys_sealed, sealed);
+    vt_put(&vt_sys_careful, sealed || vt_get(&watched));
+}
+
+bool vt_sys_is_free(void) {
+    if (!vt_get(&vt_sys_sealed) && vt_get(&watched) && has_filter())
+        vt_sys_seal(true);
+    return !vt_get(&vt_sys_sealed);
+}
+
+void vt_sys_watch(void) {
+    vt_put(
+        &watched,
+        !has_filter()); /* in a container there is one from the start, and it says nothing of others */
+    vt_put(&vt_sys_careful, vt_get(&watched));
+}
 
 static struct vt_range ours[MAPPINGS_MAX]; /* start 0: free, 1: being written; atomic */
 static uint32_t used;                      /* atomic: entries below this were used at some time */

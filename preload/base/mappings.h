@@ -16,6 +16,10 @@ struct vt_range {
 
 /* Here because whoever makes a system call lists mappings: see sys.h. */
 extern bool vt_sys_sealed;
+extern bool vt_sys_careful; /* it is, or may become so: system calls ask vt_sys_is_free */
+bool vt_sys_is_free(void);
+void vt_sys_seal(bool sealed);
+void vt_sys_watch(void);   /* at arming: from now on a filter is noticed */
 extern bool vt_sys_unsure; /* it may be so already; listen/seccomp.c finds out at arming */
 
 void vt_mappings_add(const void *start, size_t bytes);

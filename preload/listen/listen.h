@@ -17,6 +17,7 @@ void vt_nvtx_load(void);
 void vt_seccomp_load(void);
 /* At the first use of CUDA: notices a seccomp filter that the program may have set unseen. */
 void vt_seccomp_arm(void);
+void vt_seccomp_ends(void); /* writes what is to be said of a filter that was found */
 
 /* In a forked child: forget the totals, and who waits in backward(). */
 void vt_torch_forked(void);

@@ -6,10 +6,12 @@
  * holds for all threads, because a new one inherits the filter of its creator.
  *
  * Seen are prctl and syscall, which is how libraries for seccomp do it too. A filter that a bare system-call instruction
- * sets is not seen, and nothing tells of it but a system call. But a program without root's rights must give up new
- * privileges before (PR_SET_NO_NEW_PRIVS), and a program that does so while it uses CUDA means a filter: so that is
- * taken for it. If it did so before, we look at its first use of CUDA whether there is a filter. Not covered are a filter
- * set before the program was started, or later than that look, and root's, who need not give up anything.
+ * sets is not seen. But a program without root's rights must give up new privileges before (PR_SET_NO_NEW_PRIVS), and a program
+ * that does so while it uses CUDA means a filter: so that is taken for it. If it did so before, we look at its first use of CUDA
+ * whether there is a filter. And from arming on the kernel is asked before each call of ours whether there is one
+ * (PR_GET_SECCOMP, which costs little and opens nothing); what was not mapped by then is lost. Not covered is a filter that a bare
+ * instruction sets and that kills for PR_GET_SECCOMP too, or where there was another filter before, as in a container: no call
+ * tells of it that no filter may refuse.
  * syscall is entered in seccomp_entry.S: a call that makes a child or a thread must not return through a frame of ours.
  */
 #define _GNU_SOURCE
@@ -23,8 +25,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+static bool noted; /* atomic: the program said so itself */
+
 /* `strict`: seccomp's strict mode takes the time stamp counter away, too. */
 static void seal(bool strict) {
+    vt_put(&noted, true);
     if (!vt_get(&vt_sys_sealed) && vt_process_is_armed() && !vt_process_is_fresh_child()) {
         struct vt_recording rec = vt_event_open();
         if (rec.thread) {
@@ -33,7 +38,7 @@ static void seal(bool strict) {
         }
     }
     vt_log_stop_clock(strict);
-    vt_publish(&vt_sys_sealed, true);
+    vt_sys_seal(true);
 }
 
 #define FROM_THEN_ON                                                                               \
@@ -89,13 +94,23 @@ static void expect_filter(void) {
 /* If there is no filter by now, the privileges were given up for something else. These three system calls the driver
  * makes as well when it starts. */
 void vt_seccomp_arm(void) {
-    if (!vt_see(&vt_sys_unsure))
+    if (vt_process_is_armed())
         return;
-    struct filters now = ask_filters();
-    if (memcmp(&now, &filters_then, sizeof now) != 0)
-        vt_publish(&vt_sys_sealed, true);
-    else
+    if (vt_see(&vt_sys_unsure)) {
+        struct filters now = ask_filters();
+        if (memcmp(&now, &filters_then, sizeof now) != 0) {
+            vt_sys_seal(true);
+            return;
+        }
         vt_publish(&vt_sys_unsure, false);
+    }
+    vt_sys_watch();
+}
+
+void vt_seccomp_ends(void) {
+    static uint32_t said; /* atomic */
+    if (vt_get(&vt_sys_sealed) && !vt_get(&noted) && vt_claim(&said, 0, 1))
+        say("a seccomp filter was found at a system call of ours: " FROM_THEN_ON);
 }
 
 typedef long syscall_function(long n, long a, long b, long c, long d, long e, long f);
@@ -121,7 +136,7 @@ static long sealed_if(bool filters, bool strict, long n, long a, long b, long c,
         seal(strict);
     long result = real_syscall()(n, a, b, c, d, e, f);
     if (filters && result == -1)
-        vt_publish(&vt_sys_sealed, was);
+        vt_sys_seal(was);
     else if (filters && !was)
         say("the program set a seccomp filter: " FROM_THEN_ON);
     return result;
