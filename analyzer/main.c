@@ -3,15 +3,18 @@
  * vramtrace: the list of commands. Each is in a file cmd_NAME.c, which parses its options, builds
  * the model and chooses a format.
  */
+#define _GNU_SOURCE
 #include "commands.h"
 
 #include "vramtrace/log_format.h"
 #include "vramtrace/version.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Ends with a row whose name is NULL. */
 static const struct vt_command commands[] = {
@@ -75,7 +78,16 @@ static int unknown_command(const char *word) {
     return VT_STATUS_USAGE;
 }
 
+/* What this process was started without stays unusable, but no file of ours takes its number: messages would go into that.
+ * What `run` starts does without, as it would have. */
+static void take_closed(void) {
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/", O_PATH | O_CLOEXEC);
+}
+
 int main(int argc, char **argv) {
+    take_closed();
     /* `vramtrace report | head` must not end with a signal, nor at a file size limit: each command
      * checks its output for errors. What `run` starts must inherit what is set here: it sees to that itself. */
     if (argc < 2 || strcmp(argv[1], "run") != 0) {

@@ -52,7 +52,7 @@ enum vt_drop {
     VT_DROP_LOG_FULL = 0,  /* no disk space, file size limit, mapping refused */
     VT_DROP_NESTED = 1,    /* a signal handler allocated while its thread was recording */
     VT_DROP_NO_MEMORY = 2, /* no memory for the tracer's own tables */
-    VT_DROP_LOG_LOST = 3,  /* the program closed or replaced our descriptor, and the file is gone */
+    VT_DROP_LOG_LOST = 3,  /* our descriptor is gone, and the file cannot be opened again */
     VT_DROP_STACKS = 4,    /* not events: stacks for which no number or no space was left */
     VT_DROP_LIVE = 5,      /* not events: allocations for which the live table had no room */
     VT_DROP_UNKNOWN = 6,   /* not events: CUDA calls without a real function behind them */

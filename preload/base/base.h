@@ -17,6 +17,7 @@
  *   locks.h        locks that a forked child finds taken for ever
  *   string.c       our own versions of the functions of <string.h>
  *   options.h      the VRAMTRACE_* variables
+ *   descriptors.h  opens files, above descriptor 2
  *   say.h          lines on stderr
  *   process.h      arming, forks, and whether exit() is running
  *   array_bytes.h  the size of a CUDA array
@@ -30,6 +31,7 @@
 #include "arena.h"
 #include "array_bytes.h"
 #include "atomic.h"
+#include "descriptors.h"
 #include "elf.h"
 #include "libc.h"
 #include "locks.h"

@@ -178,7 +178,6 @@ static const struct {
 };
 
 void vt_options_read(void) {
-    vt_say_begin();
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = vt_options_env(variables[i].name);
         if (value)

@@ -7,7 +7,7 @@
 
 struct iovec;
 
-/* Remembers what stderr is. options.c calls it first, when the library is armed. */
+/* Does nothing, but has the loader find out what stderr is when the library is loaded. Called by load.c. */
 void vt_say_begin(void);
 
 /* Writes one line, prefixed "vramtrace: ", if stderr is still what it was at the start. No stdio,

@@ -44,66 +44,88 @@ static bool fd_is_ours(int fd) {
            st.st_ino == log_inode;
 }
 
-/* Programs expect the next descriptor to be the lowest free one, so ours is moved up. */
-static int moved_up(int fd) {
-    long high = VT_SYS3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_AT_LEAST);
+/* The log's descriptor, for a few system calls. */
+struct use {
+    int fd;      /* negative: there is none */
+    bool closes; /* afterwards */
+};
+
+static void end_use(struct use u) {
+    if (u.closes)
+        VT_SYS1(SYS_close, u.fd);
+}
+
+static struct use kept(void) {
+    int fd = vt_get(&log_fd);
+    return (struct use){fd_is_ours(fd) ? fd : -1, false};
+}
+
+/* Programs expect the next descriptor to be the lowest free one, so ours is moved up. Where that cannot be, the program may
+ * have few, and need them all: none is kept. Of threads that do this together, the first one's descriptor stays. */
+static struct use keep(int fresh, int was) {
+    long high = VT_SYS3(SYS_fcntl, fresh, F_DUPFD_CLOEXEC, FD_AT_LEAST);
     if (high < 0)
-        return fd;
-    VT_SYS1(SYS_close, fd);
-    return (int)high;
+        return (struct use){fresh, true};
+    VT_SYS1(SYS_close, fresh);
+    if (!vt_claim(&log_fd, was, (int)high))
+        VT_SYS1(SYS_close, high);
+    return kept();
 }
 
 /* The program may have closed our descriptor, or opened something else in its place. Then we open
- * the file again by name. Threads that notice this together each open it; the first one's
- * descriptor stays. */
-static bool fd_check(void) {
+ * the file again by name. */
+static struct use begin_use(void) {
     int was = vt_get(&log_fd);
     if (VT_LIKELY(fd_is_ours(was)))
-        return true;
-    int fresh = (int)VT_SYS4(SYS_openat, AT_FDCWD, absolute, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-    if (fd_is_ours(fresh)) {
-        fresh = moved_up(fresh);
-        if (vt_claim(&log_fd, was, fresh))
-            return true;
-    }
+        return (struct use){was, false};
+    int fresh = (int)vt_descriptors_open(absolute, O_RDWR | O_NOFOLLOW, 0);
+    if (fd_is_ours(fresh))
+        return keep(fresh, was);
     if (fresh >= 0)
         VT_SYS1(SYS_close, fresh);
-    return fd_is_ours(vt_get(&log_fd));
+    return kept();
 }
 
 bool vt_log_is_lost(void) {
-    return vt_log_fault_seen() || !fd_check();
+    struct use u = begin_use();
+    end_use(u);
+    return vt_log_fault_seen() || u.fd < 0;
 }
 
 /* Allocates a chunk's space in the file. 0 or negative errno. */
-static long allocate(uint64_t number) {
+static long allocate(int fd, uint64_t number) {
     long result;
     if (!vt_log_space_allowed((number + 1) * VT_CHUNK_BYTES))
         return -EFBIG;
     do
-        result = VT_SYS4(SYS_fallocate, log_fd, 0, number * VT_CHUNK_BYTES, VT_CHUNK_BYTES);
+        result = VT_SYS4(SYS_fallocate, fd, 0, number * VT_CHUNK_BYTES, VT_CHUNK_BYTES);
     while (result == -EINTR);
     return result;
 }
 
 bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset) {
-    return fd_check() && vt_log_space_allowed(offset + bytes) &&
-           vt_log_space_write(log_fd, data, bytes, offset);
+    struct use u = begin_use();
+    bool written = u.fd >= 0 && vt_log_space_allowed(offset + bytes) &&
+                   vt_log_space_write(u.fd, data, bytes, offset);
+    end_use(u);
+    return written;
 }
 
-static int open_file(void) {
-    log_fd = vt_log_name_open(absolute, sizeof absolute, &path);
-    if (log_fd < 0)
-        return log_fd;
-    log_fd = moved_up(log_fd);
+/* With *u.fd >= 0 the file was made. */
+static int open_file(struct use *u) {
+    int fresh = vt_log_name_open(absolute, sizeof absolute, &path);
     struct stat st;
-    if (VT_SYS2(SYS_fstat, log_fd, &st) != 0)
+    if (fresh < 0)
+        return fresh;
+    *u = (struct use){fresh, true};
+    if (VT_SYS2(SYS_fstat, fresh, &st) != 0)
         return -EIO;
     log_device = st.st_dev;
     log_inode = st.st_ino;
-    vt_log_buffered = vt_log_space_is_unsure(log_fd);
-    long result =
-        vt_log_buffered ? (vt_log_space_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG) : allocate(0);
+    *u = keep(fresh, -1);
+    vt_log_buffered = vt_log_space_is_unsure(u->fd);
+    long result = vt_log_buffered ? (vt_log_space_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG)
+                                  : allocate(u->fd, 0);
     if (result == -EOPNOTSUPP || result == -ENOSYS) {
         vt_log_buffered = true;
         result = 0;
@@ -112,11 +134,18 @@ static int open_file(void) {
 }
 
 /* A chunk's memory: the file's space, or with buffers our own. */
-void *vt_log_map(uint64_t number) {
+static void *map(int fd, uint64_t number) {
     return vt_log_buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                           : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
+                           : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                                          number * VT_CHUNK_BYTES);
+}
+
+void *vt_log_map(uint64_t number) {
+    struct use u = vt_log_fault_seen() ? (struct use){-1, false} : begin_use();
+    void *chunk = u.fd >= 0 ? map(u.fd, number) : NULL;
+    end_use(u);
+    return chunk;
 }
 
 /* The header counts a chunk only once the file is long enough for it. A process may end after a
@@ -130,12 +159,13 @@ void vt_log_count_placed(uint64_t number) {
 }
 
 struct vt_chunk_header *vt_log_place(uint64_t number, bool fills) {
-    if (!vt_log_buffered && (vt_log_is_lost() || allocate(number) != 0))
-        return NULL;
-    if (!vt_log_buffered && fills)
-        vt_log_space_fill(log_fd, number * VT_CHUNK_BYTES);
-    struct vt_chunk_header *c = vt_log_map(number);
-    if (c && !vt_log_buffered)
+    struct use u = vt_log_buffered || vt_log_fault_seen() ? (struct use){-1, false} : begin_use();
+    bool space = u.fd >= 0 && allocate(u.fd, number) == 0;
+    if (space && fills)
+        vt_log_space_fill(u.fd, number * VT_CHUNK_BYTES);
+    struct vt_chunk_header *c = space || vt_log_buffered ? map(u.fd, number) : NULL;
+    end_use(u);
+    if (c && space)
         vt_log_count_placed(number);
     if (c)
         c->number = number;
@@ -151,9 +181,10 @@ bool vt_log_place_slots(uint64_t number) {
 }
 
 static bool open_log(void) {
-    int result = open_file();
+    struct use u = {-1, false};
+    int result = open_file(&u);
     if (result == 0) {
-        struct vt_log_header *h = vt_log_map(0);
+        struct vt_log_header *h = map(u.fd, 0);
         if (h) {
             if (!vt_log_buffered)
                 vt_log_fault_watch();
@@ -162,7 +193,7 @@ static bool open_log(void) {
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
                 h->dropped[i] = vt_get(&vt_log_early.dropped[i]);
             h->first_drop = vt_get(&vt_log_early.first_drop);
-            h->bound = vt_log_bound_start(log_fd);
+            h->bound = vt_log_bound_start(u.fd);
             h->kept_chunks = vt_log_bound.most - vt_log_bound.scan;
             vt_put(&h->chunks, 1);
             vt_put(&h->placed, 1);
@@ -174,6 +205,7 @@ static bool open_log(void) {
                 vt_log_counters = h; /* stays mapped: threads that record nothing count here, too */
                 if (!vt_log_buffered)
                     vt_log_place_slots(vt_add(&h->chunks, 1));
+                end_use(u);
                 vt_log_run_tell(absolute, true);
                 return true;
             }
@@ -185,9 +217,9 @@ static bool open_log(void) {
     }
     vt_log_run_tell(path, false);
     vt_log_name_say_cannot_open(path, -result);
-    if (log_fd >= 0) {
+    if (u.fd >= 0) {
         VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it is empty */
-        VT_SYS1(SYS_close, log_fd);
+        VT_SYS1(SYS_close, u.fd);
         log_fd = -1;
     }
     vt_log_header = &vt_log_early;

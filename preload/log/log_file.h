@@ -63,13 +63,14 @@ void vt_log_free_forked(void);
 
 /* log.c: the file and its space. */
 extern bool vt_log_buffered; /* written in blocks */
-/* Whether it was truncated, or the program closed our descriptor and the file is gone. */
+/* Whether it was truncated, or cannot be opened again after the program closed our descriptor. */
 bool vt_log_is_lost(void);
 /* Buffered. False: not all of it was written. */
 bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset);
 /* A chunk in the file, mapped; `fills`: it will be filled. NULL: there is no space. */
 struct vt_chunk_header *vt_log_place(uint64_t number, bool fills);
-void *vt_log_map(uint64_t number);         /* a chunk's memory; NULL: there is none */
+void *
+vt_log_map(uint64_t number); /* a chunk of the file; NULL: it is lost, or there is no memory */
 void vt_log_count_placed(uint64_t number); /* the file has space for this chunk now */
 bool vt_log_place_slots(uint64_t number);  /* for more threads */
 void vt_log_file_forked(void);             /* in a child: no log is open yet */

@@ -53,7 +53,7 @@ struct vt_chunk_header *vt_log_free_take(void) {
         if (!word)
             continue;
         if (number && number < vt_get(&h->placed)) {
-            struct vt_chunk_header *c = vt_log_is_lost() ? NULL : vt_log_map(number);
+            struct vt_chunk_header *c = vt_log_map(number);
             if (!c)
                 return NULL; /* the word stays for another time */
             taken = take(c, word);

@@ -14,7 +14,7 @@
 
 /* Reads a file's beginning and returns its length. The buffer is NUL-terminated. */
 static size_t read_file(const char *path, char *buffer, size_t size) {
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long fd = vt_descriptors_open(path, O_RDONLY, 0);
     size_t used = 0;
     while (fd >= 0 && used < size - 1) {
         long n = VT_SYS3(SYS_read, fd, buffer + used, size - 1 - used);

@@ -162,8 +162,7 @@ static int open_in(const char *folder, const char *template, char *path, size_t 
     make_folders(path, name);
     struct text end = t;
     for (unsigned n = 2;; n++) {
-        long fd = VT_SYS4(SYS_openat, AT_FDCWD, path,
-                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        long fd = vt_descriptors_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd != -EEXIST || n > NAMES_TRIED)
             return (int)fd;
         t = end;

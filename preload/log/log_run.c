@@ -26,9 +26,8 @@ static long open_beside(const char *list) {
     strcpy(path, list);
     strcat(path, ".");
     *vt_text_put_number(path + strlen(path), (uint64_t)VT_SYS0(SYS_geteuid)) = 0;
-    long fd =
-        VT_SYS4(SYS_openat, AT_FDCWD, path,
-                O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    long fd = vt_descriptors_open(
+        path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (is_ours(fd, &st) && st.st_nlink == 1 && VT_SYS4(SYS_pread64, fd, &first, 1, 0) >= 0 &&
         (first == '/' || first == '!'))
         return fd;
@@ -42,8 +41,7 @@ static long open_list(const char *list) {
     static const char mark[] = VT_RUN_LIST_MARK;
     char begin[sizeof mark];
     struct stat st;
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, list,
-                      O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    long fd = vt_descriptors_open(list, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     if (is_ours(fd, &st) &&
         VT_SYS4(SYS_pread64, fd, begin, sizeof begin, 0) == (long)sizeof begin &&
         memcmp(begin, mark, sizeof begin) == 0)

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "maps.h"
+#include "base/descriptors.h"
 #include "base/sys.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 bool vt_maps_open_file(struct vt_maps *maps, const char *path) {
     maps->have = maps->at = 0;
     maps->cut = false;
-    maps->fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    maps->fd = (int)vt_descriptors_open(path, O_RDONLY, 0);
     return maps->fd >= 0;
 }
 

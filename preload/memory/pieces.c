@@ -265,9 +265,7 @@ void vt_scan_find_threads(struct vt_scan *scan) {
     scan->stacks_unknown = true;
     if (!block || !scan->threads)
         return;
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                      0),
-         got = 0;
+    long fd = vt_descriptors_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0), got = 0;
     if (fd < 0)
         return;
     scan->stacks_unknown = false;

@@ -107,8 +107,7 @@ bool vt_scan_read_open(struct vt_scan *scan) {
     scan->pid = (uint32_t)VT_SYS0(SYS_getpid);
     scan->memfd = vt_scan_on_valgrind() ? NO_FILE : NOT_MADE;
     scan->window = NO_WINDOW;
-    scan->pagemap =
-        (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+    scan->pagemap = (int)vt_descriptors_open("/proc/self/pagemap", O_RDONLY, 0);
     scan->buffer = vt_scan_take(scan, VT_SCAN_BUFFER);
     scan->peeked = vt_scan_take(scan, VT_SCAN_BUFFER);
     scan->page_entries = vt_scan_take(scan, WINDOW / PAGE * sizeof *scan->page_entries);
@@ -148,7 +147,9 @@ static size_t copy_ranges(struct vt_scan *scan, void *to, const struct vt_range 
 /* Copies at most VT_SCAN_BUFFER bytes through a memory file. */
 static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
     if (scan->memfd == NOT_MADE) {
+        unsigned filled = vt_descriptors_fill();
         scan->memfd = (int)VT_SYS2(SYS_memfd_create, "vramtrace-scan", 1 /* MFD_CLOEXEC */);
+        vt_descriptors_clear(filled);
         if (scan->memfd < 0)
             scan->memfd = NO_FILE;
     }
@@ -279,7 +280,7 @@ void vt_scan_forget_pages(struct vt_scan *scan) {
 }
 
 size_t vt_scan_file(const char *path, char *to, size_t size) {
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long fd = vt_descriptors_open(path, O_RDONLY, 0);
     size_t n = 0;
     to[0] = 0;
     if (fd < 0)

@@ -34,7 +34,7 @@ static struct watch *watching;
 static uint32_t state = 1;
 
 void vt_watch_end_first(void) {
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
+    long fd = vt_descriptors_open("/proc/self/oom_score_adj", O_WRONLY, 0);
     if (fd < 0)
         return;
     VT_SYS3(SYS_write, fd, "1000", 4);

@@ -315,8 +315,7 @@ static bool sleeps(uint32_t tid, uint64_t *turns) {
 bool vt_room_asleep(uint64_t *turns) {
     static char block[4096];
     uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
-    long fd =
-        VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    long fd = vt_descriptors_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
     bool asleep = fd >= 0;
     *turns = 0;
     for (long got, at; asleep && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)

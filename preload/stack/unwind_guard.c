@@ -73,7 +73,7 @@ static int guard_pipe2(int fds[2], int flags) {
 }
 
 static int guard_open(const char *path, int flags, ...) {
-    return (int)answer(VT_SYS4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600));
+    return (int)answer(vt_descriptors_open(path, flags, 0600));
 }
 
 static int guard_close(int fd) {
