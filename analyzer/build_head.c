@@ -137,7 +137,8 @@ static void take_drops(const struct vt_log *log, struct vt_clock clock, struct v
         {VT_DROP_NO_MEMORY, true, "no memory for the tracer's own tables"},
         {VT_DROP_LOG_LOST, true,
          "the program closed or replaced the log's file descriptor, or left none for it"},
-        {VT_DROP_STACKS, false, "call stacks were not kept: no space for them"},
+        {VT_DROP_STACKS, false,
+         "call stacks or names in them, or of phases, were not kept: no space for them"},
         {VT_DROP_LIVE, false, "allocations did not fit the tracer's live table"},
         {VT_DROP_UNKNOWN, false, "CUDA calls failed because the real function was not found"},
     };

@@ -53,10 +53,10 @@ enum vt_drop {
     VT_DROP_NESTED = 1,    /* a signal handler allocated while its thread was recording */
     VT_DROP_NO_MEMORY = 2, /* no memory for the tracer's own tables */
     VT_DROP_LOG_LOST = 3,  /* our descriptor is gone, and the file cannot be opened again */
-    VT_DROP_STACKS = 4,    /* not events: stacks for which no number or no space was left */
-    VT_DROP_LIVE = 5,      /* not events: allocations for which the live table had no room */
-    VT_DROP_UNKNOWN = 6,   /* not events: CUDA calls without a real function behind them */
-    VT_DROP_BOUND = 7,     /* the log is as long as it may become (VRAMTRACE_MAX_LOG) */
+    VT_DROP_STACKS = 4,  /* not events: stacks and names for which no number or no space was left */
+    VT_DROP_LIVE = 5,    /* not events: allocations for which the live table had no room */
+    VT_DROP_UNKNOWN = 6, /* not events: CUDA calls without a real function behind them */
+    VT_DROP_BOUND = 7,   /* the log is as long as it may become (VRAMTRACE_MAX_LOG) */
     VT_DROP_REASONS = 8
 };
 

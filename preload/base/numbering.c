@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers by hash (see numbering.h). Called by stack.c and phases.c. */
+/*
+ * Numbers by hash (see numbering.h). Called by stack.c and phases.c.
+ *
+ * The slots are in parts, each twice as long as the one before, and made when it is needed: a usual process has the first
+ * alone, whose slots lie close together. In each part a hash has one cache line of slots, and goes on to the next part
+ * only if these are taken. A slot that is taken stays so; hence an item is in the first part where its line has it
+ * or has a free slot, whichever thread looks.
+ */
 #define _GNU_SOURCE
 #include "numbering.h"
 #include "atomic.h"
@@ -8,67 +15,117 @@
 
 #include <sys/mman.h>
 
-/* A hash has its slots: first the cache line that it has in the table's beginning, so that what a usual
- * process numbers lies close together; then some anywhere. */
-#define CLOSE  (1u << 15)
-#define LINE   8u
-#define PROBES (LINE + 120u)
+#define FIRST_BITS  15u /* slots of the first part */
+#define LINE        8u
+#define LAST_PROBES 1024u /* in the last part, after which there is none */
 
 /* The two lowest bits of a slot; the others are the hash's. */
 #define WRITTEN   1ull /* the item's record is in the log */
 #define UNWRITTEN 2ull /* once there was no room for it */
 #define MARKS     (WRITTEN | UNWRITTEN)
 
-static uint64_t *slots_of(struct vt_numbering *n) {
-    uint64_t *slots = vt_see(&n->slots);
+static uint32_t size_of(uint32_t part) {
+    return 1u << (FIRST_BITS + part);
+}
+
+/* Behind the slots is a byte for each, its note. */
+static size_t bytes_of(uint32_t part) {
+    return size_of(part) * (sizeof(uint64_t) + 1);
+}
+
+static uint64_t *slots_of(struct vt_numbering *n, uint32_t part) {
+    uint64_t *slots = vt_see(&n->parts[part]);
     if (VT_LIKELY(slots != NULL))
         return slots;
-    size_t bytes = n->count * sizeof *slots;
-    uint64_t *fresh = vt_sys_mmap(bytes, PROT_READ | PROT_WRITE,
+    uint64_t *fresh = vt_sys_mmap(bytes_of(part), PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!fresh)
         return NULL;
-    if (vt_claim(&n->slots, NULL, fresh))
+    if (vt_claim(&n->parts[part], NULL, fresh))
         return fresh;
-    vt_sys_munmap(fresh, bytes);
-    return vt_see(&n->slots);
+    vt_sys_munmap(fresh, bytes_of(part));
+    return vt_see(&n->parts[part]);
 }
 
-static uint32_t slot_of(const struct vt_numbering *n, uint64_t hash, uint32_t probe) {
-    return probe < LINE ? ((uint32_t)(hash >> 2) & (CLOSE - LINE)) + probe
-                        : (uint32_t)((hash >> 17) + probe) & (n->count - 1);
-}
-
-VT_HOT uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh) {
-    uint64_t *slots = slots_of(numbering);
-    hash &= ~MARKS;
-    hash = hash ? hash : MARKS + 1; /* 0 is a free slot */
-    *fresh = false;
-    for (uint32_t i = 0; slots && i < PROBES; i++) {
-        uint32_t slot = slot_of(numbering, hash, i);
+/* Where a hash is among `probes` slots from `from` on, taking a free one; `probes`: they are all taken. */
+static inline __attribute__((always_inline)) uint32_t
+find(uint64_t *slots, uint32_t size, uint32_t from, uint32_t probes, uint64_t hash, bool *fresh) {
+    uint32_t i = 0;
+    for (; i < probes; i++) {
+        uint64_t *slot = &slots[(from + i) & (size - 1)];
         /* Its record was written before: pairs with vt_numbering_written; model: NUMBER_SEE, NUMBER_CLAIM. */
-        uint64_t has = vt_see(&slots[slot]);
-        if (!has && vt_claim(&slots[slot], 0, hash))
+        uint64_t has = vt_see(slot);
+        if (!has && vt_claim(slot, 0, hash))
             has = hash;
         else if (!has)
-            has = vt_see(&slots[slot]);
+            has = vt_see(slot);
         if ((has & ~MARKS) == hash) {
             *fresh = !(has & WRITTEN);
-            return slot + 1;
+            break;
         }
+    }
+    return i;
+}
+
+VT_COLD static uint32_t number_beyond_first(struct vt_numbering *n, uint64_t hash, bool *fresh) {
+    uint32_t before = size_of(0);
+    uint64_t mixed = hash;
+    for (uint32_t part = 1; part < VT_NUMBERING_PARTS; part++) {
+        uint64_t *slots = slots_of(n, part);
+        uint32_t size = size_of(part), probes = part + 1 < VT_NUMBERING_PARTS ? LINE : LAST_PROBES;
+        if (!slots)
+            return 0;
+        mixed = (mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15ull; /* another line in each */
+        uint32_t from = (uint32_t)(mixed >> 32) & (size - LINE),
+                 i = find(slots, size, from, probes, hash, fresh);
+        if (i < probes)
+            return before + ((from + i) & (size - 1)) + 1;
+        before += size;
     }
     return 0;
 }
 
+VT_HOT uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh) {
+    uint64_t *slots = slots_of(numbering, 0);
+    hash &= ~MARKS;
+    hash = hash ? hash : MARKS + 1; /* 0 is a free slot */
+    *fresh = false;
+    if (VT_UNLIKELY(!slots))
+        return 0;
+    uint32_t from = (uint32_t)(hash >> 2) & (size_of(0) - LINE),
+             i = find(slots, size_of(0), from, LINE, hash, fresh);
+    return VT_LIKELY(i < LINE) ? from + i + 1 : number_beyond_first(numbering, hash, fresh);
+}
+
+/* The part of a number, and its place there. */
+static uint64_t *part_of(const struct vt_numbering *n, uint32_t number, uint32_t *part,
+                         uint32_t *slot) {
+    uint32_t place = number - 1 + size_of(0);
+    *part = 31 - (uint32_t)__builtin_clz(place) - FIRST_BITS;
+    *slot = place - size_of(*part);
+    return vt_see(&n->parts[*part]);
+}
+
 void vt_numbering_written(struct vt_numbering *numbering, uint32_t number) {
-    vt_or(&numbering->slots[number - 1], WRITTEN); /* vt_numbering_of; model: NUMBER_WRITTEN */
+    uint32_t part, slot;
+    uint64_t *slots = part_of(numbering, number, &part, &slot);
+    vt_or(&slots[slot], WRITTEN); /* vt_numbering_of; model: NUMBER_WRITTEN */
 }
 
 bool vt_numbering_unwritten(struct vt_numbering *numbering, uint32_t number) {
-    return !(vt_or(&numbering->slots[number - 1], UNWRITTEN) & UNWRITTEN);
+    uint32_t part, slot;
+    uint64_t *slots = number ? part_of(numbering, number, &part, &slot) : NULL;
+    return !slots || !(vt_or(&slots[slot], UNWRITTEN) & UNWRITTEN);
+}
+
+uint8_t *vt_numbering_note(const struct vt_numbering *numbering, uint32_t number) {
+    uint32_t part, slot;
+    uint64_t *slots = part_of(numbering, number, &part, &slot);
+    return (uint8_t *)(slots + size_of(part)) + slot;
 }
 
 void vt_numbering_forget(struct vt_numbering *n) {
-    if (vt_see(&n->slots))
-        VT_SYS3(SYS_madvise, n->slots, n->count * sizeof *n->slots, MADV_DONTNEED);
+    for (uint32_t part = 0; part < VT_NUMBERING_PARTS; part++)
+        if (vt_see(&n->parts[part]))
+            VT_SYS3(SYS_madvise, n->parts[part], bytes_of(part), MADV_DONTNEED);
 }

@@ -3,7 +3,7 @@
  * Numbers for items that are written to the log once and named by number afterwards: stacks, Python
  * code, names of phases. An item is known by the hash of its content; its number is the hash's slot
  * in one table, from 1. So threads that have the same item get the same number without
- * communicating. Lock-free; calls no malloc.
+ * communicating. Lock-free; calls no malloc. The table grows up to 8 million items, and takes memory as it does.
  */
 #ifndef VT_PRELOAD_NUMBERING_H
 #define VT_PRELOAD_NUMBERING_H
@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define VT_NUMBERING_PARTS 8u
+
 struct vt_numbering {
-    uint64_t *slots; /* atomic; 0: free */
-    uint32_t count;  /* a power of two, from 2^15 up */
+    uint64_t *parts[VT_NUMBERING_PARTS]; /* atomic; NULL: not made yet. In it 0: a free slot */
 };
 
 /* The number of a hash; 0: no room. *fresh: its record may not be in the log yet, so the caller writes
@@ -22,8 +23,10 @@ struct vt_numbering {
  * would name an item that has no record. */
 uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh);
 void vt_numbering_written(struct vt_numbering *numbering, uint32_t number);
-/* There was no room for its record. True: for the first time. */
+/* There was no room for its record, or with 0 no number. True: it is to be counted, as the first time. */
 bool vt_numbering_unwritten(struct vt_numbering *numbering, uint32_t number);
+/* A byte that goes with a number; 0 at first. */
+uint8_t *vt_numbering_note(const struct vt_numbering *numbering, uint32_t number);
 /* In a forked child, whose log has no records yet. */
 void vt_numbering_forget(struct vt_numbering *numbering);
 

@@ -36,7 +36,7 @@ static uint32_t waiting_count; /* atomic; how many of them are in `waiting` */
 static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")));
 static struct waiting waiting[RANGES];
 
-static struct vt_numbering names = {.count = 1u << 18};
+static struct vt_numbering names;
 static char domains[VT_PHASE_DOMAINS][VT_NAME_MAX_BYTES + 1]; /* by number - 1; set once */
 static uint32_t domain_state[VT_PHASE_DOMAINS]; /* atomic; 0: free, 1: being written, 2: ready */
 
@@ -51,11 +51,13 @@ static uint64_t hash_of(const char *text, uint32_t bytes) {
 uint32_t vt_phases_name(struct vt_thread *t, const char *text, uint32_t n) {
     bool fresh;
     uint32_t number = vt_numbering_of(&names, hash_of(text, n), &fresh);
-    if (!fresh)
+    if (number && !fresh)
         return number;
     const struct vt_rec_name r = {.word = VT_REC_NAME, .number = number, .text_bytes = n};
-    if (vt_log_entry(t, &r, sizeof r, (struct vt_log_part){text, n}, VT_LOG_NOTHING))
+    if (number && vt_log_entry(t, &r, sizeof r, (struct vt_log_part){text, n}, VT_LOG_NOTHING))
         vt_numbering_written(&names, number);
+    else if (vt_numbering_unwritten(&names, number))
+        vt_log_drop(VT_DROP_STACKS);
     return number; /* without room, its next phase tries again */
 }
 
@@ -69,6 +71,7 @@ uint32_t vt_phases_domain(const char *name) {
         if (vt_see(&domain_state[i]) == 2 && strncmp(domains[i], name, VT_NAME_MAX_BYTES) == 0)
             return i + 1;
     }
+    vt_log_drop(VT_DROP_STACKS);
     return 0;
 }
 

@@ -55,7 +55,7 @@ static void end_use(struct use u) {
         VT_SYS1(SYS_close, u.fd);
 }
 
-static struct use kept(void) {
+static struct use use_kept(void) {
     int fd = vt_get(&log_fd);
     return (struct use){fd_is_ours(fd) ? fd : -1, false};
 }
@@ -69,7 +69,7 @@ static struct use keep(int fresh, int was) {
     VT_SYS1(SYS_close, fresh);
     if (!vt_claim(&log_fd, was, (int)high))
         VT_SYS1(SYS_close, high);
-    return kept();
+    return use_kept();
 }
 
 /* The program may have closed our descriptor, or opened something else in its place. Then we open
@@ -83,7 +83,7 @@ static struct use begin_use(void) {
         return keep(fresh, was);
     if (fresh >= 0)
         VT_SYS1(SYS_close, fresh);
-    return kept();
+    return use_kept();
 }
 
 bool vt_log_is_lost(void) {
@@ -134,7 +134,7 @@ static int open_file(struct use *u) {
 }
 
 /* A chunk's memory: the file's space, or with buffers our own. */
-static void *map(int fd, uint64_t number) {
+static void *map_chunk(int fd, uint64_t number) {
     return vt_log_buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                            : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
@@ -143,7 +143,7 @@ static void *map(int fd, uint64_t number) {
 
 void *vt_log_map(uint64_t number) {
     struct use u = vt_log_fault_seen() ? (struct use){-1, false} : begin_use();
-    void *chunk = u.fd >= 0 ? map(u.fd, number) : NULL;
+    void *chunk = u.fd >= 0 ? map_chunk(u.fd, number) : NULL;
     end_use(u);
     return chunk;
 }
@@ -163,7 +163,7 @@ struct vt_chunk_header *vt_log_place(uint64_t number, bool fills) {
     bool space = u.fd >= 0 && allocate(u.fd, number) == 0;
     if (space && fills)
         vt_log_space_fill(u.fd, number * VT_CHUNK_BYTES);
-    struct vt_chunk_header *c = space || vt_log_buffered ? map(u.fd, number) : NULL;
+    struct vt_chunk_header *c = space || vt_log_buffered ? map_chunk(u.fd, number) : NULL;
     end_use(u);
     if (c && space)
         vt_log_count_placed(number);
@@ -184,7 +184,7 @@ static bool open_log(void) {
     struct use u = {-1, false};
     int result = open_file(&u);
     if (result == 0) {
-        struct vt_log_header *h = map(u.fd, 0);
+        struct vt_log_header *h = map_chunk(u.fd, 0);
         if (h) {
             if (!vt_log_buffered)
                 vt_log_fault_watch();

@@ -128,23 +128,7 @@ static void arm_unwinder(void) {
     vt_publish(&unwinder.backtrace, function);
 }
 
-#define STACKS (1u << 22)
-
-/* Atomic: by a stack's number, enum vt_keeper. Not in the library's own data: a program that locks all of its memory
- * (mlockall) has little of that at first. NULL: there is no memory for it. */
-static uint8_t *keepers;
-
-static void make_keepers(void) {
-    uint8_t *fresh = vt_get(&keepers)
-                         ? NULL
-                         : vt_sys_mmap(STACKS, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (fresh && !vt_claim(&keepers, NULL, fresh))
-        vt_sys_munmap(fresh, STACKS);
-}
-
 void vt_stack_arm(void) {
-    make_keepers();
     arm_unwinder();
     vt_unwind_arm();
     if (!vt_options.python)
@@ -216,25 +200,34 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-static struct vt_numbering stacks = {.count = STACKS};
-static struct vt_numbering codes = {.count = 1u << 18};
-static struct vt_numbering lines = {.count = 1u << 15}; /* of code that is in no file */
+static struct vt_numbering stacks; /* a note: enum vt_keeper */
+static struct vt_numbering codes;
+static struct vt_numbering lines; /* of code that is in no file */
+
+/* Counts what is not recorded: without a number (0), or without a record. */
+static void lacks(struct vt_numbering *numbering, uint32_t number) {
+    if (vt_numbering_unwritten(numbering, number) && !vt_process_is_fresh_child())
+        vt_log_drop(VT_DROP_STACKS);
+}
 
 /* The number of a Python code object's text; writes its record if the text is new. 0: no room. */
 static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *code) {
     uint64_t h = hash_text(code->first_line + 1, code->name, code->name_bytes);
     bool fresh;
     uint32_t number = vt_numbering_of(&codes, hash_text(h, code->file, code->file_bytes), &fresh);
-    if (!fresh)
+    if (number && !fresh)
         return number;
     const struct vt_rec_code r = {.word = VT_REC_CODE,
                                   .number = number,
                                   .first_line = code->first_line,
                                   .name_bytes = code->name_bytes,
                                   .file_bytes = code->file_bytes};
-    if (!vt_log_entry(thread, &r, sizeof r, (struct vt_log_part){code->name, code->name_bytes},
-                      (struct vt_log_part){code->file, code->file_bytes}))
+    if (!number ||
+        !vt_log_entry(thread, &r, sizeof r, (struct vt_log_part){code->name, code->name_bytes},
+                      (struct vt_log_part){code->file, code->file_bytes})) {
+        lacks(&codes, number);
         return 0;
+    }
     vt_numbering_written(&codes, number);
     return number;
 }
@@ -324,8 +317,7 @@ static void note_lost_unwinder(void) {
 }
 
 enum vt_keeper vt_stack_keeper(uint32_t number) {
-    const uint8_t *all = vt_see(&keepers);
-    return number && all ? (enum vt_keeper)vt_get(&all[number - 1]) : VT_KEEPER_NONE;
+    return number ? (enum vt_keeper)vt_get(vt_numbering_note(&stacks, number)) : VT_KEEPER_NONE;
 }
 
 /* False: there is no room. */
@@ -346,8 +338,7 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     if (!vt_log_stack(thread, number, flags, s->words, (uint32_t)n))
         return false;
-    if (vt_see(&keepers))
-        vt_put(&keepers[number - 1], (uint8_t)vt_keepers_of(s->frames, s->n));
+    vt_put(vt_numbering_note(&stacks, number), (uint8_t)vt_keepers_of(s->frames, s->n));
     vt_numbering_written(&stacks, number);
     return true;
 }
@@ -466,7 +457,7 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
     uint64_t native = hash_native(k->scratch.frames, k->scratch.n);
     number = vt_numbering_of(&stacks, hash_stack(native, k->python_id), &fresh);
     if (VT_UNLIKELY(!number))
-        vt_log_drop(VT_DROP_STACKS);
+        lacks(&stacks, 0);
     if (VT_UNLIKELY(fresh)) {
         /* A later dlopen may have brought an interpreter. This is the place to look for it, because
          * a new stack is slow anyway. */
@@ -476,8 +467,7 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
                 return vt_stack_capture(thread, caller);
         }
         if (!write_stack(thread, number, cut)) {
-            if (vt_numbering_unwritten(&stacks, number) && !vt_process_is_fresh_child())
-                vt_log_drop(VT_DROP_STACKS);
+            lacks(&stacks, number);
             return number; /* the next event tries again */
         }
     }

@@ -44,7 +44,7 @@ enum {
     STACKS = 500
 };
 
-static struct vt_numbering stacks = {.count = 1u << 15};
+static struct vt_numbering stacks;
 static uint32_t stack_of[1u << 15]; /* by number - 1: written before it is marked so */
 static uint64_t written;            /* atomic: events */
 static bool ended;                  /* atomic */

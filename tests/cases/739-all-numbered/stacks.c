@@ -1,0 +1,1 @@
+../725-many-stacks/program.c
