@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
     if (kind != VT_EXIT_EXEC && !vt_get(&vt_sys_sealed)) {
         vt_event_ends();
         vt_moments_end();
-        vt_scan_run(VT_MACHINE_CALLERS);
+        vt_scan_run(VT_MACHINE_CALLERS, true);
     }
     vt_seccomp_ends();
     vt_moments_finish();

@@ -201,6 +201,7 @@ struct vt_log {
     struct vt_rec_scan scan; /* the exit scan; word 0: none, or an inconclusive one */
     uint64_t *lost;          /* vt_lost_entry, in the log's order */
     size_t lost_count, lost_room;
+    uint64_t lost_ticks; /* of the scan that they are of; 0: not known */
 
     struct vt_log_step *steps; /* parents before their children */
     size_t step_count, step_room;

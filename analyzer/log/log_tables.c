@@ -276,13 +276,24 @@ void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep) {
 static void take_scan(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_scan r;
     memcpy(&r, record, sizeof r);
-    if (!(r.flags & (VT_SCAN_STOPPED | VT_SCAN_IN_DOUBT)))
-        log->scan = r;
+    if (r.flags & (VT_SCAN_STOPPED | VT_SCAN_IN_DOUBT) ||
+        (log->scan.word && vt_scan_ticks(r.at) < vt_scan_ticks(log->scan.at)))
+        return;
+    log->scan = r;
+    if (!r.lost) /* nor is what an earlier scan listed */
+        log->lost_count = 0;
 }
 
 static void take_lost(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_lost r;
     memcpy(&r, record, sizeof r);
+    uint64_t ticks = vt_scan_ticks(r.at), other = vt_scan_ticks(log->scan.word ? log->scan.at : 0);
+    other = log->lost_ticks > other ? log->lost_ticks : other;
+    if (r.at && ticks < other)
+        return;
+    if (ticks > other && other)
+        log->lost_count = 0; /* an earlier scan's */
+    log->lost_ticks = ticks;
     for (uint32_t i = 0, at = sizeof r; i < r.count; i++, at += 8) {
         memcpy(VT_ADD(log->lost, log->lost_count, log->lost_room), record + at, 8);
     }

@@ -250,7 +250,8 @@ static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses
     uint8_t *bits = vt_addresses_bits(live);
     const struct vt_rec_snapshot *end = last_at_end(log);
     size_t count = 0;
-    const struct vt_log_owned *owned = end ? find_entries(log, end->number, &count) : NULL;
+    bool holds = end && !(log->scan.flags & VT_SCAN_WENT_ON); /* else Python's end was before */
+    const struct vt_log_owned *owned = holds ? find_entries(log, end->number, &count) : NULL;
     for (size_t k = 0; k < count; k++) {
         uint32_t step = owned[k].entry.step;
         const uint32_t *slot = step != VT_MAP_NONE && hop_of(log, step) == VT_MAP_NONE

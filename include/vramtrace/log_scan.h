@@ -10,6 +10,8 @@ enum vt_scan_flag {
     VT_SCAN_BY_UNKNOWN =
         8, /* some are pointed to only in memory of which nothing is known: another heap than the C
                              * library's, whose freed blocks cannot be told from others */
+    VT_SCAN_WENT_ON =
+        16 /* an embedding program had gone on since Python ended: owners of that end no longer hold */
 };
 
 /* When a scan began: 26 bits of its ticks, rounded up, and how far they are shifted. */

@@ -32,6 +32,16 @@
 #define IN_REGISTERS 4u                   /* per thread: last allocations that count as reached */
 #define RUNTIME_MOST 64u                  /* of libraries' allocations; beyond it, they may grow */
 
+/* Pids, as a forked child has another. Atomic. */
+static uint32_t scans; /* a thread is at it */
+static uint32_t spent; /* the process ends */
+static uint32_t early; /* the interpreter ended, and was scanned */
+static bool went_on;   /* atomic */
+
+void vt_scan_went_on(bool so) {
+    vt_put(&went_on, so);
+}
+
 struct gathering {
     struct vt_scan *scan;
     uint32_t room;
@@ -182,7 +192,7 @@ static uint32_t write_lost(struct vt_thread *thread, const struct vt_scan *scan,
                 *entry++ =
                     vt_lost_entry(scan->targets[k].start, vt_kind_space(scan->targets[k].kind));
         r->count = n;
-        r->zero = 0;
+        r->at = vt_scan_at(scan->started_ticks);
         vt_log_commit(thread, &r->word, vt_word(VT_REC_LOST, 0, 0, bytes), bytes);
         written += n;
     }
@@ -201,7 +211,8 @@ static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
     r->lost = lost;
     r->threads = scan->thread_count;
     r->flags = (scan->stop ? VT_SCAN_STOPPED : 0) | (scan->in_doubt ? VT_SCAN_IN_DOUBT : 0) |
-               (cut ? VT_SCAN_CUT : 0) | (scan->by_unknown ? VT_SCAN_BY_UNKNOWN : 0);
+               (cut ? VT_SCAN_CUT : 0) | (vt_get(&went_on) ? VT_SCAN_WENT_ON : 0) |
+               (scan->by_unknown ? VT_SCAN_BY_UNKNOWN : 0);
     r->unread_pages = scan->unread_pages;
     r->at = vt_scan_at(scan->started_ticks);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_SCAN, 0, 0, sizeof *r), sizeof *r);
@@ -222,7 +233,7 @@ static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
         return;
     if (!vt_scan_list_maps(scan) || !vt_scan_look_around(scan))
         return;
-    if (scan->python && !vt_python_lives()) {
+    if (scan->python && !vt_python_lives() && !vt_get(&went_on)) {
         scan->stop = PYTHON_DOWN;
         return;
     }
@@ -306,21 +317,7 @@ static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *r
     vt_event_close(&recording);
 }
 
-void vt_scan_run(void *frame) {
-    static uint32_t scanned; /* atomic: pid of the scanned process; a child has another */
-    uintptr_t registers[VT_MACHINE_REGISTERS];
-    vt_machine_read_registers(registers);
-    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scanned);
-    if (vt_options.scan_off || before == pid || !vt_claim(&scanned, before, pid))
-        return;
-    /* This check comes first. After its end, the interpreter's daemon threads run on freed memory
-     * (CPython's own bug; they crash if the process takes long to end), so nothing is scanned. */
-    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()) {
-        if (anything_held())
-            note_alone(PYTHON_DOWN);
-        return;
-    }
-    vt_log_ends(true);
+static void scan_now(void *frame, const uintptr_t *registers) {
     /* Not on the stack: a thread's may have only 16 KiB. */
     struct vt_scan *scan = vt_scan_memory(sizeof *scan);
     if (!scan) {
@@ -328,14 +325,38 @@ void vt_scan_run(void *frame) {
         return;
     }
     gather_targets(scan);
-    if (!scan->target_count && !scan->stop)
+    if (scan->target_count || scan->stop) {
+        uint64_t mask = hold_signals(scan);
+        look_and_write(scan, frame, registers);
+        VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+    }
+    vt_scan_give_back(scan);
+    vt_sys_munmap(scan, sizeof *scan);
+}
+
+void vt_scan_run(void *frame, bool ends) {
+    uintptr_t registers[VT_MACHINE_REGISTERS];
+    vt_machine_read_registers(registers);
+    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scans);
+    if (vt_options.scan_off || vt_get(&spent) == pid || before == pid ||
+        !vt_claim(&scans, before, pid))
         return;
-    uint64_t mask = hold_signals(scan);
-    look_and_write(scan, frame, registers);
-    VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+    vt_put(ends ? &spent : &early, pid);
+    bool seen = ends && vt_get(&early) == pid;
+    /* This check comes first. After its end, the interpreter's daemon threads run on freed memory
+     * (CPython's own bug; they crash if the process takes long to end), so nothing is scanned, but for an
+     * embedding program that went on. */
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives() && !vt_get(&went_on)) {
+        if (!seen && anything_held())
+            note_alone(PYTHON_DOWN);
+    } else {
+        vt_log_ends(true);
+        scan_now(frame, registers);
+    }
+    vt_put(&scans, 0);
 }
 
 void vt_scan_before_teardown(void *frame) {
     if (anything_held())
-        vt_scan_run(frame);
+        vt_scan_run(frame, true);
 }

@@ -15,9 +15,12 @@
 
 #include "preload.h"
 
-/* Scans, and writes the result to the log. Once per process, before the END mark. If it cannot run,
- * it writes a note with the reason. The stack below `frame` is dead. */
-void vt_scan_run(void *frame);
+/* Scans, and writes the result to the log, before the END mark. If it cannot run, it writes a note with the reason. The
+ * stack below `frame` is dead. Once per process with `ends`; before that whenever the interpreter ends: the last result
+ * counts. */
+void vt_scan_run(void *frame, bool ends);
+/* Whether an embedding program has gone on since Python ended. Then what Python held is lost, if the program has no pointer. */
+void vt_scan_went_on(bool so);
 
 /* The same, when a runtime is about to destroy its context inside exit. Runs only if pinned or
  * managed memory is live, because its contents would be gone later. */

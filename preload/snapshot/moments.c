@@ -144,7 +144,8 @@ static void python_ends(void) {
     vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more calls that are pending */
     vt_moments_finish();
     vt_moments_end();
-    vt_scan_run(VT_MACHINE_CALLERS);
+    vt_scan_went_on(false);
+    vt_scan_run(VT_MACHINE_CALLERS, false);
     vt_tls.due = 0;
     vt_log_look_soon(); /* should the program go on, it has to be registered again */
 }
@@ -219,12 +220,25 @@ static void python_calls(void) {
     vt_tls.due = due;
 }
 
+/* An event of an embedding program after Python ended, not of Python's end nor of the process's. */
+static void look_whether_it_goes_on(void) {
+    void *frames[64];
+    size_t n = vt_stack_raw(frames, sizeof frames / sizeof frames[0]);
+    bool goes_on = n && !vt_process_in_exit(frames, n);
+    for (size_t i = 0; goes_on && i < n; i++)
+        goes_on = !vt_python_owns((uintptr_t)frames[i]);
+    if (goes_on)
+        vt_scan_went_on(true);
+}
+
 static void look_around(void) {
+    if (vt_python_has_ended() && !vt_pyimage.is_program)
+        look_whether_it_goes_on();
     if (!vt_get(&lived) && !anything_lives())
         return; /* the next event looks again */
     vt_put(&lived, 1);
     if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
-        vt_python_watch_end(python_ends, python_calls);
+        vt_python_watch_end(python_ends, python_calls, vt_log_look_soon);
     if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
         if (!vt_get(&began_ns))
             vt_put(&began_ns, vt_sys_clock_ns(CLOCK_MONOTONIC));

@@ -14,6 +14,12 @@
  * when the program has cleared the list. To remove the old entry would compare it with the program's
  * objects, which may run their code; so it stays, and its call finds nothing new.
  *
+ * The functions of `atexit` are also called, or forgotten, when nothing ends: `atexit._run_exitfuncs()`, `_clear()`. In the
+ * first case Python code is running, and ours does nothing. Our function holds a capsule, whose destructor tells that the
+ * list has dropped it; then it is registered again. An interpreter beside the main one (a subinterpreter) may
+ * end at any time: only the main one's end is watched. An embedding program goes on when all of Python has ended, of which
+ * Py_AtExit tells.
+ *
  * Called by snapshot/moments.c.
  */
 #include <errno.h>
@@ -28,14 +34,18 @@
 #define REGISTERED_MOST 64u
 #define FINISHING_38    600u /* offset of _PyRuntime.ceval.pending.finishing in CPython 3.8 */
 
-static void (*at_end)(void);  /* atomic */
-static void (*at_call)(void); /* atomic */
-static uint32_t waiting;      /* atomic: pending calls that were added and not made yet */
-static uint32_t looks;        /* atomic: since the last one was added */
+static void (*at_end)(void);       /* atomic */
+static void (*at_call)(void);      /* atomic */
+static void (*at_all_ended)(void); /* atomic */
+static uint32_t waiting;           /* atomic: pending calls that were added and not made yet */
+static uint32_t looks;             /* atomic: since the last one was added */
 /* With the GIL held. How many functions `atexit` had after our last registration; -1: unknown. */
 static long registered = -1;
 static unsigned registrations; /* since the interpreter's start */
 static bool ending;            /* atomic: we were called, and not registered again since */
+static uint32_t ended;         /* atomic: Python has ended, and was not started again since */
+
+static void add_pending(uint32_t now);
 
 /* PyMethodDef. */
 struct method {
@@ -56,6 +66,8 @@ static void let_others_run(const struct vt_pycalls *py) {
 static void *ends(void *self, void *arguments) {
     (void)self, (void)arguments;
     const struct vt_pycalls *py = &vt_pyimage.calls;
+    if (py->PyEval_GetGlobals()) /* code is running that called the functions of `atexit` */
+        return py->PyLong_FromLong(0);
     void (*call)(void) = vt_get(&at_end), (*soon)(void) = vt_get(&at_call);
     registered = -1;
     registrations = 0;
@@ -103,6 +115,35 @@ static void *function_of(const struct vt_pycalls *py, const char *name) {
     return found;
 }
 
+/* The destructor of the capsule that our function holds. At the interpreter's end it is too late. */
+static void dropped(void *capsule) {
+    (void)capsule;
+    if (vt_get(&ending) || !vt_python_lives())
+        return;
+    registered = -1;
+    registrations = 0;
+    if (!vt_get(&waiting))
+        add_pending(0);
+}
+
+static bool watches_all; /* with the GIL held */
+
+static void all_ended(void) {
+    watches_all = false;
+    vt_put(&ended, 1);
+    vt_get (&at_all_ended)();
+}
+
+bool vt_python_has_ended(void) {
+    return vt_get(&ended) && !vt_python_lives();
+}
+
+static bool is_main_interpreter(void) {
+    const struct vt_pyimage *image = &vt_pyimage;
+    return !image->this_interpreter || !image->main_interpreter ||
+           image->this_interpreter() == image->main_interpreter();
+}
+
 /* How many functions are registered; -1: unknown. */
 static long count(const struct vt_pycalls *py) {
     void *function = function_of(py, "_ncallbacks");
@@ -118,15 +159,20 @@ static long count(const struct vt_pycalls *py) {
 
 static void add(const struct vt_pycalls *py) {
     void *function = function_of(py, "register");
-    void *ours = function ? py->PyCFunction_NewEx(&method, NULL, NULL) : NULL;
+    void *capsule = function ? py->PyCapsule_New(&method, "vramtrace", dropped) : NULL;
+    void *ours = capsule ? py->PyCFunction_NewEx(&method, capsule, NULL) : NULL;
     void *result = ours ? py->PyObject_CallFunctionObjArgs(function, ours, NULL) : NULL;
     if (result)
         py->Py_DecRef(result);
     if (ours)
         py->Py_DecRef(ours);
+    if (capsule)
+        py->Py_DecRef(capsule);
     if (function)
         py->Py_DecRef(function);
     py->PyErr_Clear();
+    if (!watches_all) /* each start of Python calls it once */
+        watches_all = py->Py_AtExit(all_ended) == 0;
     registrations++;
     vt_put(&ending, false);
 }
@@ -140,8 +186,9 @@ static int in_interpreter(void *unused) {
     vt_put(&waiting, 0);
     vt_put(&looks, 0);
     /* A destructor that runs while the interpreter takes itself apart makes pending calls, too. */
-    if (!vt_python_lives())
+    if (!vt_python_lives() || !is_main_interpreter())
         return 0;
+    vt_put(&ended, 0);
     py->PyErr_Fetch(&type, &value, &trace);
     long now = count(py);
     if ((now < 0 || now != registered) && registrations < REGISTERED_MOST) {
@@ -165,22 +212,30 @@ static bool is_finishing(void) {
            finishing;
 }
 
-void vt_python_watch_end(void (*call)(void), void (*soon)(void)) {
+static void add_pending(uint32_t now) {
+    const struct vt_pyimage *image = &vt_pyimage;
+    if (is_finishing() || !vt_claim(&waiting, now, now + 1))
+        return;
+    /* A handler that came back here would wait for the lock that its own thread has. */
+    uint64_t held = vt_sys_hold_signals();
+    if ((image->add_pending_to
+             ? image->add_pending_to(image->main_interpreter(), in_interpreter, NULL)
+             : image->calls.Py_AddPendingCall(in_interpreter, NULL)) != 0)
+        vt_add(&waiting, -1);
+    vt_sys_let_signals(held);
+}
+
+void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(void)) {
     if (vt_python_state(NULL) != VT_PYTHON_ACTIVE || !vt_pyimage.calls.Py_AddPendingCall ||
         !vt_python_lives() || vt_get(&vt_sys_sealed))
         return;
     uint32_t now = vt_get(&waiting);
     if (now && (now >= CALLS_MOST || (vt_add(&looks, 1) + 1) % LOOKS_PER_CALL))
         return;
-    if (is_finishing() || !vt_claim(&waiting, now, now + 1))
-        return;
     vt_put(&at_call, soon);
     vt_put(&at_end, call);
-    /* A handler that came back here would wait for the lock that its own thread has. */
-    uint64_t held = vt_sys_hold_signals();
-    if (vt_pyimage.calls.Py_AddPendingCall(in_interpreter, NULL) != 0)
-        vt_add(&waiting, -1);
-    vt_sys_let_signals(held);
+    vt_put(&at_all_ended, all);
+    add_pending(now);
 }
 
 bool vt_python_is_ending(void) {

@@ -97,6 +97,19 @@ static void find_calls(void *handle, struct vt_pycalls *calls) {
         calls->Py_AddPendingCall = NULL;
 }
 
+static void find_interpreters(void *handle, struct vt_pyimage *image) {
+    void *main = vt_libc_dlsym(handle, "PyInterpreterState_Main");
+    void *this = vt_libc_dlsym(handle, "PyInterpreterState_Get");
+    if (!this) /* 3.8 */
+        this = vt_libc_dlsym(handle, "_PyInterpreterState_Get");
+    void *add = image->at.minor >= 9 && image->at.minor <= 11 && main
+                    ? vt_libc_dlsym(handle, "_PyEval_AddPendingCall")
+                    : NULL;
+    memcpy(&image->main_interpreter, &main, sizeof main);
+    memcpy(&image->this_interpreter, &this, sizeof this);
+    memcpy(&image->add_pending_to, &add, sizeof add);
+}
+
 bool vt_python_find(const char **why) {
     *why = NULL;
     void *handle = handle_of_interpreter();
@@ -137,10 +150,10 @@ bool vt_python_find(const char **why) {
     memcpy(&image->is_finalizing, &finalizing, sizeof finalizing);
     if (image->at.one_state) {
         void *newest = vt_libc_dlsym(handle, "PyInterpreterState_Head");
-        void *main = vt_libc_dlsym(handle, "PyInterpreterState_Main");
         memcpy(&image->newest_interpreter, &newest, sizeof newest);
-        memcpy(&image->main_interpreter, &main, sizeof main);
     }
+    find_interpreters(handle, image);
+    image->is_program = program_is_python();
     find_code(image, state);
     return true;
 }

@@ -58,6 +58,9 @@ struct vt_pycalls {
     X(void *, PyObject_GetAttrString, (void *, const char *))                                      \
     X(void *, PyObject_CallFunctionObjArgs, (void *, ...))                                         \
     X(void *, PyCFunction_NewEx, (void *, void *, void *))                                         \
+    X(void *, PyCapsule_New, (void *, const char *, void (*)(void *)))                             \
+    X(void *, PyEval_GetGlobals, (void))                                                           \
+    X(int, Py_AtExit, (void (*)(void)))                                                            \
     X(void *, PyTuple_GetItem, (void *, long))                                                     \
     X(void *, PyList_GetItem, (void *, long))                                                      \
     X(void *, PyLong_FromLong, (long))                                                             \
@@ -86,6 +89,10 @@ struct vt_pyimage {
     void *(*this_state)(void); /* PyGILState_GetThisThreadState */
     void *(*newest_interpreter)(void);
     void *(*main_interpreter)(void);
+    void *(*this_interpreter)(void); /* of the thread that holds the GIL; NULL: unknown */
+    /* 3.9-3.11, whose Py_AddPendingCall adds to the calling thread's interpreter; NULL: not exported */
+    int (*add_pending_to)(void *interpreter, int (*function)(void *), void *data);
+    bool is_program; /* the program is the interpreter; else it is embedded */
     struct vt_pycalls calls;
     struct vt_range text; /* the interpreter's code */
     struct vt_range eval; /* _PyEval_EvalFrameDefault; without anchors */
