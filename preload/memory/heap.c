@@ -25,11 +25,11 @@
 #define NON_MAIN    4u
 #define FLAGS       7u
 #define SMALLEST    32u
-#define HEAP_BYTES  ((uintptr_t)64 << 20) /* the most of an arena's heap */
-#define HEAP_ALIGN  ((uintptr_t)8 << 20)  /* at least: with huge pages it is less than HEAP_BYTES */
-#define STATE_BYTES 0x898u                /* struct malloc_state */
-#define APART       2u                    /* of its flags: not all of the main heap is adjacent */
-#define STATE_FAST  0x10u                 /* heads of its fast bins */
+#define HEAP_BYTES  VT_RESERVE_MOST      /* the most of an arena's heap */
+#define HEAP_ALIGN  ((uintptr_t)8 << 20) /* at least: with huge pages it is less than HEAP_BYTES */
+#define STATE_BYTES 0x898u               /* struct malloc_state */
+#define APART       2u                   /* of its flags: not all of the main heap is adjacent */
+#define STATE_FAST  0x10u                /* heads of its fast bins */
 #define STATE_TOP   0x60u
 #define STATE_BINS  0x70u
 #define STATE_NEXT  0x870u /* the next arena */
@@ -44,7 +44,9 @@
 #define FAST_LENGTH   (1u << 20)
 #define WINDOW        ((uintptr_t)2 << 20)
 #define NOT_MEMORY    ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
-#define IN_FRONT_MOST 4096u                /* bytes of the heap before its first chunk */
+#define IN_FRONT_MOST                                                                              \
+    (1u << 20) /* bytes of others before the next chunk: an allocator that asks sbrk for 1 MiB */
+#define FOLLOWING 8u /* chunks in a row are not chance */
 
 /* A region during its walk. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16
  * bytes after its end. */
@@ -111,6 +113,38 @@ static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
     return vt_scan_peek(scan, chunk + 8);
 }
 
+/* Whether a chunk in use seems to be at `chunk`, with another one behind it. */
+static bool may_be_chunk(struct vt_scan *scan, uintptr_t chunk, uintptr_t end, unsigned non_main) {
+    uint64_t word = size_word(scan, chunk), size = word & ~(uint64_t)FLAGS, next;
+    if ((word & FLAGS) != (PREV_INUSE | non_main) || size < SMALLEST || size % 16 ||
+        size + 16 > end - chunk)
+        return false;
+    next = size_word(scan, chunk + size);
+    return next & ~(uint64_t)FLAGS && !(next & IS_MMAPPED) &&
+           (next & ~(uint64_t)FLAGS) <= end - chunk - size;
+}
+
+/* The first chunk behind the hole around an address: some chunks follow each other there, up to the top or
+ * FOLLOWING of them. `end`: there is no hole, or no such chunk. */
+static uintptr_t behind_hole(struct vt_scan *scan, uintptr_t at, uintptr_t end, unsigned non_main) {
+    const struct vt_vma *v = vt_scan_after(scan, at + 8);
+    if (!v || v->start <= at + 8)
+        return end;
+    uintptr_t most = end - v->start > IN_FRONT_MOST ? v->start + IN_FRONT_MOST : end;
+    for (uintptr_t first = v->start; v->start < end && first < most && vt_scan_goes_on(scan);
+         first += 16) {
+        uintptr_t p = first;
+        unsigned n = 0;
+        while (n < FOLLOWING && may_be_chunk(scan, p, end, non_main)) {
+            p += size_word(scan, p) & ~(uint64_t)FLAGS;
+            n++;
+        }
+        if (n == FOLLOWING || (n && p == scan->main_top))
+            return first;
+    }
+    return end;
+}
+
 /* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`, or earlier where it is
  * the main arena's. Returns where they end. 0: these are not chunks, or they changed meanwhile; then nothing
  * was made. */
@@ -121,6 +155,11 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     r->from = first;
     while (p + 16 <= end && vt_scan_goes_on(scan)) {
         uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
+        if (!word && last && (p = behind_hole(scan, p, end, non_main)) < end) {
+            last_size = p - last; /* all of it counts as in use */
+            last_main = non_main;
+            continue;
+        }
         if (word & IS_MMAPPED || size > end - p)
             break;
         if (last) { /* the previous chunk's state is here */
@@ -153,6 +192,7 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     if (!top) {
         scan->span_count = spans_before;
         scan->tcache_count = tcaches_before;
+        vt_taken_give_back(&scan->taken, r->bits[0]);
         return 0;
     }
     if (top + 16 < end)
@@ -161,66 +201,55 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     return end;
 }
 
-/* Takes the chunks of the main heap, which begins at `start`, from `first` on. */
-static bool main_heap_from(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                           uintptr_t first, uintptr_t end) {
+static uintptr_t take_region(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                             uintptr_t first, uintptr_t end, unsigned non_main) {
     struct region r;
-    if (!region_begin(&r, scan, vma, start, end, true))
-        return false;
-    return take_chunks(&r, first, end, 0) == end;
+    return region_begin(&r, scan, vma, start, end, true) ? take_chunks(&r, first, end, non_main)
+                                                         : 0;
 }
 
 /* A part of the main heap that was mapped, as all of it is with huge pages: it ends with the top chunk, or
  * with fences. Other memory may follow. Returns its end; 0: this is none. */
 static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                               uintptr_t end) {
-    struct region r;
-    uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
-    if (!scan->main_apart || (word & FLAGS) != PREV_INUSE || size < SMALLEST ||
-        size > end - start || size_word(scan, start + size) > end - start ||
-        !region_begin(&r, scan, vma, start, end, true))
-        return 0;
-    return take_chunks(&r, start, end + 16, 0);
+    return scan->main_apart && may_be_chunk(scan, start, end + 16, 0)
+               ? take_region(scan, vma, start, start, end + 16, 0)
+               : 0;
 }
 
-/* What asked for memory before malloc did has it in front of the first chunk, which is the main
- * thread's cache. Older C libraries (2.31) put their copy of GLIBC_TUNABLES there. */
-static bool main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                      uintptr_t end) {
-    if (main_heap_from(scan, vma, start, start, end))
-        return true;
-    uintptr_t most = start + IN_FRONT_MOST < end ? start + IN_FRONT_MOST : end - 16;
-    for (uintptr_t first = start + 16; first < most && vt_scan_goes_on(scan); first += 16) {
-        if (size_word(scan, first) != (TCACHE_CHUNK | PREV_INUSE))
-            continue;
+/* The main heap, or where it goes on behind fences. What asked for memory before malloc did has it in front of
+ * the first chunk: older C libraries (2.31) their copy of GLIBC_TUNABLES, the program by sbrk. */
+static uintptr_t main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                           uintptr_t end) {
+    uintptr_t most = end - start > IN_FRONT_MOST ? start + IN_FRONT_MOST : end, until = 0;
+    for (uintptr_t first = start; first < most && !until && vt_scan_goes_on(scan); first += 16) {
         uint32_t spans_before = scan->span_count;
+        if (first > start && !may_be_chunk(scan, first, end, 0))
+            continue;
         vt_scan_add_span(scan, start, first, VT_SPAN_PLAIN, vma);
-        if (main_heap_from(scan, vma, start, first, end))
-            return true;
-        scan->span_count = spans_before;
+        if (!(until = take_region(scan, vma, start, first, end, 0)))
+            scan->span_count = spans_before;
     }
-    return false;
+    scan->main_next = until ? until : 1; /* nowhere */
+    return until;
 }
 
 /* A heap of another arena. It starts with struct heap_info {arena, previous heap, size, ...}. */
 static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                            uintptr_t end) {
+                            uintptr_t limit) {
     uint64_t arena = vt_scan_peek(scan, start), previous = vt_scan_peek(scan, start + 8),
              size = vt_scan_peek(scan, start + 16);
-    if (size < 4096 || size > HEAP_BYTES || size % 4096 || size > end - start || arena % 16)
+    if (size < 4096 || size > HEAP_BYTES || size % 4096 || size > limit - start || arena % 16)
         return 0;
     bool first_heap = arena - start >= 0x20 && arena - start <= 0x60;
     if (first_heap ? previous != 0 : previous % HEAP_ALIGN != 0 || previous == 0)
         return 0;
-    end = start + size;
-    struct region r;
-    if (!region_begin(&r, scan, vma, start, end, true))
-        return 0;
+    uintptr_t end = start + size;
     /* The first heap's chunks follow the arena's own data; a later heap has only heap_info, which
      * grew with glibc's versions. */
     for (unsigned skip = 0x20; skip <= 0x40; skip += 0x10) {
         uintptr_t chunk = first_heap ? (arena + STATE_BYTES + 15) & ~(uintptr_t)15 : start + skip;
-        if (!take_chunks(&r, chunk, end, NON_MAIN))
+        if (!take_region(scan, vma, start, chunk, end, NON_MAIN))
             continue;
         if (first_heap && scan->arena_count < sizeof scan->arenas / sizeof scan->arenas[0])
             scan->arenas[scan->arena_count++] = arena;
@@ -429,19 +458,20 @@ static void pool_cells(struct region *r, uintptr_t start, uint32_t bytes, uint32
         add_cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
 }
 
-/* Makes cells from the pools in a piece of memory, and plain spans from what lies between. */
-static void cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                           uintptr_t end) {
+/* Makes cells from the pools in a piece of memory, and plain spans from what lies between. Returns where the last
+ * of these ends. */
+static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                                uintptr_t end, uintptr_t limit) {
     struct region r;
     uint64_t freed[POOL_BLOCKS / 64];
     uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* done up to here */
     bool in_pools = false;
-    if (!region_begin(&r, scan, vma, start & ~(uintptr_t)4095, end, false))
-        return;
-    while (p + 4096 <= end && vt_scan_goes_on(scan)) {
+    if (!region_begin(&r, scan, vma, start & ~(uintptr_t)4095, end + 16384, false))
+        return end;
+    while (p < end && p + 4096 <= limit && vt_scan_goes_on(scan)) {
         uint32_t size, made, bytes = 16384;
         bool is =
-            p % 16384 == 0 && p + bytes <= end && is_pool(scan, p, bytes, &size, &made, freed);
+            p % 16384 == 0 && p + bytes <= limit && is_pool(scan, p, bytes, &size, &made, freed);
         if (!is)
             is = is_pool(scan, p, bytes = 4096, &size, &made, freed);
         if (is) {
@@ -464,16 +494,24 @@ static void cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintp
         cells_until(&r, p, p);
         plain = p;
     }
-    add_unknown(scan, plain, end, vma);
+    if (plain < end)
+        add_unknown(scan, plain, end, vma);
+    return plain < end ? end : plain;
 }
 
-/* Makes spans from what the C library has at an address. Returns where that ends; 0: nothing. */
-static uintptr_t take_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t at,
-                         uintptr_t end) {
-    uintptr_t until = mapped_chunk(scan, vma, at, end);
+/* Makes spans from what the C library has at an address: up to the end of the adjacent mappings, or where the heap
+ * itself says. Returns where that ends; 0: nothing. */
+static uintptr_t take_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t at, bool next,
+                         uintptr_t limit) {
+    uintptr_t run = vma->run_end < limit ? vma->run_end : limit,
+              brk = scan->brk.end < limit ? scan->brk.end : limit, until = 0;
+    if (next || scan->look_inside)
+        until = mapped_chunk(scan, vma, at, run);
     if (!until && at % HEAP_ALIGN == 0)
-        until = arena_heap(scan, vma, at, end);
-    return until ? until : main_segment(scan, vma, at, end);
+        until = arena_heap(scan, vma, at, limit);
+    if (!until && vma->heap && (!scan->main_next || scan->main_next == at))
+        until = main_heap(scan, vma, at, brk);
+    return until ? until : main_segment(scan, vma, at, run);
 }
 
 /* The first page from here on that has contents. */
@@ -488,35 +526,31 @@ static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
     return end;
 }
 
-/* What is left of a piece of memory. */
-static void take_rest(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                      uintptr_t end) {
+/* What is left of a piece of memory. Returns where it ends. */
+static uintptr_t take_rest(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                           uintptr_t end, uintptr_t limit) {
     if (start < end && scan->python && vma->anonymous && vma->private_)
-        cut_into_pools(scan, vma, start, end);
-    else
-        add_unknown(scan, start, end, vma);
+        return cut_into_pools(scan, vma, start, end, limit < vma->run_end ? limit : vma->run_end);
+    add_unknown(scan, start, end, vma);
+    return end;
 }
 
-void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                        uintptr_t end) {
-    bool mallocs = vma->anonymous && vma->private_;
+uintptr_t vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                             uintptr_t end, uintptr_t limit) {
+    bool mallocs = vma->anonymous && vma->private_ && end - start <= NOT_MEMORY;
     uintptr_t rest = start; /* done up to here */
     scan->in_place =
         vma->steady && mallocs ? (struct vt_range){start, end} : (struct vt_range){0, 0};
-    if (vma->heap && vma->start == start && vma->end == end && main_heap(scan, vma, start, end))
-        return;
-    if (end - start > NOT_MEMORY)
-        mallocs = false;
     for (uintptr_t at = start, until; mallocs && at < end && vt_scan_goes_on(scan); at = until) {
         uint64_t mapped = scan->mapped_bytes;
-        if (!(until = take_at(scan, vma, at, end))) {
-            until = scan->look_inside ? next_page(scan, (at | 4095) + 1, end) : end;
+        if (!(until = take_at(scan, vma, at, at == rest, limit))) {
+            until = next_page(scan, (at | 4095) + 1, end);
             continue;
         }
         scan->unordered |= rest < at;
         scan->mapped_inside |= rest < at && scan->mapped_bytes > mapped;
-        take_rest(scan, vma, rest, at);
+        take_rest(scan, vma, rest, at, at);
         rest = until;
     }
-    take_rest(scan, vma, rest, end);
+    return rest < end ? take_rest(scan, vma, rest, end, limit) : rest;
 }

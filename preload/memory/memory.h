@@ -61,6 +61,7 @@ struct vt_span {
     bool unknown;    /* where its blocks are is not known, nor which are in use */
     bool steady;     /* pages that are present can be read in place */
     bool every_page; /* scan pages that are not resident too: a driver may hold them elsewhere */
+    bool written;    /* scan only pages that are no file's */
     bool marked[VT_MARKS]; /* all but CELLS */
     uintptr_t pointed; /* unknown: the one address in it that words lead to; VT_SEVERAL; 0: none */
     uintptr_t base;    /* CELLS: where the bit maps start */
@@ -71,14 +72,22 @@ struct vt_span {
 
 #define VT_SEVERAL UINTPTR_MAX
 
+/* What may lie between parts of a heap: guard pages, and the reserve of an arena, which is at most as large. */
+#define VT_RESERVE_MOST ((uintptr_t)64 << 20)
+
 /* Chunks up to this size are found by their bits; each larger one is a span of its own. */
 #define VT_CELL_MAX 65536u
 
-/* A writable mapping of the process. */
+/* A mapping of the process that the program may have written. */
 struct vt_vma {
     uintptr_t start, end;
+    uintptr_t run_end;    /* the end of the adjacent mappings that malloc's memory may lie in */
+    uintptr_t steady_end; /* of these, the end of those that are steady; 0: this one is not */
     bool private_, anonymous, heap;
     bool steady;  /* pages that are present can be read in place */
+    bool sealed;  /* the program itself cannot read it */
+    bool empty;   /* ... and never wrote it */
+    bool written; /* a file's, read-only: only pages that were written count */
     bool guarded; /* an inaccessible mapping lies just below: it may be a stack */
     bool device;  /* a device's file, or it contains a live allocation of device memory */
     bool stack;   /* a living thread's, or the remains of a dead one's */
@@ -155,9 +164,10 @@ struct vt_scan {
     bool alone;    /* no other thread, handled signals blocked: memory does not change */
     bool no_readv; /* process_vm_readv is refused */
     uint32_t pid;
-    int pagemap, memfd;
+    int pagemap, memfd, mem;
     uint64_t *page_entries; /* 512: those of the window that begins at `window` */
     uintptr_t window;
+    bool written;    /* pages of files do not count as present */
     uint8_t *buffer; /* VT_SCAN_BUFFER */
     uint8_t *peeked; /* VT_SCAN_BUFFER, for vt_scan_peek */
     uintptr_t peeked_at, peeked_end;
@@ -169,6 +179,7 @@ struct vt_scan {
     uint32_t vma_count;
     struct vt_range *ours, *roots, *books, *dead;
     uint32_t our_count, root_count, books_count, dead_count;
+    struct vt_range brk;            /* the mappings named [heap]: one range, perhaps with holes */
     struct vt_range libc;           /* its data */
     struct vt_range loader;         /* the dynamic loader's data */
     struct vt_module_data *modules; /* NULL: not asked for; VT_SCAN_RANGES */
@@ -192,13 +203,14 @@ struct vt_scan {
     uint32_t tcache_count;
     struct vt_range main_arena; /* the main arena's own data, which names chunks, free and in use */
     uintptr_t main_top;         /* its last chunk */
+    uintptr_t main_next;        /* where its heap goes on behind fences; 0: it was not looked for */
     bool main_apart;            /* its memory was mapped, piece by piece */
     uintptr_t arenas[256];      /* the other arenas' own data */
     uint32_t arena_count;
     uint64_t mapped_bytes; /* chunks with mappings of their own */
-    bool look_inside;      /* the C library's memory is looked for behind other memory, too */
-    bool mapped_inside;    /* such a chunk was found there */
-    bool unordered;        /* spans */
+    bool look_inside;   /* chunks with mappings of their own are looked for behind other memory */
+    bool mapped_inside; /* such a chunk was found there */
+    bool unordered;     /* spans */
 };
 
 /* read.c */
@@ -240,6 +252,8 @@ uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uin
  * is none. The range must lie in one window of 2 MiB. */
 bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run,
                       bool *present);
+/* Whether the mapping has any page. False also where that takes too long. */
+bool vt_scan_has_pages(struct vt_scan *scan, uintptr_t start, uintptr_t end);
 /* What was known of pages may have changed. */
 void vt_scan_forget_pages(struct vt_scan *scan);
 /* Reads a small file of /proc, up to size - 1 bytes, and adds a zero. Returns its length. */
@@ -267,14 +281,17 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
                                  unsigned kind, const struct vt_vma *vma);
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address);
+/* The mapping around an address, or the next one; NULL: none. */
+const struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address);
 
 /* heap.c: finds the C library's main arena. */
 void vt_scan_heap_open(struct vt_scan *scan);
 /* Whether what was found inside of other memory adds up to what the C library has in its books. */
 bool vt_scan_heap_adds_up(struct vt_scan *scan);
-/* Adds the spans of one piece of plain memory. */
-void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                        uintptr_t end);
+/* Adds the spans of one piece of plain memory. What malloc or Python has there may go on in the next
+ * mappings, up to `limit`. Returns where it ends, which is `end` or later. */
+uintptr_t vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                             uintptr_t end, uintptr_t limit);
 /* After all spans are made: removes the free chunks that the allocator keeps in lists. */
 void vt_scan_heap_free_lists(struct vt_scan *scan);
 /* The block of a CELLS span that contains an address. False: none, or not in use. */

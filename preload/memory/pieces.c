@@ -21,6 +21,7 @@
 #define AROUND_BLOCK 32768u
 #define BELOW_BLOCK  64u  /* the alignment of all of it; other memory may end there */
 #define RED_ZONE     128u /* used, though below the stack pointer */
+#define STACK_PARTS  64   /* mappings of one stack: 31 buffers on it that a library locked */
 
 /* CUDA's own libraries: a pointer in their data does not mean that the program knows
  * an allocation. */
@@ -64,7 +65,9 @@ struct module {
     char path[256]; /* the end of a long path */
     const char *name;
     bool ours, cuda, libc, loader;
-    bool library; /* not the user's own */
+    bool library;                /* not the user's own */
+    struct vt_range data, relro; /* what may be written, and of it what the loader alone writes */
+    bool is_module;
 };
 
 static void name_module(struct module *m) {
@@ -100,7 +103,7 @@ static void note_data(struct vt_scan *scan, const struct module *m, uintptr_t st
 }
 
 /* A module's data, its code, from the first to the last of it, and its thread-local storage. */
-static void note_segments(struct vt_scan *scan, const struct module *m, uintptr_t bias,
+static void note_segments(struct vt_scan *scan, struct module *m, uintptr_t bias,
                           const Elf64_Phdr *segments, size_t n) {
     struct vt_module_code code = {.start = UINTPTR_MAX,
                                   .library = m->ours || m->cuda || m->library};
@@ -116,9 +119,15 @@ static void note_segments(struct vt_scan *scan, const struct module *m, uintptr_
             tls.file_bytes = s->p_filesz;
             tls.align = s->p_align;
             tls.odd = s->p_align ? s->p_vaddr & (s->p_align - 1) : s->p_vaddr;
+        } else if (s->p_type == PT_GNU_RELRO) { /* the loader's pointers, to code and data */
+            m->relro = (struct vt_range){start & ~(vt_machine_page() - 1), end};
+            add_range(scan, scan->dead, &scan->dead_count, start, end & ~(vt_machine_page() - 1));
         } else if (s->p_type == PT_LOAD) {
-            if (s->p_flags & PF_W)
+            if (s->p_flags & PF_W) {
                 note_data(scan, m, start, end);
+                m->data.start = m->data.start ? m->data.start : start;
+                m->data.end = end;
+            }
             if (s->p_flags & PF_X) {
                 code.start = start < code.start ? start : code.start;
                 code.end = end > code.end ? end : code.end;
@@ -135,6 +144,8 @@ static void note_segments(struct vt_scan *scan, const struct module *m, uintptr_
 static void note_module(struct vt_scan *scan, struct module *m) {
     Elf64_Ehdr head;
     Elf64_Phdr segments[24];
+    m->data = m->relro = (struct vt_range){0, 0};
+    m->is_module = false;
     if (!m->base || !vt_scan_read(scan, &head, m->base, sizeof head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof segments[0] ||
         head.e_phnum == 0)
@@ -148,6 +159,7 @@ static void note_module(struct vt_scan *scan, struct module *m) {
             lowest = segments[i].p_vaddr;
     if (lowest == UINTPTR_MAX)
         return;
+    m->is_module = true;
     name_module(m);
     note_segments(scan, m, m->base - (lowest & ~(vt_machine_page() - 1)), segments, n);
     scan->python |= is_interpreter(m->name);
@@ -158,6 +170,20 @@ struct around {
     uintptr_t end;             /* the previous mapping's */
     uintptr_t untouchable_end; /* the same, if it is inaccessible */
 };
+
+/* Whether the program may have written to a mapping that it cannot write to now. Of a module that is its data;
+ * a shared file need not be opened for writing, unless it lies in memory. */
+static bool was_writable(const struct vt_scan *scan, const struct module *module,
+                         const struct vt_mapping *m, bool nameless) {
+    bool in_memory = vt_maps_begins(m->name, "/dev/zero") || vt_maps_begins(m->name, "/memfd:") ||
+                     vt_maps_begins(m->name, "/dev/shm/") || vt_maps_begins(m->name, "/SYSV");
+    if (m->access[3] != 'p' || *m->name != '/' || in_memory)
+        return m->access[3] == 'p' ? nameless || in_memory : in_memory && m->access[0] == 'r';
+    if (module->is_module && strstr(m->name, module->path))
+        return m->start < module->data.end && m->end > module->data.start &&
+               (m->start < module->relro.start || m->end > module->relro.end);
+    return m->access[2] != 'x' && !m->device && scan->pagemap >= 0;
+}
 
 static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt_mapping *m) {
     /* The list is read page by page. A mapping that grew downwards in between comes again. */
@@ -172,13 +198,14 @@ static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt
         memcpy(a->module.path, m->name + cut, n - cut + 1);
         note_module(scan, &a->module);
     }
-    if (access[0] == 'r' && access[1] == 'w') {
+    bool nameless = !*m->name || vt_maps_begins(m->name, "[anon") ||
+                    vt_maps_begins(m->name, "[heap]") || vt_maps_begins(m->name, "[stack"),
+         writable = access[0] == 'r' && access[1] == 'w', is_data = start < a->module.data.end;
+    if (writable || was_writable(scan, &a->module, m, nameless)) {
         if (scan->vma_count == VT_SCAN_VMAS) {
             scan->stop = "the process has too many mappings";
             return;
         }
-        bool nameless = !*m->name || vt_maps_begins(m->name, "[anon") ||
-                        vt_maps_begins(m->name, "[heap]") || vt_maps_begins(m->name, "[stack");
         scan->vmas[scan->vma_count++] = (struct vt_vma){
             .start = start,
             .end = m->end,
@@ -188,7 +215,11 @@ static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt
             .guarded = a->untouchable_end == start,
             .device = m->device,
             .stack = vt_maps_begins(m->name, "[stack"),
+            .sealed = access[0] != 'r',
+            .written = !writable && !nameless && access[3] == 'p' && !is_data,
         };
+        if (scan->vmas[scan->vma_count - 1].heap)
+            scan->brk = (struct vt_range){scan->brk.end ? scan->brk.start : start, m->end};
     }
     a->untouchable_end = access[0] == '-' && access[1] == '-' ? m->end : 0;
 }
@@ -213,6 +244,18 @@ static bool read_maps(struct vt_scan *scan) {
 
 static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
     return vt_scan_around(scan->vmas, scan->vma_count, sizeof *scan->vmas, address);
+}
+
+const struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address) {
+    uint32_t low = 0, high = scan->vma_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scan->vmas[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < scan->vma_count ? &scan->vmas[low] : NULL;
 }
 
 #define GONE ((uintptr_t)1)
@@ -316,6 +359,36 @@ uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp) {
     return ended ? 0 : block;
 }
 
+/* As much of a range around an address in a mapping as lies in it and in those that are adjacent. */
+static void add_root_around(struct vt_scan *scan, const struct vt_vma *v, uintptr_t start,
+                            uintptr_t end) {
+    const struct vt_vma *low = v, *high = v;
+    while (low->start > start && low > scan->vmas && low[-1].end == low->start)
+        low--;
+    while (high->end < end && high + 1 < scan->vmas + scan->vma_count && high[1].start == high->end)
+        high++;
+    add_range(scan, scan->roots, &scan->root_count, low->start > start ? low->start : start,
+              high->end < end ? high->end : end);
+}
+
+/* Where the stack ends that a stack pointer in a mapping belongs to. A part of it that was locked or kept from
+ * children is a mapping of its own; the last of them has the thread's block. */
+static uintptr_t stack_end(struct vt_scan *scan, struct vt_vma *v) {
+    const struct vt_vma *end = scan->vmas + scan->vma_count;
+    bool ended;
+    for (struct vt_vma *w = v; w < end && w < v + STACK_PARTS; w++) {
+        if (w > v && (w->start != w[-1].end || !w->anonymous || !w->private_ || w->device))
+            break;
+        if (!w->stack && (w->sealed || !thread_block(scan, w, &ended)))
+            continue;
+        for (; v <= w; v++)
+            v->stack = true;
+        return w->end;
+    }
+    v->stack = true;
+    return v->end;
+}
+
 static void find_stacks(struct vt_scan *scan) {
     uintptr_t block = vt_machine_thread_block();
     struct vt_vma *v = vma_at(scan, block);
@@ -324,9 +397,7 @@ static void find_stacks(struct vt_scan *scan) {
          * above; the kernel may have merged other memory on both sides. */
         uintptr_t below = vt_machine_thread_below(scan->tls_bytes) + BELOW_BLOCK,
                   above = vt_machine_thread_above(scan->tls_bytes) + AROUND_BLOCK;
-        add_range(scan, scan->roots, &scan->root_count,
-                  block - v->start > below ? block - below : v->start,
-                  v->end - block > above ? block + above : v->end);
+        add_root_around(scan, v, block > below ? block - below : 0, block + above);
     }
     for (uint32_t i = 0; i < scan->thread_count; i++) {
         uintptr_t sp = scan->threads[i].sp & ~(uintptr_t)7;
@@ -335,18 +406,18 @@ static void find_stacks(struct vt_scan *scan) {
             scan->stacks_unknown = true;
             continue;
         }
-        v->stack = true;
         uintptr_t from = sp - RED_ZONE > v->start ? sp - RED_ZONE : v->start;
         if (v->heap) { /* a stack inside the program's heap: its bounds are unknown */
+            v->stack = true;
             add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
             continue;
         }
         add_range(scan, scan->dead, &scan->dead_count, v->start, from);
-        add_range(scan, scan->roots, &scan->root_count, from, v->end);
+        add_range(scan, scan->roots, &scan->root_count, from, stack_end(scan, v));
     }
     for (uint32_t i = 0; i < scan->vma_count; i++) {
         v = &scan->vmas[i];
-        if (!v->guarded || v->stack || !v->anonymous || v->device)
+        if (!v->guarded || v->stack || !v->anonymous || v->device || v->sealed)
             continue;
         /* A living thread may be using another stack now: a signal's or a coroutine's. */
         bool ended = false, block = thread_block(scan, v, &ended) != 0;
@@ -393,14 +464,31 @@ bool vt_scan_list_maps(struct vt_scan *scan) {
     return !scan->stop && read_maps(scan);
 }
 
+/* Malloc's memory may lie in adjacent mappings: the kernel cuts one where a part is locked, protected, or kept from
+ * children, and does not merge what a child adds to its parent's. */
+static void find_runs(struct vt_scan *scan) {
+    for (uint32_t i = scan->vma_count; i-- > 0;) {
+        struct vt_vma *v = &scan->vmas[i], *next = v + 1;
+        bool may_be_mallocs = v->anonymous && v->private_ && !v->device && !v->stack &&
+                              !(v->empty && v->end - v->start >= VT_RESERVE_MOST),
+             goes_on = may_be_mallocs && i + 1 < scan->vma_count && next->start == v->end;
+        v->run_end = goes_on && next->run_end ? next->run_end : v->end;
+        v->steady_end = !v->steady ? 0 : goes_on && next->steady_end ? next->steady_end : v->end;
+        if (!may_be_mallocs)
+            v->run_end = 0;
+    }
+}
+
 bool vt_scan_look_around(struct vt_scan *scan) {
     find_device_memory(scan);
     for (uint32_t i = 0; i < scan->vma_count; i++) {
         struct vt_vma *v = &scan->vmas[i];
-        v->steady =
-            v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start, v->end);
+        v->empty = v->sealed && !vt_scan_has_pages(scan, v->start, v->end);
+        v->steady = v->anonymous && v->private_ && !v->device && !v->sealed &&
+                    vt_scan_in_place(scan, v->start, v->end);
     }
     find_stacks(scan);
+    find_runs(scan);
     if (!vt_mappings_list(scan->ours, VT_SCAN_RANGES, &scan->our_count))
         scan->stop = "the process has too many threads";
     scan->our_count = in_order(scan->ours, scan->our_count);
@@ -421,7 +509,11 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
         return NULL;
     }
     struct vt_span *s = &scan->spans[scan->span_count++];
-    *s = (struct vt_span){.start = start, .end = end, .kind = (uint8_t)kind, .steady = vma->steady};
+    *s = (struct vt_span){.start = start,
+                          .end = end,
+                          .kind = (uint8_t)kind,
+                          .steady = vma->steady && end <= vma->steady_end,
+                          .written = vma->written};
     return s;
 }
 
@@ -456,10 +548,14 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
                   dead = {scan->dead, scan->dead_count, 0},
                   books = {scan->books, scan->books_count, 0},
                   roots = {scan->roots, scan->root_count, 0};
+    uintptr_t taken = 0; /* by a heap that began in an earlier mapping */
     for (uint32_t i = 0; i < scan->vma_count && vt_scan_goes_on(scan); i++) {
         const struct vt_vma *v = &scan->vmas[i];
-        uintptr_t plain = v->start; /* start of the current plain piece */
-        for (uintptr_t pos = v->start, until; pos < v->end && !scan->stop; pos = until) {
+        uintptr_t plain =
+            v->start > taken ? v->start : taken; /* start of the current plain piece */
+        if (v->empty)
+            continue;
+        for (uintptr_t pos = plain, until; pos < v->end && !scan->stop; pos = until) {
             until = v->end;
             bool is_ours = covers(&ours, pos, &until), is_held = covers(&holds, pos, &until),
                  is_dead = covers(&dead, pos, &until), is_books = covers(&books, pos, &until),
@@ -467,7 +563,7 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
             if (!is_ours && !is_held && !is_dead && !is_books && !is_root)
                 continue;
             if (plain < pos && !v->device)
-                vt_scan_heap_piece(scan, v, plain, pos);
+                vt_scan_heap_piece(scan, v, plain, pos, pos);
             plain = until;
             if (is_ours || (is_dead && !is_held))
                 continue;
@@ -481,8 +577,14 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
                 s->steady = false;
             }
         }
-        if (plain < v->end && !v->device && !scan->stop)
-            vt_scan_heap_piece(scan, v, plain, v->end);
+        if (plain >= v->end || v->device || scan->stop)
+            continue;
+        uintptr_t limit = UINTPTR_MAX; /* the next piece with another meaning */
+        if (covers(&ours, v->end, &limit) | covers(&holds, v->end, &limit) |
+            covers(&dead, v->end, &limit) | covers(&books, v->end, &limit) |
+            covers(&roots, v->end, &limit))
+            limit = v->end;
+        taken = vt_scan_heap_piece(scan, v, plain, v->end, limit);
     }
 }
 
@@ -499,6 +601,7 @@ bool vt_scan_spans(struct vt_scan *scan) {
     cut_mappings(scan, held, held_count);
     if (!vt_scan_heap_adds_up(scan)) {
         scan->look_inside = scan->unordered = false;
+        scan->main_next = 0;
         scan->span_count = scan->tcache_count = scan->arena_count = 0;
         cut_mappings(scan, held, held_count);
     }

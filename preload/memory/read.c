@@ -30,6 +30,7 @@
 #define NO_FILE     (-2)
 #define PRESENT     (1ull << 63) /* words of pagemap */
 #define SWAPPED     (1ull << 62) /* or another thing that is no page: a guard, for one */
+#define OF_FILE     (1ull << 61) /* or of shared memory */
 
 /* What a step, a look at pagemap and a copied byte cost, in bytes read in place. */
 #define STEP_WORK   1024u
@@ -105,7 +106,7 @@ bool vt_scan_on_valgrind(void) {
 
 bool vt_scan_read_open(struct vt_scan *scan) {
     scan->pid = (uint32_t)VT_SYS0(SYS_getpid);
-    scan->memfd = vt_scan_on_valgrind() ? NO_FILE : NOT_MADE;
+    scan->memfd = scan->mem = vt_scan_on_valgrind() ? NO_FILE : NOT_MADE;
     scan->window = NO_WINDOW;
     scan->pagemap = (int)vt_descriptors_open("/proc/self/pagemap", O_RDONLY, 0);
     scan->buffer = vt_scan_take(scan, VT_SCAN_BUFFER);
@@ -119,6 +120,8 @@ void vt_scan_read_close(struct vt_scan *scan) {
         VT_SYS1(SYS_close, scan->pagemap);
     if (scan->memfd >= 0)
         VT_SYS1(SYS_close, scan->memfd);
+    if (scan->mem >= 0)
+        VT_SYS1(SYS_close, scan->mem);
 }
 
 /* Copies the ranges. Returns how many bytes were copied, from the first on. */
@@ -155,6 +158,15 @@ static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t 
     }
     return scan->memfd >= 0 && VT_SYS4(SYS_pwrite64, scan->memfd, from, bytes, 0) == (long)bytes &&
            VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
+}
+
+/* The same; and what the program made inaccessible, which the kernel reads for who asks it through a file. */
+static bool copy_by_kernel(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
+    if (copy_by_file(scan, to, from, bytes))
+        return true;
+    if (scan->mem == NOT_MADE)
+        scan->mem = (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC, 0);
+    return scan->mem >= 0 && VT_SYS4(SYS_pread64, scan->mem, to, bytes, from) == (long)bytes;
 }
 
 /* The words of pagemap for the window around an address. What cannot be known looks swapped: it is
@@ -205,7 +217,7 @@ bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) 
     struct vt_range r = {from, from + bytes};
     if (copy_ranges(scan, to, &r, 1) == bytes)
         return true;
-    return bytes <= VT_SCAN_BUFFER && copy_by_file(scan, to, from, bytes);
+    return bytes <= VT_SCAN_BUFFER && copy_by_kernel(scan, to, from, bytes);
 }
 
 uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
@@ -224,7 +236,7 @@ uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
             r.start > start)
             return 0;
         size_t n = copy_ranges(scan, scan->peeked, &r, 1) & ~(size_t)(PAGE - 1);
-        if (!n && copy_by_file(scan, scan->peeked, start, PAGE))
+        if (!n && copy_by_kernel(scan, scan->peeked, start, PAGE))
             n = PAGE;
         scan->peeked_end = start + n;
         if (from + sizeof word > scan->peeked_end)
@@ -243,7 +255,7 @@ uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uin
         if (bytes + want > have) {
             if (i > 0)
                 return i;
-            return copy_by_file(scan, scan->buffer, ranges[0].start, want) ? 1 : 0;
+            return copy_by_kernel(scan, scan->buffer, ranges[0].start, want) ? 1 : 0;
         }
         bytes += want;
     }
@@ -259,20 +271,46 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
     const uint64_t *words = window_at(scan, from);
     uintptr_t window = scan->window;
     const size_t page = vt_machine_page();
+    const uint64_t none = scan->written ? OF_FILE : 0;
     size_t i = (from - window) / page, last = (until - window + page - 1) / page;
-    while (i < last && !(words[i] & (PRESENT | SWAPPED)))
+    while (i < last && (!(words[i] & (PRESENT | SWAPPED)) || words[i] & none))
         i++;
     if (i == last)
         return false;
     size_t end = i;
     *present = words[i] & PRESENT;
-    while (end < last && words[end] & (PRESENT | SWAPPED) && !!(words[end] & PRESENT) == *present)
+    while (end < last && words[end] & (PRESENT | SWAPPED) && !(words[end] & none) &&
+           !!(words[end] & PRESENT) == *present)
         end++;
     if (window + i * page > from)
         run->start = window + i * page;
     if (window + end * page < until)
         run->end = window + end * page;
     return true;
+}
+
+bool vt_scan_has_pages(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
+    uint64_t found[3]; /* struct page_region */
+    struct {           /* struct pm_scan_arg, since Linux 6.7 */
+        uint64_t size, flags, start, end, walk_end, found, room, most, inverted, all, any, wanted;
+    } ask = {.size = sizeof ask,
+             .start = start,
+             .end = end,
+             .found = (uintptr_t)found,
+             .room = 1,
+             .any = 1u << 3 | 1u << 4, /* present, swapped */
+             .wanted = 1u << 3 | 1u << 4};
+    long n = VT_SYS3(SYS_ioctl, scan->pagemap, 0xc0606610 /* PAGEMAP_SCAN */, &ask);
+    if (n >= 0 || scan->pagemap < 0 || end - start > VT_RESERVE_MOST)
+        return n > 0;
+    struct vt_range run;
+    bool present;
+    for (uintptr_t at = start, window; at < end; at = window) {
+        window = (at & ~(WINDOW - 1)) + WINDOW;
+        if (vt_scan_resident(scan, at, window < end ? window : end, &run, &present))
+            return true;
+    }
+    return false;
 }
 
 void vt_scan_forget_pages(struct vt_scan *scan) {

@@ -282,8 +282,9 @@ static void look_through_part(struct flood *f, const struct vt_span *s, struct v
         if (vt_scan_gather(scan, &r, 1) == 1) {
             look_at_words(f, scan->buffer, r.end - r.start, r.start);
         } else {
+            const struct vt_vma *v = vt_scan_after(scan, at);
             scan->unread_pages++;
-            if (s->every_page)
+            if (s->every_page || (v && v->sealed && v->start <= at))
                 scan->in_doubt = true;
         }
     }
@@ -297,6 +298,7 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
         return;
     }
     piece_of(f, s, start, end);
+    scan->written = s->written;
     for (uintptr_t at = start, window; at < end; at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;
         if (window > end)

@@ -64,11 +64,12 @@ static void listed_twice(void **state) {
     };
     for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
         note_mapping(&scan, &a, &listed[i]);
-    assert_int_equal(scan.vma_count, 3);
+    assert_int_equal(scan.vma_count, 4);
     assert_int_equal(vmas[0].end, 0x20000);
-    assert_int_equal(vmas[1].start, 0x30000);
-    assert_int_equal(vmas[1].end, 0x50000);
-    assert_int_equal(vmas[2].start, 0x50000);
+    assert_true(vmas[1].sealed);
+    assert_int_equal(vmas[2].start, 0x30000);
+    assert_int_equal(vmas[2].end, 0x50000);
+    assert_int_equal(vmas[3].start, 0x50000);
 }
 
 int main(void) {
