@@ -4,7 +4,8 @@
  *
  *   maps.c    the mappings as the kernel lists them, and lines of other files of /proc
  *   read.c    reads memory that may be unmapped meanwhile, and knows which pages are there
- *   pieces.c  threads and their stacks, modules' data, and the rest of the memory, cut into spans
+ *   threads.c the process's threads and their stack pointers
+ *   pieces.c  stacks, modules' data, and the rest of the memory, cut into spans
  *   heap.c    the C library's heap and Python's small objects, block by block
  *   sort.c    sorts items without memory
  *
@@ -74,6 +75,8 @@ struct vt_span {
 
 /* What may lie between parts of a heap: guard pages, and the reserve of an arena, which is at most as large. */
 #define VT_RESERVE_MOST ((uintptr_t)64 << 20)
+/* Inaccessible memory up to this size is asked for pages (2 ms); more is address space that was reserved. */
+#define VT_SEALED_MOST  ((uintptr_t)1 << 30)
 
 /* Chunks up to this size are found by their bits; each larger one is a span of its own. */
 #define VT_CELL_MAX 65536u
@@ -152,7 +155,9 @@ struct vt_scan {
     uint64_t ending;          /* signals that end the scan: the program handles them */
     uint64_t bytes;           /* scanned so far */
     uint32_t unread_pages;
-    bool in_doubt; /* reached memory could not be read: nothing can be called lost */
+    bool in_doubt;     /* reached memory could not be read: nothing can be called lost */
+    const char *doubt; /* why; NULL: that */
+    bool aio;          /* the kernel does I/O for the process by itself */
 
     struct vt_target *targets;
     uint32_t target_count;
@@ -252,7 +257,7 @@ uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uin
  * is none. The range must lie in one window of 2 MiB. */
 bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run,
                       bool *present);
-/* Whether the mapping has any page. False also where that takes too long. */
+/* Whether a mapping has any page; false where it is larger than VT_SEALED_MOST. */
 bool vt_scan_has_pages(struct vt_scan *scan, uintptr_t start, uintptr_t end);
 /* What was known of pages may have changed. */
 void vt_scan_forget_pages(struct vt_scan *scan);
@@ -265,7 +270,7 @@ bool vt_scan_size(uint64_t *resident, uint64_t *of_files);
 /* Writes a number, at most 10 digits and no zero, for the path of such a file. Returns where it ends. */
 char *vt_scan_number(char *at, uint32_t n);
 
-/* pieces.c: the threads first, then mappings and modules, then ranges; vt_scan_spans makes spans from them. */
+/* threads.c, pieces.c: the threads first, then mappings and modules, then ranges; vt_scan_spans makes spans from them. */
 void vt_scan_find_threads(struct vt_scan *scan);
 /* The number that a folder's next entry is, 0 if its name is none, from what getdents64 gave. False: no more. */
 bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number);
@@ -282,7 +287,7 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address);
 /* The mapping around an address, or the next one; NULL: none. */
-const struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address);
+struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address);
 
 /* heap.c: finds the C library's main arena. */
 void vt_scan_heap_open(struct vt_scan *scan);

@@ -21,7 +21,6 @@
 #define AROUND_BLOCK 32768u
 #define BELOW_BLOCK  64u  /* the alignment of all of it; other memory may end there */
 #define RED_ZONE     128u /* used, though below the stack pointer */
-#define STACK_PARTS  64   /* mappings of one stack: 31 buffers on it that a library locked */
 
 /* CUDA's own libraries: a pointer in their data does not mean that the program knows
  * an allocation. */
@@ -192,6 +191,7 @@ static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt
         return;
     a->end = m->end;
     const char *access = m->access;
+    scan->aio |= vt_maps_begins(m->name, "/[aio]");
     if (*m->name == '/' && m->offset == 0 && access[0] == 'r') {
         size_t n = strlen(m->name), most = sizeof a->module.path - 1, cut = n > most ? n - most : 0;
         a->module.base = start;
@@ -242,11 +242,7 @@ static bool read_maps(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
-    return vt_scan_around(scan->vmas, scan->vma_count, sizeof *scan->vmas, address);
-}
-
-const struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address) {
+struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address) {
     uint32_t low = 0, high = scan->vma_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -258,84 +254,9 @@ const struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address
     return low < scan->vma_count ? &scan->vmas[low] : NULL;
 }
 
-#define GONE ((uintptr_t)1)
-
-/* A blocked thread's stack pointer: the last but one number in /proc/self/task/TID/syscall. 0: it
- * is running. GONE: there is no such thread. */
-static uintptr_t stack_pointer(uint32_t tid, uintptr_t *where) {
-    char path[64] = "/proc/self/task/", text[256];
-    memcpy(vt_scan_number(path + strlen(path), tid), "/syscall", 9);
-    size_t length = vt_scan_file(path, text, sizeof text);
-    if (!length)
-        return GONE;
-    while (length && text[length - 1] == '\n')
-        text[--length] = 0;
-    char *pc = strrchr(text, ' ');
-    if (!pc)
-        return 0;
-    *pc = 0;
-    char *sp = strrchr(text, ' ');
-    uintptr_t value;
-    if (!sp || !vt_maps_begins(sp, " 0x"))
-        return 0;
-    vt_maps_hex(pc + 3, where);
-    vt_maps_hex(sp + 3, &value);
-    return value;
-}
-
-struct entry { /* linux_dirent64 */
-    uint64_t inode, offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
-
-bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number) {
-    const struct entry *e = (const void *)(block + *at);
-    if (*at >= bytes)
-        return false;
-    *at += e->length;
-    *number = 0;
-    for (const char *c = e->name; *c >= '0' && *c <= '9'; c++)
-        *number = *number * 10 + (uint32_t)(*c - '0');
-    return true;
-}
-
-void vt_scan_find_threads(struct vt_scan *scan) {
-    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
-    char *block = vt_scan_take(scan, 32768);
-    scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
-    scan->stacks_unknown = true;
-    if (!block || !scan->threads)
-        return;
-    long fd = vt_descriptors_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0), got = 0;
-    if (fd < 0)
-        return;
-    scan->stacks_unknown = false;
-    unsigned tries = 20;
-    uintptr_t pc = 0;
-    bool hidden = stack_pointer(self, &pc) == GONE; /* these files cannot be read here */
-    while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
-        for (long at = 0; vt_scan_entry(block, got, &at, &tid);) {
-            if (!tid)
-                continue;
-            if (scan->thread_count == VT_SCAN_THREADS) {
-                scan->stacks_unknown = true;
-                break;
-            }
-            uintptr_t sp = tid == self ? (uintptr_t)scan->frame : stack_pointer(tid, &pc);
-            /* A thread that just ended looks running for a moment. */
-            for (; !sp && tries; tries--) {
-                static const long moment[2] = {0, 200000};
-                VT_SYS2(SYS_nanosleep, moment, NULL);
-                sp = stack_pointer(tid, &pc);
-            }
-            if (sp != GONE || hidden)
-                scan->threads[scan->thread_count++] =
-                    (struct vt_thread_seen){tid, sp == GONE ? 0 : sp, pc};
-        }
-    VT_SYS1(SYS_close, fd);
-    scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
+static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
+    struct vt_vma *v = vt_scan_after(scan, address);
+    return v && v->start <= address ? v : NULL;
 }
 
 /* The C library's block for a thread, at the top of the stack's mapping; 0: none. *ended: the thread has. */
@@ -359,36 +280,6 @@ uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp) {
     return ended ? 0 : block;
 }
 
-/* As much of a range around an address in a mapping as lies in it and in those that are adjacent. */
-static void add_root_around(struct vt_scan *scan, const struct vt_vma *v, uintptr_t start,
-                            uintptr_t end) {
-    const struct vt_vma *low = v, *high = v;
-    while (low->start > start && low > scan->vmas && low[-1].end == low->start)
-        low--;
-    while (high->end < end && high + 1 < scan->vmas + scan->vma_count && high[1].start == high->end)
-        high++;
-    add_range(scan, scan->roots, &scan->root_count, low->start > start ? low->start : start,
-              high->end < end ? high->end : end);
-}
-
-/* Where the stack ends that a stack pointer in a mapping belongs to. A part of it that was locked or kept from
- * children is a mapping of its own; the last of them has the thread's block. */
-static uintptr_t stack_end(struct vt_scan *scan, struct vt_vma *v) {
-    const struct vt_vma *end = scan->vmas + scan->vma_count;
-    bool ended;
-    for (struct vt_vma *w = v; w < end && w < v + STACK_PARTS; w++) {
-        if (w > v && (w->start != w[-1].end || !w->anonymous || !w->private_ || w->device))
-            break;
-        if (!w->stack && (w->sealed || !thread_block(scan, w, &ended)))
-            continue;
-        for (; v <= w; v++)
-            v->stack = true;
-        return w->end;
-    }
-    v->stack = true;
-    return v->end;
-}
-
 static void find_stacks(struct vt_scan *scan) {
     uintptr_t block = vt_machine_thread_block();
     struct vt_vma *v = vma_at(scan, block);
@@ -397,7 +288,9 @@ static void find_stacks(struct vt_scan *scan) {
          * above; the kernel may have merged other memory on both sides. */
         uintptr_t below = vt_machine_thread_below(scan->tls_bytes) + BELOW_BLOCK,
                   above = vt_machine_thread_above(scan->tls_bytes) + AROUND_BLOCK;
-        add_root_around(scan, v, block > below ? block - below : 0, block + above);
+        add_range(scan, scan->roots, &scan->root_count,
+                  block - v->start > below ? block - below : v->start,
+                  v->end - block > above ? block + above : v->end);
     }
     for (uint32_t i = 0; i < scan->thread_count; i++) {
         uintptr_t sp = scan->threads[i].sp & ~(uintptr_t)7;
@@ -406,14 +299,14 @@ static void find_stacks(struct vt_scan *scan) {
             scan->stacks_unknown = true;
             continue;
         }
+        v->stack = true;
         uintptr_t from = sp - RED_ZONE > v->start ? sp - RED_ZONE : v->start;
         if (v->heap) { /* a stack inside the program's heap: its bounds are unknown */
-            v->stack = true;
             add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
             continue;
         }
         add_range(scan, scan->dead, &scan->dead_count, v->start, from);
-        add_range(scan, scan->roots, &scan->root_count, from, stack_end(scan, v));
+        add_range(scan, scan->roots, &scan->root_count, from, v->end);
     }
     for (uint32_t i = 0; i < scan->vma_count; i++) {
         v = &scan->vmas[i];
@@ -540,15 +433,26 @@ static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
     return r->start <= pos;
 }
 
+enum { OURS, HELD, DEAD, BOOKS, ROOTS, MEANINGS };
+
+static bool covers_any(struct cursor *lists, uintptr_t pos, uintptr_t *until, bool *in) {
+    bool any = false;
+    for (unsigned i = 0; i < MEANINGS; i++)
+        any |= in[i] = covers(&lists[i], pos, until);
+    return any;
+}
+
 /* Makes spans from all mappings. */
 static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint32_t held_count) {
     /* The first that covers a piece decides. Held ranges are not merged: each is
      * reached separately. */
-    struct cursor ours = {scan->ours, scan->our_count, 0}, holds = {held, held_count, 0},
-                  dead = {scan->dead, scan->dead_count, 0},
-                  books = {scan->books, scan->books_count, 0},
-                  roots = {scan->roots, scan->root_count, 0};
+    struct cursor lists[MEANINGS] = {[OURS] = {scan->ours, scan->our_count, 0},
+                                     [HELD] = {held, held_count, 0},
+                                     [DEAD] = {scan->dead, scan->dead_count, 0},
+                                     [BOOKS] = {scan->books, scan->books_count, 0},
+                                     [ROOTS] = {scan->roots, scan->root_count, 0}};
     uintptr_t taken = 0; /* by a heap that began in an earlier mapping */
+    bool in[MEANINGS];
     for (uint32_t i = 0; i < scan->vma_count && vt_scan_goes_on(scan); i++) {
         const struct vt_vma *v = &scan->vmas[i];
         uintptr_t plain =
@@ -557,22 +461,19 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
             continue;
         for (uintptr_t pos = plain, until; pos < v->end && !scan->stop; pos = until) {
             until = v->end;
-            bool is_ours = covers(&ours, pos, &until), is_held = covers(&holds, pos, &until),
-                 is_dead = covers(&dead, pos, &until), is_books = covers(&books, pos, &until),
-                 is_root = covers(&roots, pos, &until);
-            if (!is_ours && !is_held && !is_dead && !is_books && !is_root)
+            if (!covers_any(lists, pos, &until, in))
                 continue;
             if (plain < pos && !v->device)
                 vt_scan_heap_piece(scan, v, plain, pos, pos);
             plain = until;
-            if (is_ours || (is_dead && !is_held))
+            if (in[OURS] || (in[DEAD] && !in[HELD]))
                 continue;
             struct vt_span *s = vt_scan_add_span(scan, pos, until,
-                                                 is_held    ? VT_SPAN_PLAIN
-                                                 : is_books ? VT_SPAN_BOOKS
-                                                            : VT_SPAN_ROOT,
+                                                 in[HELD]    ? VT_SPAN_PLAIN
+                                                 : in[BOOKS] ? VT_SPAN_BOOKS
+                                                             : VT_SPAN_ROOT,
                                                  v);
-            if (s && is_held) {
+            if (s && in[HELD]) {
                 s->every_page = true;
                 s->steady = false;
             }
@@ -580,10 +481,7 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
         if (plain >= v->end || v->device || scan->stop)
             continue;
         uintptr_t limit = UINTPTR_MAX; /* the next piece with another meaning */
-        if (covers(&ours, v->end, &limit) | covers(&holds, v->end, &limit) |
-            covers(&dead, v->end, &limit) | covers(&books, v->end, &limit) |
-            covers(&roots, v->end, &limit))
-            limit = v->end;
+        limit = covers_any(lists, v->end, &limit, in) ? v->end : limit;
         taken = vt_scan_heap_piece(scan, v, plain, v->end, limit);
     }
 }

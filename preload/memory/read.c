@@ -290,27 +290,15 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
 }
 
 bool vt_scan_has_pages(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
-    uint64_t found[3]; /* struct page_region */
-    struct {           /* struct pm_scan_arg, since Linux 6.7 */
-        uint64_t size, flags, start, end, walk_end, found, room, most, inverted, all, any, wanted;
-    } ask = {.size = sizeof ask,
-             .start = start,
-             .end = end,
-             .found = (uintptr_t)found,
-             .room = 1,
-             .any = 1u << 3 | 1u << 4, /* present, swapped */
-             .wanted = 1u << 3 | 1u << 4};
-    long n = VT_SYS3(SYS_ioctl, scan->pagemap, 0xc0606610 /* PAGEMAP_SCAN */, &ask);
-    if (n >= 0 || scan->pagemap < 0 || end - start > VT_RESERVE_MOST)
-        return n > 0;
     struct vt_range run;
-    bool present;
-    for (uintptr_t at = start, window; at < end; at = window) {
+    bool present, has = false;
+    if (scan->pagemap < 0 || end - start > VT_SEALED_MOST)
+        return false;
+    for (uintptr_t at = start, window; at < end && !has; at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;
-        if (vt_scan_resident(scan, at, window < end ? window : end, &run, &present))
-            return true;
+        has = vt_scan_resident(scan, at, window < end ? window : end, &run, &present);
     }
-    return false;
+    return has;
 }
 
 void vt_scan_forget_pages(struct vt_scan *scan) {

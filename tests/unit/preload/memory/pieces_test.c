@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The search for the process's threads when there is no memory for it, and mappings that change
- * while they are listed: memory/pieces.c is compiled here with a mapping that fails the Nth time.
+ * while they are listed: memory/pieces.c and threads.c are compiled here with a mapping that fails the Nth time.
  */
 #include "memory/memory.h"
 
@@ -15,6 +15,7 @@ static void *take_or_not(struct vt_scan *scan, size_t bytes) {
 }
 #define vt_scan_take take_or_not
 #include "memory/pieces.c"
+#include "memory/threads.c"
 #undef vt_scan_take
 
 #include <dirent.h>
