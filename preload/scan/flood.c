@@ -20,8 +20,10 @@
  * held, or they may be left over in blocks that were freed.
  *
  * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned.
- * Python's integers hold an address as two digits of 30 bits in one word; those are found too. An
- * address that was xor-ed, shifted or written to a file is not.
+ * Python's integers hold an address as two digits of 30 bits in one word; those are found too. So are the usual
+ * other forms of the very start of an allocation or of a block of the heap: with a tag in place of the bits that
+ * an address has not, shifted by 16 bits with a tag below, and one element before it. An address that was
+ * xor-ed or written to a file is not found.
  *
  * Called by scan.c.
  */
@@ -40,6 +42,9 @@
 #define DIGITS     0xC0000000C0000000ull
 #define HINTS_MOST 65536u
 #define LEADS_BACK 2u /* a word may be left from what was there before */
+#define TAG_BITS   16u
+#define ELEMENT                                                                                    \
+    16u /* bytes, at most, of an array's from 1 on: a complex number of doubles, a pair of words */
 
 struct flood {
     struct vt_scan *scan;
@@ -49,6 +54,7 @@ struct flood {
     size_t depth;
     /* words in these ranges get a closer look */
     int64_t low[WINDOWS], high[WINDOWS];
+    unsigned windows; /* that are not empty */
     /* the piece being scanned */
     bool from_data;      /* the first run is in the libraries' data */
     bool marked;         /* the piece may be a library's */
@@ -57,6 +63,8 @@ struct flood {
     bool in_unknown;     /* memory of which nothing is known is scanned, too */
     struct vt_span *span;
     uintptr_t block, block_end;
+    const uint64_t *row; /* the words that are being looked at */
+    uintptr_t row_at;
     struct vt_hint *hints, *in_books; /* the program's; what is in marked blocks */
     uint32_t hint_count, in_books_count;
     const struct vt_span *last;
@@ -169,6 +177,61 @@ static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
     return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
 }
 
+/* Whether an address is the very start of a block; an array's from 1 on, which is none of Python's small ones. */
+static bool starts_block(const struct vt_scan *scan, uintptr_t address, bool array) {
+    const struct vt_span *s = vt_scan_span_at(scan, address);
+    struct vt_range cell;
+    if (!s || s->kind != VT_SPAN_CELLS)
+        return s && (address == s->start || (s->heap && address == s->start + 16));
+    return (s->heap || !array) && vt_scan_cell_at(s, address, &cell) && cell.start == address;
+}
+
+/* Whether a word is the end of what the words in front of it lead to, as a vector's are. */
+static bool is_end(const struct flood *f, uint64_t word, uintptr_t at) {
+    size_t before = f->row && at >= f->row_at ? (at - f->row_at) / 8 : 0;
+    for (size_t i = 1; i <= 2 && i <= before; i++) {
+        uint64_t other = f->row[before - i];
+        struct vt_span *s = vt_scan_span_at(f->scan, other);
+        struct vt_range block = {0, 0};
+        if (other <= word && s && s->kind == VT_SPAN_CELLS)
+            vt_scan_cell_at(s, other, &block);
+        else if (other <= word && s)
+            block = (struct vt_range){s->start, s->end};
+        if (word - block.start < block.end - block.start)
+            return true;
+    }
+    return false;
+}
+
+/* Of other forms only the very start counts: 2^27 words of random numbers (1 GiB) are then one start by
+ * chance in a million, but an allocation of 1 MiB would be met once. */
+static void look_at_forms(struct flood *f, uint64_t word, uintptr_t at) {
+    const uintptr_t forms[] = {(word + ELEMENT) & ~(uintptr_t)15, word & (VT_MACHINE_ADDRESSES - 1),
+                               word >> TAG_BITS};
+    for (unsigned i = 0; i < 3; i++) {
+        const struct vt_target *t;
+        if (forms[i] == word || forms[i] % 16)
+            continue;
+        if ((t = target_at(f->scan, forms[i])) && t->start == forms[i])
+            find_target(f, forms[i], at);
+        else if (starts_block(f->scan, forms[i], i == 0) &&
+                 (i > 0 || (word % 8 == 0 && !is_end(f, word, at))))
+            reach_block(f, forms[i]);
+    }
+}
+
+/* The forms of a word, which look like no address if they do not lead to the start of a block. */
+#define NONE_IF_ODD(word, bits) ((word) << (59 - (bits)) & 15ull << 59)
+#define TAGGED(word)            (((word) & (VT_MACHINE_ADDRESSES - 1)) | NONE_IF_ODD(word, 0))
+#define SHIFTED(word)           ((word) >> TAG_BITS | NONE_IF_ODD(word, TAG_BITS))
+
+static bool is_in_window(const struct flood *f, uint64_t word) {
+    bool is = false;
+    for (unsigned i = 0; i < f->windows; i++)
+        is |= (int64_t)word >= f->low[i] && (int64_t)word < f->high[i];
+    return is;
+}
+
 static __attribute__((noinline)) void look_at_word(struct flood *f, uint64_t word, uintptr_t at) {
     const struct vt_scan *scan = f->scan;
     uintptr_t span = scan->target_high - scan->target_low;
@@ -180,14 +243,17 @@ static __attribute__((noinline)) void look_at_word(struct flood *f, uint64_t wor
         uint64_t number = (word >> 32) << 30 | (word & 0x3fffffff);
         if (!(word & DIGITS) && number - scan->target_low < span)
             find_target(f, number, at);
+        look_at_forms(f, word, at);
     } else if (word - scan->target_low < span) {
         find_target(f, word, at);
     }
-    for (unsigned i = 0; i < WINDOWS; i++)
-        if ((int64_t)word >= f->low[i] && (int64_t)word < f->high[i]) {
-            reach_block(f, word);
-            return;
-        }
+    if (is_in_window(f, word))
+        reach_block(f, word);
+}
+
+void vt_scan_follow(struct flood *f, uint64_t word) {
+    f->row = NULL;
+    look_at_word(f, word, 0);
 }
 
 /* `words` may be a copy of the memory at `at`. A pointer lies in one of the windows, or is two
@@ -196,26 +262,32 @@ static void words_plain(struct flood *f, const uint64_t *words, size_t count, ui
     uint64_t span = f->scan->target_high - f->scan->target_low, low = f->scan->target_low;
     for (size_t i = 0; i < count; i++) {
         uint64_t w = words[i], number = (w >> 32) << 30 | (w & 0x3fffffff);
-        if (((int64_t)w >= f->low[0] && (int64_t)w < f->high[0]) ||
-            ((int64_t)w >= f->low[1] && (int64_t)w < f->high[1]) ||
-            ((int64_t)w >= f->low[2] && (int64_t)w < f->high[2]) ||
+        if (is_in_window(f, w) || is_in_window(f, TAGGED(w)) || is_in_window(f, SHIFTED(w)) ||
             (!(w & DIGITS) && number - low < span))
             look_at_word(f, w, at + 8 * i);
     }
 }
 
+typedef uint64_t vt_unsigned4 __attribute__((vector_size(32)));
+#define ZERO4 ((vt_words4){0})
+
 VT_WIDE static void words_by_four(struct flood *f, const uint64_t *words, size_t count,
                                   uintptr_t at) {
-    const int64_t low[WINDOWS] = {f->low[0] - 1, f->low[1] - 1, f->low[2] - 1}, *high = f->high,
-                  number_low = (int64_t)f->scan->target_low - 1,
+    const vt_words4 low[WINDOWS] = {f->low[0] - 1 - ZERO4, f->low[1] - 1 - ZERO4,
+                                    f->low[2] - 1 - ZERO4},
+                    high[WINDOWS] = {f->high[0] - ZERO4, f->high[1] - ZERO4, f->high[2] - ZERO4};
+    const int64_t number_low = (int64_t)f->scan->target_low - 1,
                   number_high = (int64_t)f->scan->target_high;
+    const unsigned windows = f->windows;
     size_t i = 0;
     for (; i + 4 <= count; i += 4) {
         vt_words4 w;
         memcpy(&w, words + i, sizeof w);
-        vt_words4 is = (w > low[0]) & (w < high[0]);
-        for (unsigned k = 1; k < WINDOWS; k++)
-            is |= (w > low[k]) & (w < high[k]);
+        vt_unsigned4 u = (vt_unsigned4)w;
+        vt_words4 is = {0}, tagged = (vt_words4)TAGGED(u), shifted = (vt_words4)SHIFTED(u);
+        for (unsigned k = 0; k < windows; k++)
+            is |= ((w > low[k]) & (w < high[k])) | ((tagged > low[k]) & (tagged < high[k])) |
+                  ((shifted > low[k]) & (shifted < high[k]));
         vt_words4 n = ((w >> 32) << 30) | (w & 0x3fffffff);
         is |= ((w & (int64_t)DIGITS) == 0) & (n > number_low) & (n < number_high);
         for (unsigned mask = VT_ANY_OF(is); mask; mask &= mask - 1) {
@@ -229,6 +301,8 @@ VT_WIDE static void words_by_four(struct flood *f, const uint64_t *words, size_t
 static void look_at_words(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
     f->scan->bytes += count;
     f->scan->work += count;
+    f->row = bytes;
+    f->row_at = at;
     if (VT_WIDE_HERE)
         words_by_four(f, bytes, count / 8, at);
     else
@@ -240,6 +314,7 @@ static void look_at_words(struct flood *f, const void *bytes, size_t count, uint
 static void set_windows(struct flood *f) {
     static const uint64_t bounds[WINDOWS + 1] = {0, 1ull << 32, VT_MACHINE_MAPPINGS, INT64_MAX};
     const struct vt_scan *scan = f->scan;
+    f->windows = 0;
     for (unsigned i = 0; i < WINDOWS; i++) {
         uint64_t low = bounds[i + 1], high = bounds[i];
         for (uint32_t s = 0; s <= scan->span_count; s++) {
@@ -255,8 +330,10 @@ static void set_windows(struct flood *f) {
                 high = end > high ? end : high;
             }
         }
-        f->low[i] = (int64_t)low;
-        f->high[i] = (int64_t)high;
+        if (low >= high)
+            continue;
+        f->low[f->windows] = (int64_t)(low > ELEMENT ? low - ELEMENT : low);
+        f->high[f->windows++] = (int64_t)high;
     }
 }
 
@@ -488,6 +565,9 @@ bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t re
     while (enter_unknown(f, false))
         drain_stack(f);
     f->in_unknown = enter_unknown(f, true);
+    drain_stack(f);
+    if (vt_scan_goes_on(scan))
+        vt_scan_ask_kernel(scan, f);
     drain_stack(f);
     if (!scan->stop)
         vt_scan_weigh_hints(scan, f->hints, f->hint_count, f->in_books, f->in_books_count);

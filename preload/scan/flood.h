@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the exit scan use of each other: scan.c, flood.c, hints.c. */
+/* What the parts of the exit scan use of each other: scan.c, flood.c, hints.c, kernel.c. */
 #ifndef VT_PRELOAD_FLOOD_H
 #define VT_PRELOAD_FLOOD_H
 
@@ -17,6 +17,12 @@ bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t re
 /* hints.c: the program's hints, and all pointers in blocks that may be the libraries'. */
 void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint32_t count,
                          const struct vt_hint *in_books, uint32_t in_books_count);
+
+struct flood;
+/* What a word leads to is the program's. */
+void vt_scan_follow(struct flood *f, uint64_t word);
+/* kernel.c: follows the addresses that the kernel holds for the process. */
+void vt_scan_ask_kernel(struct vt_scan *scan, struct flood *flood);
 
 /* PyTorch pins four bytes for a flag. */
 static inline bool vt_scan_may_lead_on(const struct vt_target *t) {

@@ -305,7 +305,7 @@ static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *r
             reach_kept(scan);
         why = scan->stop;
         if (!why && scan->in_doubt)
-            why = "memory that may hold pointers could not be read";
+            why = scan->doubt ? scan->doubt : "memory that may hold pointers could not be read";
     }
     struct vt_recording recording = vt_event_open();
     if (!recording.thread)

@@ -5,6 +5,7 @@
  *   scan.c   what to look for, when not to scan, what to write
  *   flood.c  follows every pointer from what a program can always reach
  *   hints.c  which pointers count in blocks that CUDA's libraries may own
+ *   kernel.c which addresses the kernel holds for the process
  *
  * Law: it runs on one thread, in mapped memory of its own: no malloc, no lock, no CUDA call. Memory
  * whose use is unknown counts as in use and reached, so an allocation is called lost only when

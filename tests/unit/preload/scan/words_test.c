@@ -38,8 +38,10 @@ static void test_words(void **state) {
         static bool expected[COUNT];
         memset(expected, 0, sizeof expected);
         for (uint32_t i = 0; i < COUNT; i++) {
-            uint64_t target = low + random_word() % (COUNT * bytes);
-            switch (random_word() % 8) {
+            uint64_t target = low + random_word() % (COUNT * bytes), start = target & ~(bytes - 1);
+            if (target + 16 >= start + bytes) /* one element before the next */
+                target = start + 8;
+            switch (random_word() % 12) {
             case 0:
                 words[i] = target;
                 expected[(target - low) / bytes] = true;
@@ -49,13 +51,36 @@ static void test_words(void **state) {
                 expected[(target - low) / bytes] = true;
                 break;
             case 2:
-                words[i] = (random_word() & 1 ? low - 1 : scan.target_high);
+                words[i] = (random_word() & 1 ? low - 17 : scan.target_high);
                 break;
             case 3:
                 words[i] = (target >> 30) << 32 | (target & 0x3fffffff) | 1ull << 30;
                 break;
             case 4:
-                words[i] = target | 1ull << 63;
+                words[i] = (start + 1 + random_word() % (bytes - 1)) | 1ull << 63;
+                break;
+            /* Other forms: of the start alone. */
+            case 5:
+                words[i] = start | (random_word() << 48 & INT64_MAX) | 1ull << 48;
+                expected[(start - low) / bytes] = true;
+                break;
+            case 6:
+                words[i] = start << 16 | (random_word() & 0xffff);
+                expected[(start - low) / bytes] = true;
+                break;
+            case 7: /* in the one before, and one element before the next */
+                words[i] = start - 1 - random_word() % 16;
+                expected[(start - low) / bytes] = true;
+                if (start > low)
+                    expected[(start - low) / bytes - 1] = true;
+                break;
+            case 8:
+                words[i] = start - 17 - random_word() % 16;
+                if (start > low)
+                    expected[(start - low) / bytes - 1] = true;
+                break;
+            case 9:
+                words[i] = (start + 1 + random_word() % (bytes - 1)) << 16;
                 break;
             default:
                 words[i] = random_word() % 1000;
