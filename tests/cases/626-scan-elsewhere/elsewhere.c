@@ -23,7 +23,7 @@
 #define PAGE ((size_t)4096)
 
 uint64_t *mapping; /* the only variables; not static: they are written only */
-uint64_t word;
+uint64_t word, vector[3];
 __attribute__((aligned(4096))) uint64_t data[512] = {1};
 __attribute__((aligned(4096))) uint64_t bss[512];
 uint64_t beside; /* what is not protected with them */
@@ -107,6 +107,12 @@ static uint64_t block(void) {
     for (int i = 0; i < 3; i++)
         memset(b[i] = malloc(200), 0, 200);
     b[1][3] = make();
+    if (is("block-vector")) { /* the end of the one is one word before the next */
+        EXPECT(b[0] + 26 == b[1]);
+        vector[0] = (uint64_t)b[0];
+        vector[1] = vector[2] = (uint64_t)(b[0] + 25);
+        return 0;
+    }
     return is("block-high")      ? (uint64_t)b[1] | 0xbeefull << 48
            : is("block-shifted") ? (uint64_t)b[1] << 16 | 0x1234
            : is("block-one")     ? (uint64_t)b[1] - 8
