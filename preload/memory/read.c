@@ -165,7 +165,7 @@ static bool copy_by_kernel(struct vt_scan *scan, void *to, uintptr_t from, size_
     if (copy_by_file(scan, to, from, bytes))
         return true;
     if (scan->mem == NOT_MADE)
-        scan->mem = (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC, 0);
+        scan->mem = (int)vt_descriptors_open("/proc/self/mem", O_RDONLY, 0);
     return scan->mem >= 0 && VT_SYS4(SYS_pread64, scan->mem, to, bytes, from) == (long)bytes;
 }
 

@@ -60,8 +60,12 @@ static void follow_bytes(struct asked *a, long count) {
 
 static void ask_pipe(struct asked *a, uint32_t fd) {
     int waiting = 0, copy[2];
-    if (VT_SYS3(SYS_ioctl, fd, FIONREAD, &waiting) != 0 || waiting < 8 ||
-        VT_SYS2(SYS_pipe2, copy, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (VT_SYS3(SYS_ioctl, fd, FIONREAD, &waiting) != 0 || waiting < 8)
+        return;
+    unsigned filled = vt_descriptors_fill();
+    bool made = VT_SYS2(SYS_pipe2, copy, O_CLOEXEC | O_NONBLOCK) == 0;
+    vt_descriptors_clear(filled);
+    if (!made)
         return;
     if (VT_SYS4(SYS_tee, fd, copy[1], BYTES, 2 /* SPLICE_F_NONBLOCK */) > 0)
         follow_bytes(a, VT_SYS3(SYS_read, copy[0], a->bytes, BYTES));
@@ -137,8 +141,7 @@ void vt_scan_ask_kernel(struct vt_scan *scan, struct flood *flood) {
         doubt(&a, "a signal waits that may have an address");
     if (scan->aio)
         doubt(&a, "asynchronous I/O may hold addresses");
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0),
-         got;
+    long fd = vt_descriptors_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0), got;
     ask_descriptor(&a, 0);
     while (fd >= 0 && (got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0 && !scan->found) {
         uint32_t number;
