@@ -205,7 +205,7 @@ void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *
     p->simulated = h->flags & VT_FLAG_SIMULATED;
     p->python = log->code_count > 0;
     for (size_t i = 0; i < log->module_count && !p->python; i++)
-        p->python = vt_user_code_is_python(log->modules[i].path);
+        p->python = vt_library_is_python(log->modules[i].path);
     take_end(log, clock, p);
     take_gaps(log, p);
     take_drops(log, clock, p);

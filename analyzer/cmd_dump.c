@@ -145,6 +145,8 @@ static void print_record(FILE *out, const uint8_t *record, uint32_t length) {
         return;
     }
     fprintf(out, "%-9s", layout->name);
+    if (vt_word_type(word) == VT_REC_MODULE && vt_word_kind(word) & VT_MODULE_OTHER)
+        fputs(" other", out);
     if (layout->kind)
         print_event(out, layout, record);
     for (const struct vt_record_field *field = layout->fields; field->name; field++)

@@ -21,10 +21,13 @@
  *     options.h   the options of a command
  *     progress.h  a line on stderr for what takes long
  *     state.h     what a part knows, saved for another process
+ *     vramtrace/library.h   which file names are a known library's
  *     terminal.h  the width of the reader's terminal, and whether it shows UTF-8
  */
 #ifndef VRAMTRACE_ANALYZER_BASE_H
 #define VRAMTRACE_ANALYZER_BASE_H
+
+#include "vramtrace/library.h"
 
 #include "answers.h"
 #include "exit_status.h"

@@ -14,15 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Libraries with a caching allocator. */
-static const char *const caching[] = {"libc10_cuda", "libtorch_cuda", "libtensorflow",
-                                      "xla_cuda",    "libjax",        "librmm"};
-
 static bool has_caching_allocator(const struct vt_log *log) {
-    for (size_t i = 0; i < log->module_count; i++)
-        for (size_t j = 0; j < sizeof caching / sizeof *caching; j++)
-            if (strstr(vt_basename(log->modules[i].path), caching[j]))
-                return true;
+    for (size_t i = 0; i < log->module_count; i++) {
+        const struct vt_log_module *m = &log->modules[i];
+        const struct vt_library *row = m->other ? NULL : vt_library_of(m->path);
+        if ((row && row->what == VT_LIBRARY_CACHE) ||
+            vt_library_named(m->path, "libtorch_cuda librmm"))
+            return true;
+    }
     return false;
 }
 

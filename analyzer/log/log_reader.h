@@ -38,6 +38,7 @@ struct vt_log_module {
     uint64_t start, end, bias;
     char *path;         /* "": unknown */
     char build_id[129]; /* lower-case hex; "": unknown */
+    uint8_t other; /* it has a known library's name (vramtrace/library.h), and not its exports */
 };
 
 #define VT_NO_STACK UINT32_MAX /* for an index into vt_log.stacks */

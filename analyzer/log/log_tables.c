@@ -68,6 +68,7 @@ static void take_module(struct vt_log *log, const uint8_t *record) {
     m.start = r.start;
     m.end = r.end;
     m.bias = r.bias;
+    m.other = vt_word_kind(r.word) & VT_MODULE_OTHER;
     m.path = vt_strndup((const char *)record + sizeof r + r.build_id_bytes, r.path_bytes);
     *VT_ADD(log->modules, log->module_count, log->module_room) = m;
 }

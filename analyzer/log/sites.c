@@ -48,7 +48,7 @@ void vt_sites_close(struct vt_sites *sites) {
 }
 
 bool vt_sites_is_tracer(const struct vt_log_module *module) {
-    return !strncmp(vt_basename(module->path), "libvramtrace", 12);
+    return vt_library_named(module->path, "libvramtrace");
 }
 
 uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stack, bool runtime) {
@@ -60,7 +60,7 @@ uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stac
             vt_log_module_at(log, (words[i] & ~VT_FRAME_INTERPRETER) - 1, stack->ticks);
         if (!m)
             return i;
-        bool is_runtime = !strncmp(vt_basename(m->path), "libcudart", 9);
+        bool is_runtime = !m->other && vt_library_named(m->path, "libcudart");
         if (!vt_sites_is_tracer(m) && !(runtime && is_runtime))
             return i;
     }

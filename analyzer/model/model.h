@@ -48,6 +48,7 @@ struct vt_frame {
     uint32_t line;        /* 0: unknown */
     const char *source;   /* that line, where it is in no file; NULL */
     const char *module;   /* path of the library or program; NULL: Python, or generated code */
+    bool other;           /* the module has a known library's name, and not its exports */
     uint64_t offset;      /* of the call, in the module; in generated code its address; VT_UNKNOWN:
                              Python */
     bool python;

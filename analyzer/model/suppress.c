@@ -181,8 +181,11 @@ int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_sta
             const struct vt_frame *f = vt_stack_frame(stack, j);
             if (!list->rules[i].file && verdict == VT_VERDICT_GROWING)
                 break;
-            const char *texts[] = {f->function, f->file, f->module};
-            for (int k = 0; k < 3; k++)
+            const char *texts[] = {f->module, f->function, f->file};
+            bool built_in = !list->rules[i].file;
+            if (built_in && (f->other || !f->module || !vt_library_of(f->module)))
+                continue;
+            for (int k = 0; k < (built_in ? 1 : 3); k++)
                 if (texts[k] && matches(list->rules[i].glob, texts[k]))
                     return i;
         }

@@ -10,91 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shared libraries that are not user code: names without ".so" and version. '*' at the end matches
- * any rest. */
-static const char *const foreign_libraries[] = {
-    /* the tracer, the CUDA driver and toolkit */
-    "libvramtrace*",
-    "libcuda",
-    "libcudart",
-    "libcublas*",
-    "libcudnn*",
-    "libcufft*",
-    "libcurand*",
-    "libcusolver*",
-    "libcusparse*",
-    "libcutensor*",
-    "libcupti*",
-    "libcufile*",
-    "libcudadevrt*",
-    "libnccl*",
-    "libnpp*",
-    "libnvrtc*",
-    "libnvJitLink*",
-    "libnvjpeg*",
-    "libnvidia*",
-    "libnvToolsExt*",
-    "libnvshmem*",
-    "libnvcuvid*",
-    "libnvinfer*",
-    "libnvonnxparser*",
-    "libnvgpucomp*",
-    "libnvvm*",
-    "libdali*",
-    "libcaffe2_nvrtc*",
+/* Shared libraries that are not user code, besides those of libraries.def: names without ".so" and version. */
+static const char foreign_libraries[] =
+    "libvramtrace "
     /* C and C++ libraries, the loader, thread and OpenMP runtimes */
-    "libc",
-    "libm",
-    "libdl",
-    "libpthread",
-    "librt",
-    "ld-linux*",
-    "ld-musl*",
-    "libstdc++",
-    "libgcc_s",
-    "libc++",
-    "libc++abi",
-    "libunwind*",
-    "libgomp",
-    "libomp",
-    "libiomp5",
-    "libtbb*",
-    "libffi",
-    "linux-vdso",
-    "libasan",
-    "libtsan",
-    "libubsan",
-    "liblsan",
-    /* the Python interpreter */
-    "libpython*",
+    "libc libm libdl libpthread librt ld-linux-x86-64 ld-linux-aarch64 ld-musl-x86_64 "
+    "ld-musl-aarch64 ld "
+    "libstdc++ libgcc_s libc++ libc++abi libunwind libunwind-x86_64 libunwind-aarch64 libgomp "
+    "libomp libiomp5 "
+    "libtbb libtbb12 libtbbmalloc libtbbmalloc_proxy libtbbbind libffi linux-vdso libasan libtsan "
+    "libubsan liblsan "
     /* known frameworks outside site-packages */
-    "libtorch*",
-    "libc10*",
-    "libtensorflow*",
-    "libjax*",
-    "libxla*",
-    "libmxnet*",
-    "libonnxruntime*",
-    "librmm*",
-    "libcudf*",
-    "libcuml*",
-    "libraft*",
-    "libcupy*",
-    "libmpi*",
-    "libopen-rte*",
-    "libucp",
-    "libucs",
-    "libuct",
-    "libavcodec",
-    "libavutil",
-    "libavfilter",
-    "libavformat",
-    "libavdevice",
-    "libswscale",
-    "libopencv_core",
-    "libopencv_cuda*",
-    "libggml*",
-};
+    "libtorch libtorch_cpu libtorch_cuda libtorch_cuda_cu libtorch_cuda_cpp libtorch_cuda_linalg "
+    "libtorch_hip "
+    "libtorch_nvshmem libtorch_python libtorch_global_deps libtorch_xpu libshm libc10 libc10_xpu "
+    "libdali libdali_core libdali_kernels libdali_operators "
+    "libmxnet libonnxruntime libonnxruntime_providers_shared libonnxruntime_providers_cuda "
+    "libonnxruntime_providers_tensorrt librmm libcudf libcuml libcuml++ libcuvs libraft "
+    "libmpi libmpi_cxx libmpicxx libmpich libopen-rte libopen-pal libucp libucs libuct libucm "
+    "libavcodec libavutil libavfilter libavformat libavdevice libswscale "
+    "libopencv_core libopencv_cudaarithm libopencv_cudabgsegm libopencv_cudacodec "
+    "libopencv_cudafeatures2d "
+    "libopencv_cudafilters libopencv_cudaimgproc libopencv_cudalegacy libopencv_cudaobjdetect "
+    "libopencv_cudaoptflow libopencv_cudastereo libopencv_cudawarping libopencv_cudev "
+    "libggml libggml-base libggml-cpu libggml-cuda libggml-blas libggml-rpc libggml-vulkan";
 
 /* These may be anywhere in the path of a source file or module. The last are Rust's: its standard
  * library, as it was built or from the user's own copy of its sources, and packages. */
@@ -117,37 +56,15 @@ static const char *const foreign_namespaces[] = {"thrust::", "cub::", "cuda::std
  * interpreter's path is too long for "#!". */
 #define CONSOLE_SCRIPT_LINES 12
 
-/* Programs that are the interpreter. */
-static const char *const interpreters[] = {"python*", "pypy*"};
-
-/* Whether `name` without ".so" and version matches a row of the list. */
-static bool library_is(const char *name, size_t length, const char *row) {
-    size_t row_length = strlen(row);
-    if (row_length && row[row_length - 1] == '*')
-        return length >= row_length - 1 && !memcmp(name, row, row_length - 1);
-    return length == row_length && !memcmp(name, row, length);
-}
-
-static bool is_foreign_library(const char *path) {
-    const char *name = vt_basename(path);
-    const char *end = strstr(name, ".so");
-    /* wheels and old glibc put a version before ".so": "libc-2.31.so", "libavutil-5ac6.so.58" */
-    size_t length = end ? (size_t)(end - name) : strlen(name);
-    const char *dash = memchr(name, '-', length);
-    size_t bare = dash && dash[1] >= '0' && dash[1] <= '9' ? (size_t)(dash - name) : length;
-    for (size_t i = 0; i < sizeof foreign_libraries / sizeof *foreign_libraries; i++)
-        if (library_is(name, length, foreign_libraries[i]) ||
-            library_is(name, bare, foreign_libraries[i]))
-            return true;
-    return false;
-}
-
-bool vt_user_code_is_python(const char *module_path) {
-    const char *name = vt_basename(module_path);
-    for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++)
-        if (!fnmatch(interpreters[i], name, 0))
-            return true;
-    return library_is(name, strlen(name), "libpython*");
+static bool is_foreign_library(const struct vt_frame *frame) {
+    size_t length;
+    const struct vt_library *row = frame->other ? NULL : vt_library_of(frame->module);
+    const char *name = vt_library_stem(frame->module, &length), *dash = memchr(name, '-', length);
+    /* old glibc has a version before ".so": libc-2.31.so */
+    if (dash && strspn(dash + 1, "0123456789.") >= (size_t)(name + length - dash - 1))
+        length = (size_t)(dash - name);
+    return (row && row->what != VT_LIBRARY_PASSING) ||
+           vt_library_listed(name, length, foreign_libraries);
 }
 
 /* Whether the `length` bytes at `name` are a version, as in "12.4". */
@@ -335,7 +252,7 @@ bool vt_user_code_frame(const struct vt_frame *frame, const char *const *pattern
         return frame->file && !is_foreign_path(frame->file) && !is_python_library(frame->file);
     if (!frame->module)
         return false; /* generated code has no source line */
-    if (vt_user_code_is_python(frame->module) || is_foreign_library(frame->module) ||
+    if (vt_library_is_python(frame->module) || is_foreign_library(frame) ||
         is_foreign_path(frame->module) || is_python_library(frame->module))
         return false;
     /* the C library's start-up code in a program has no file */

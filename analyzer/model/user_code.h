@@ -36,7 +36,4 @@ enum vt_user_code_rank {
 };
 enum vt_user_code_rank vt_user_code_rank(const struct vt_frame *frame);
 
-/* Whether a module is Python's interpreter. */
-bool vt_user_code_is_python(const char *module_path);
-
 #endif

@@ -4,7 +4,7 @@
  *
  * The innermost native frame outside pass-through libraries decides: memory that cuBLAS allocates
  * is cuBLAS's, whoever called it; memory that PyTorch's allocator allocates for cuBLAS is
- * PyTorch's. An allocator in headers has no library, so its functions decide. The rows are in classes.def.
+ * PyTorch's (libraries.def). An allocator in headers has no library, so its functions decide (classes.def).
  */
 #include "classes.h"
 
@@ -33,6 +33,7 @@ static const struct row built_in[] = {
 #undef CACHE
 #undef RUNTIME
 
+/* Modules that are not known by a library's name. */
 static const char *const passing[] = {
 #define VT_CLASS_PASSING(pattern) pattern,
 #include "vramtrace/classes.def"
@@ -135,7 +136,14 @@ static bool module_matches(const char *pattern, const char *path) {
     return !fnmatch(pattern, strchr(pattern, '/') ? path : vt_basename(path), 0);
 }
 
+/* The known library that a frame is in. */
+static const struct vt_library *library_of(const struct vt_frame *frame) {
+    return !frame || frame->other ? NULL : vt_library_of(frame->module);
+}
+
 static bool passes_on(const struct vt_frame *frame) {
+    if (vt_library_passes(library_of(frame)))
+        return true;
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
         if (module_matches(passing[i], frame->module))
             return true;
@@ -154,11 +162,11 @@ static const struct vt_frame *taker(const struct vt_stack *stack) {
     return NULL;
 }
 
-static bool excepted(const struct row *row, const struct vt_process *p) {
-    const char *equals = strchr(row->unless, '=');
+static bool excepted(const char *unless, const struct vt_process *p) {
+    const char *equals = strchr(unless, '=');
     if (!equals)
         return false;
-    VT_SCOPED char *name = vt_strndup(row->unless, (size_t)(equals - row->unless));
+    VT_SCOPED char *name = vt_strndup(unless, (size_t)(equals - unless));
     const char *value = vt_process_variable(p, name);
     return value && !fnmatch(equals + 1, value, 0);
 }
@@ -191,16 +199,21 @@ static bool row_matches(const struct row *row, const struct vt_stack *stack,
 enum vt_class vt_classes_of_stack(const struct vt_classes *c, const struct vt_process *p,
                                   const struct vt_stack *stack, const char **name) {
     const struct vt_frame *frame = taker(stack);
+    const struct vt_library *library = library_of(frame);
     const size_t own = sizeof built_in / sizeof *built_in;
+    if (library && (!*library->name || excepted(library->unless, p)))
+        library = NULL;
+    *name = library ? library->name : NULL;
     for (size_t i = 0; i < c->count + own; i++) {
         const struct row *row = i < c->count ? &c->rows[i] : &built_in[i - c->count];
-        if (!row_matches(row, stack, frame) || excepted(row, p))
+        if (i == c->count && library && library->what == VT_LIBRARY_CACHE)
+            return VT_CLASS_CACHE;
+        if (!row_matches(row, stack, frame) || excepted(row->unless, p))
             continue;
         *name = row->class == VT_CLASS_PROGRAM ? NULL : row->name;
         return row->class;
     }
-    *name = NULL;
-    return VT_CLASS_PROGRAM;
+    return library ? VT_CLASS_RUNTIME : VT_CLASS_PROGRAM;
 }
 
 const char *vt_classes_allocator(unsigned hook) {

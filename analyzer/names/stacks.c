@@ -160,6 +160,7 @@ static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uin
         return;
     size_t index = (size_t)(module - s->log->modules);
     frame.module = s->paths[index];
+    frame.other = module->other;
     frame.offset = address - module->bias;
     const struct vt_symbol *symbols;
     uint32_t count =

@@ -361,6 +361,11 @@ enum vt_stack_flag {
     VT_STACK_PYTHON_CUT = 4 /* there were too many Python frames to keep */
 };
 
+/* The kind in the first word of a MODULE record. */
+enum vt_module_flag {
+    VT_MODULE_OTHER = 1 /* it has a name of libraries.def, and does not export what those export */
+};
+
 enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
 

@@ -13,6 +13,7 @@
  *   arena.h        numbered items
  *   numbering.h    numbers for what is written to the log once
  *   elf.h          symbols of loaded objects
+ *   library.h      the loaded modules that are known libraries
  *   libc.h         the C library's functions behind those that we export, and past sanitizers
  *   locks.h        locks that a forked child finds taken for ever
  *   string.c       our own versions of the functions of <string.h>
@@ -34,6 +35,7 @@
 #include "descriptors.h"
 #include "elf.h"
 #include "libc.h"
+#include "library.h"
 #include "locks.h"
 #include "mappings.h"
 #include "numbering.h"

@@ -13,7 +13,7 @@
 
 struct search {
     const void *address;
-    const char *prefix;
+    const char *prefix, *symbol;
     struct vt_elf *out;
 };
 
@@ -128,7 +128,8 @@ static int match_prefix(struct dl_phdr_info *info, size_t size, void *data) {
     struct vt_elf_tables t;
     vt_elf_describe(info, s->out);
     vt_elf_read_tables(s->out, &t);
-    return has_prefix(info->dlpi_name, s->prefix) || has_prefix(t.soname, s->prefix);
+    return (has_prefix(info->dlpi_name, s->prefix) || has_prefix(t.soname, s->prefix)) &&
+           vt_elf_symbol(s->out, s->symbol, NULL);
 }
 
 bool vt_elf_containing(const void *address, struct vt_elf *out) {
@@ -147,8 +148,8 @@ bool vt_elf_at_start(const struct link_map *first, const char *prefix, struct vt
     return false;
 }
 
-bool vt_elf_named(const char *prefix, struct vt_elf *out) {
-    struct search s = {.prefix = prefix, .out = out};
+bool vt_elf_named(const char *prefix, const char *symbol, struct vt_elf *out) {
+    struct search s = {.prefix = prefix, .symbol = symbol, .out = out};
     return vt_libc_each_object(match_prefix, &s) == 1;
 }
 

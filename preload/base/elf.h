@@ -52,9 +52,9 @@ void vt_elf_read_tables(const struct vt_elf *object, struct vt_elf_tables *out);
 /* The object that contains `address`. False: none. Takes the loader's lock. */
 bool vt_elf_containing(const void *address, struct vt_elf *out);
 
-/* The first object whose file name or SONAME begins with `prefix`. False: none. Takes the loader's
- * lock. */
-bool vt_elf_named(const char *prefix, struct vt_elf *out);
+/* The first object whose file name or SONAME begins with `prefix` and that defines `symbol`, because a library of the
+ * program's own may have such a name. False: none. Takes the loader's lock. */
+bool vt_elf_named(const char *prefix, const char *symbol, struct vt_elf *out);
 
 /* The same, from the loader's own list, starting at `first`. Takes no lock and calls nothing, so
  * use it only for objects that are never unloaded. Does not fill in the range. */

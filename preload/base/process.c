@@ -141,7 +141,7 @@ bool vt_process_in_exit(void *const *frames, size_t count) {
     struct vt_elf libc;
     if (code.start)
         code.end = vt_get(&exit_code.end);
-    else if (vt_elf_named("libc.so.", &libc) && vt_elf_function(&libc, "exit", &code)) {
+    else if (vt_elf_named("libc.so.", "exit", &libc) && vt_elf_function(&libc, "exit", &code)) {
         vt_put(&exit_code.end, code.end);
         vt_publish(&exit_code.start, code.start);
     }

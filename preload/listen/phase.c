@@ -156,6 +156,5 @@ VT_EXPORT int vramtrace_v1_active(void) {
 /* Whether the loaded driver, or the one that this process would load, is the simulated one. */
 VT_EXPORT int vramtrace_v1_simulated(void) {
     struct vt_elf object;
-    return vt_elf_named("libcuda.so", &object) &&
-           vt_elf_symbol(&object, "vramtrace_sim_driver", NULL) != NULL;
+    return vt_elf_named("libcuda.so", "vramtrace_sim_driver", &object);
 }

@@ -27,8 +27,7 @@ struct vt_target {
     uintptr_t start, end;
     uint8_t kind;
     bool held; /* host or managed memory: its contents count once it is reached */
-    bool
-        kept; /* a caching allocator's or a CUDA library's, which is never lost (stack/caching_modules.c) */
+    bool kept; /* a caching allocator's or a CUDA library's, which is never lost (base/library.c) */
     bool reached;
 };
 

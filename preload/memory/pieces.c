@@ -22,31 +22,13 @@
 #define BELOW_BLOCK  64u  /* the alignment of all of it; other memory may end there */
 #define RED_ZONE     128u /* used, though below the stack pointer */
 
-/* CUDA's own libraries: a pointer in their data does not mean that the program knows
- * an allocation. */
-static bool is_cuda(const char *name) {
-    static const char *const names[] = {
-        "libcuda.so",  "libcudart",        "libcudadebugger", "libnvidia-",    "libcublas",
-        "libcudnn",    "libcufft",         "libcurand",       "libcusolver",   "libcusparse",
-        "libcutensor", "libcufile",        "libnccl",         "libnvrtc",      "libnvJitLink",
-        "libnvjpeg",   "libnvptxcompiler", "libcupti",        "libnvToolsExt", "libnpp",
-        "libnvperf",   "libnvfatbin"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (vt_maps_begins(name, names[i]))
-            return true;
-    return false;
-}
-
-static bool is_interpreter(const char *name) {
-    return vt_maps_begins(name, "python") || vt_maps_begins(name, "libpython");
-}
-
 /* Not the user's own, in a Python process. */
 static bool is_library(const char *path, const char *name) {
-    return is_interpreter(name) || vt_maps_begins(path, "/usr/lib") ||
-           vt_maps_begins(path, "/lib") || strstr(path, "/site-packages/") ||
+    return vt_library_is_python(name) || vt_maps_begins(path, "/usr/lib/") ||
+           vt_maps_begins(path, "/usr/lib64/") || vt_maps_begins(path, "/lib/") ||
+           vt_maps_begins(path, "/lib64/") || strstr(path, "/site-packages/") ||
            strstr(path, "/dist-packages/") || strstr(path, "/lib-dynload/") ||
-           strstr(path, "/lib/python3");
+           strstr(path, "/lib/python3.");
 }
 
 static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *count, uintptr_t start,
@@ -73,16 +55,21 @@ static void name_module(struct module *m) {
     const char *slash = strrchr(m->path, '/');
     m->name = slash ? slash + 1 : m->path;
     m->ours = vt_elf_is_ours(m->base); /* whatever its file is called */
-    m->cuda = is_cuda(m->name);
+    /* A pointer in their data does not mean that the program knows an allocation. */
+    m->cuda = vt_library_is_cuda_at(m->base, m->path);
     m->libc = vt_maps_begins(m->name, "libc.so.6") || vt_maps_begins(m->name, "libc-2.");
     m->loader = vt_maps_begins(m->name, "ld-linux") || vt_maps_begins(m->name, "ld-2.");
     m->library = is_library(m->path, m->name);
 }
 
+/* libunwind, whose data holds what it read of stacks. */
+static const char unwinders[] = "libunwind libunwind-x86_64 libunwind-aarch64 libunwind-generic "
+                                "libunwind-vramtrace";
+
 /* A module's writable data. Ours is no root, nor is what unwinders keep of stacks. */
 static void note_data(struct vt_scan *scan, const struct module *m, uintptr_t start,
                       uintptr_t end) {
-    bool keeps_stacks = m->ours || vt_maps_begins(m->name, "libunwind");
+    bool keeps_stacks = m->ours || vt_library_named(m->name, unwinders);
     start &= ~(uintptr_t)7;
     end = (end + 7) & ~(uintptr_t)7;
     if (keeps_stacks)
@@ -161,7 +148,7 @@ static void note_module(struct vt_scan *scan, struct module *m) {
     m->is_module = true;
     name_module(m);
     note_segments(scan, m, m->base - (lowest & ~(vt_machine_page() - 1)), segments, n);
-    scan->python |= is_interpreter(m->name);
+    scan->python |= vt_library_is_python(m->name);
 }
 
 struct around {

@@ -140,7 +140,8 @@ static void adopt_loaded(struct library *l) {
     int saved_errno = errno;
     vt_locks_lost(0); /* checks */
     void *next = next_in_scope(l, l->rows[0].symbol);
-    if (vt_elf_named(l->prefix, &object) || (next && vt_elf_containing(next, &object)))
+    if (vt_elf_named(l->prefix, l == driver ? "cuInit" : "cudaMalloc", &object) ||
+        (next && vt_elf_containing(next, &object)))
         adopt(l, &object);
     else
         vt_libc_dlerror_clear();

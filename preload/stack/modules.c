@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include "modules.h"
-#include "caching_modules.h"
 #include "base/base.h"
 
 #include <elf.h>
@@ -86,9 +85,9 @@ static uint64_t there_since(const struct scan *scan, const struct vt_elf *e) {
 }
 
 /* False: there is no room. */
-static bool write_module(struct scan *scan, const struct vt_elf *e, uint64_t ticks,
+static bool write_module(struct scan *scan, const struct vt_elf *e, uint64_t word, uint64_t ticks,
                          const char *path, const unsigned char *id, uint32_t id_bytes) {
-    const struct vt_rec_module r = {.word = VT_REC_MODULE,
+    const struct vt_rec_module r = {.word = word,
                                     .ticks = ticks,
                                     .start = e->start,
                                     .end = e->end,
@@ -128,7 +127,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
          * written again. */
         if (info->dlpi_subs != seen_subs) {
             memset(known, 0, sizeof known);
-            vt_keepers_forget();
+            vt_library_forget();
         }
         seen_adds = info->dlpi_adds;
         seen_subs = info->dlpi_subs;
@@ -148,11 +147,14 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     struct known *place = place_of(hash);
     if (place && place->hash == hash && place->ticks <= ticks)
         return 0;
+    bool other;
+    const struct vt_library *library = vt_library_loaded(path, &e, &other);
     if (!place || place->hash != hash)
-        vt_keepers_note(path, e.start, e.end);
+        vt_library_note(library, e.start, e.end);
     const unsigned char *id = NULL;
     uint32_t id_bytes = build_id_of(info, &id);
-    if (!write_module(scan, &e, ticks, path_from_root(path), id, id_bytes))
+    uint64_t word = vt_word(VT_REC_MODULE, other ? VT_MODULE_OTHER : 0, 0, 0);
+    if (!write_module(scan, &e, word, ticks, path_from_root(path), id, id_bytes))
         all_written = false; /* the next new stack tries again */
     else if (place) {
         *place = (struct known){hash, ticks};
@@ -178,6 +180,6 @@ void vt_modules_write(struct vt_thread *thread, const uintptr_t *frames, size_t 
 void vt_modules_forked(void) {
     vt_put(&writing, 0);
     memset(known, 0, sizeof known);
-    vt_keepers_forget();
+    vt_library_forget();
     seen_adds = seen_subs = newest = 0;
 }

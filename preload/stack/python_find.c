@@ -16,16 +16,11 @@
 
 struct vt_pyimage vt_pyimage;
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Whether the running program is an interpreter, by its name. Then all of its code is
  * the interpreter's. */
 static bool program_is_python(void) {
     char path[1024];
-    return strncmp(base_name(vt_process_program(path, sizeof path)), "python", 6) == 0;
+    return vt_library_is_python(vt_process_program(path, sizeof path));
 }
 
 /* Where to look symbols up: everywhere, or in a libpython that was opened privately. */
@@ -33,7 +28,7 @@ static void *handle_of_interpreter(void) {
     if (vt_libc_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
         return RTLD_DEFAULT;
     struct vt_elf object;
-    return vt_elf_named("libpython", &object) && object.name[0]
+    return vt_elf_named("libpython", "PyGILState_GetThisThreadState", &object) && object.name[0]
                ? vt_libc_dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD)
                : RTLD_DEFAULT;
 }
@@ -75,8 +70,7 @@ static void find_code(struct vt_pyimage *image, const void *inside) {
     if (!vt_elf_containing(inside, &object))
         return;
     pin(object.name);
-    bool all =
-        object.name[0] ? strncmp(base_name(object.name), "libpython", 9) == 0 : program_is_python();
+    bool all = object.name[0] ? vt_library_is_python(object.name) : program_is_python();
     if (all || !vt_elf_functions(&object, prefixes, &image->text))
         image->text = object.code;
     if (!image->at.anchors)

@@ -17,7 +17,6 @@
 #define _GNU_SOURCE
 #include "stack.h"
 #include "base/base.h"
-#include "caching_modules.h"
 #include "modules.h"
 #include "unwind_guard.h"
 #include "unwind_recall.h"
@@ -338,7 +337,7 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     if (!vt_log_stack(thread, number, flags, s->words, (uint32_t)n))
         return false;
-    vt_put(vt_numbering_note(&stacks, number), (uint8_t)vt_keepers_of(s->frames, s->n));
+    vt_put(vt_numbering_note(&stacks, number), (uint8_t)vt_library_keeper(s->frames, s->n));
     vt_numbering_written(&stacks, number);
     return true;
 }

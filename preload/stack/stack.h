@@ -23,12 +23,7 @@ void vt_stack_arm(void);
 /* The number of the calling thread's stack from `caller` outwards, and on the stack of the thread
  * that waits for it (vt_tls.caller_stack). Writes the stack to the log if it is new. 0: unknown. */
 uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *caller);
-/* Who made the call that a stack ends in, if it keeps memory by design (caching_modules.c). */
-enum vt_keeper {
-    VT_KEEPER_NONE,
-    VT_KEEPER_CACHE,  /* a caching allocator */
-    VT_KEEPER_RUNTIME /* one of CUDA's libraries */
-};
+/* Who made the call that a stack ends in, if it keeps memory by design. */
 enum vt_keeper vt_stack_keeper(uint32_t number);
 /* Whether the code that called runs inside exit(). */
 bool vt_stack_in_exit(const struct vt_caller *caller);

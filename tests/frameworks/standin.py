@@ -14,8 +14,8 @@ import ctypes
 import os
 
 FOLDER = os.environ["STANDIN"]
-c10 = ctypes.CDLL(f"{FOLDER}/libc10_standin.so")  # RTLD_LOCAL is ctypes' default
-cuda = ctypes.CDLL(f"{FOLDER}/libc10_cuda_standin.so")
+c10 = ctypes.CDLL(f"{FOLDER}/libc10.so")  # RTLD_LOCAL is ctypes' default
+cuda = ctypes.CDLL(f"{FOLDER}/libc10_cuda.so")
 cuda.standin_malloc.restype = ctypes.c_void_p
 cuda.standin_malloc.argtypes = [ctypes.c_size_t, ctypes.c_int]
 cuda.standin_free.argtypes = [ctypes.c_void_p]

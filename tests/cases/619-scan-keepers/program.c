@@ -16,7 +16,7 @@ __attribute__((noinline)) static void lose(void) {
 
 int main(int argc, char **argv) {
     CUcontext context;
-    void *library = dlopen("./libcublas_here.so", RTLD_NOW);
+    void *library = dlopen("./libcublas.so", RTLD_NOW);
     CUdeviceptr (*take)(size_t) =
         __extension__(CUdeviceptr(*)(size_t))(library ? dlsym(library, "take") : NULL);
     CHECK(cuInit(0));

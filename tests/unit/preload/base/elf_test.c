@@ -20,11 +20,12 @@ static void libc_is_found_by_name_and_by_address(void **unused) {
     /* (A function that no sanitizer puts one of its own in front of.) */
     const uintptr_t inside = (uintptr_t)gnu_get_libc_version;
     struct vt_elf named, containing;
-    assert_true(vt_elf_named("libc.so.", &named));
+    assert_true(vt_elf_named("libc.so.", "exit", &named));
     assert_true(vt_elf_containing((const void *)inside, &containing));
     assert_int_equal(named.bias, containing.bias);
     assert_true(named.start < inside && inside < named.end);
-    assert_false(vt_elf_named("libnothing.so", &named));
+    assert_false(vt_elf_named("libc.so.", "no_such_function", &named));
+    assert_false(vt_elf_named("libnothing.so", "exit", &named));
     int on_stack;
     assert_false(vt_elf_containing(&on_stack, &containing));
 }
@@ -34,7 +35,7 @@ static void symbols_are_the_loader_s(void **unused) {
     static const char *const names[] = {"atoi",  "malloc", "exit",    "printf", "fopen",
                                         "_exit", "dlsym",  "environ", "stderr", "getrandom"};
     struct vt_elf libc;
-    assert_true(vt_elf_named("libc.so.", &libc));
+    assert_true(vt_elf_named("libc.so.", "exit", &libc));
     void *handle = dlopen("libc.so.6", RTLD_NOW);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         void *expected = dlsym(handle, names[i]);
@@ -52,7 +53,7 @@ static void symbols_are_the_loader_s(void **unused) {
 static void versions_are_kept_apart(void **unused) {
     (void)unused;
     struct vt_elf libc;
-    assert_true(vt_elf_named("libc.so.", &libc));
+    assert_true(vt_elf_named("libc.so.", "exit", &libc));
     void *handle = dlopen("libc.so.6", RTLD_NOW);
     static const char *const versions[] = {"GLIBC_2.2.5", "GLIBC_2.3.2", "GLIBC_2.17", "GLIBC_2.34",
                                            "GLIBC_2.99"};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The loaded modules that are known libraries (library.c). */
+#ifndef VT_PRELOAD_LIBRARY_H
+#define VT_PRELOAD_LIBRARY_H
+
+#include "elf.h"
+
+#include "vramtrace/library.h"
+
+/* Who keeps the memory that a call allocates by design. */
+enum vt_keeper {
+    VT_KEEPER_NONE,
+    VT_KEEPER_CACHE,  /* a caching allocator */
+    VT_KEEPER_RUNTIME /* one of CUDA's libraries */
+};
+
+/* What a loaded object is, by its name and its exports; NULL: none of the known libraries. *other: it only has the
+ * name of one. Under the loader's lock. */
+const struct vt_library *vt_library_loaded(const char *path, const struct vt_elf *e, bool *other);
+
+/* Remembers where a known library lies. One thread at a time. */
+void vt_library_note(const struct vt_library *row, uintptr_t start, uintptr_t end);
+void vt_library_forget(void);
+
+/* Of a call's frames, the innermost first. */
+enum vt_keeper vt_library_keeper(const uintptr_t *frames, size_t count);
+
+/* Whether the module at an address is one of CUDA's libraries. By its name alone while none was noted. */
+bool vt_library_is_cuda_at(uintptr_t address, const char *path);
+
+#endif
