@@ -42,10 +42,10 @@ static void say(const char *path, const struct vt_compactor *compactor) {
     struct vt_compacted done = vt_compactor_done(compactor);
     VT_SCOPED char *shown = vt_printable(vt_strdup(path));
     if (!done.until_ns) {
-        printf("%s: not compacted: it is small\n", shown);
+        vt_print(stdout, "%s: not compacted: it is small\n", shown);
         return;
     }
-    printf("%s: compacted up to %s\n", shown, VT_DURATION(done.until_ns));
+    vt_print(stdout, "%s: compacted up to %s\n", shown, VT_DURATION(done.until_ns));
     printf("  %-10s  summary\n  %-10s  given back\n  %-10s  the log, on the disk\n",
            VT_BYTES(done.summary_bytes), VT_BYTES(done.chunks * VT_CHUNK_BYTES),
            VT_BYTES(done.log_bytes));

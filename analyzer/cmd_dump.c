@@ -329,7 +329,7 @@ static int dump_all(void *to, char *const *arguments, int count) {
     for (uint32_t i = 0; !status && i < logs.count; i++) {
         VT_SCOPED char *path = vt_printable(vt_strdup(logs.paths[i]));
         if (logs.count > 1)
-            printf("%s%s:\n", i ? "\n" : "", path);
+            vt_print(stdout, "%s%s:\n", i ? "\n" : "", path);
         status = dump(logs.paths[i], stdout);
     }
     vt_logs_free(&logs);

@@ -72,8 +72,8 @@ static int check_timeline(const struct options *o, uint32_t logs) {
 static void say_compacted(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
         if (model->processes[i].compacted_until)
-            fprintf(stderr, "%s: single events and phases since %s: earlier ones are left out\n",
-                    model->processes[i].log, VT_DURATION(model->processes[i].compacted_until));
+            vt_print(stderr, "%s: single events and phases since %s: earlier ones are left out\n",
+                     model->processes[i].log, VT_DURATION(model->processes[i].compacted_until));
 }
 
 static int export(void *to, char *const *arguments, int count) {
@@ -91,7 +91,7 @@ static int export(void *to, char *const *arguments, int count) {
     if (status)
         return status;
     if (logs.said)
-        fprintf(stderr, "%s\n", logs.said);
+        vt_print(stderr, "%s\n", logs.said);
     if (o->export.value == VT_EXPORT_VALUES)
         o->export.value = vt_export_default(&model);
     if (o->writer->valued)

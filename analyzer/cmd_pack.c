@@ -170,8 +170,8 @@ static int add_all(struct packing *p, const struct vt_logs *logs) {
 static void print_list(const struct packing *p) {
     const struct vt_all_names *n = &p->names;
     VT_SCOPED char *path = vt_printable(vt_strdup(p->path));
-    printf("%s: %s\n\n  %-10s  %10s\n%s\n", path, VT_BYTES(p->writer.at), "unpacked", "packed",
-           p->listed.text);
+    vt_print(stdout, "%s: %s\n\n  %-10s  %10s\n%s\n", path, VT_BYTES(p->writer.at), "unpacked",
+             "packed", p->listed.text);
     printf("names: %s place%s in code, %s variable%s\n", VT_NUMBER(n->functions),
            vt_plural(n->functions), VT_NUMBER(n->variables), vt_plural(n->variables));
     if (!n->file_count)

@@ -4,6 +4,8 @@
  */
 #include "json.h"
 
+#include "vramtrace/text.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -11,40 +13,33 @@
 /* How many bytes from here on stand for themselves. */
 static size_t plain_bytes(const char *s, size_t length, bool inside_html) {
     size_t i = 0;
-    while (i < length) {
-        unsigned char c = (unsigned char)s[i];
-        unsigned bytes = 1;
-        if (c < 0x20 || c == 0x7f || c == '"' || c == '\\' || (c == '<' && inside_html))
+    for (unsigned bytes; i < length; i += bytes) {
+        bytes = vt_shown_length(s + i, length - i);
+        if (!bytes || s[i] == '"' || s[i] == '\\' || (s[i] == '<' && inside_html))
             break;
-        if (c >= 0x80) {
-            bytes = vt_utf8_length(s + i, length - i);
-            if (!bytes || (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0))
-                break;
-        }
-        i += bytes;
     }
     return i;
 }
 
 /* Escapes the character at `s`, of which `left` bytes can be read. Returns its length. */
-static unsigned escape_character(const char *s, size_t left, char out[8]) {
-    unsigned char c = (unsigned char)s[0];
+static unsigned escape_character(const char *s, size_t left, char out[16]) {
     unsigned bytes = vt_utf8_length(s, left);
-    if (!bytes)
-        strcpy(out, "\\ufffd");
-    else if (c == '"' || c == '\\')
-        snprintf(out, 8, "\\%c", c);
+    uint32_t c = bytes ? vt_text_character(s, bytes) : 0xfffd;
+    if (c == '"' || c == '\\')
+        snprintf(out, 16, "\\%c", (char)c);
     else if (c == '\n' || c == '\t')
         strcpy(out, c == '\n' ? "\\n" : "\\t");
+    else if (c < 0x10000)
+        snprintf(out, 16, "\\u%04x", c);
     else
-        snprintf(out, 8, "\\u%04x", bytes > 1 ? (unsigned char)s[1] : c);
+        snprintf(out, 16, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 | (c & 0x3ff));
     return bytes ? bytes : 1;
 }
 
 static void add_text(struct vt_string *to, const char *s, size_t left, bool inside_html) {
     vt_string_add_bytes(to, "\"", 1);
     while (left) {
-        char escaped[8];
+        char escaped[16];
         size_t plain = plain_bytes(s, left, inside_html);
         vt_string_add_bytes(to, s, plain);
         s += plain;

@@ -73,18 +73,8 @@ void vt_free_scoped(void *variable) {
     free(memory);
 }
 
-/* Whether a character of three bytes turns the direction of what follows: U+202A to U+202E, U+2066 to
- * U+2069. */
-static bool turns(const unsigned char *c) {
-    return c[0] == 0xe2 && ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
-                            (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
-}
-
 unsigned vt_shown_length(const char *text, size_t left) {
-    unsigned bytes = vt_utf8_length(text, left);
-    const unsigned char *c = (const unsigned char *)text;
-    bool control = bytes && (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0) || turns(c));
-    return bytes && !control ? bytes : 0;
+    return vt_text_shown(text, left);
 }
 
 char *vt_printable(char *text) {
@@ -126,21 +116,46 @@ FILE *vt_page_open(struct vt_page *page) {
     return page->stream;
 }
 
+static bool is_blank(const char *text, size_t bytes) {
+    uint32_t c = bytes ? vt_text_character(text, (unsigned)bytes) : (uint32_t)*text;
+    return c == ' ' || c == '\t' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+           c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+/* The log of a CI service obeys a line that begins with "::", after blanks as well. */
 void vt_page_close(struct vt_page *page, bool colour, FILE *to) {
+    size_t blanks = 0; /* of this line so far; SIZE_MAX: there was more */
     fclose(page->stream);
     for (size_t at = 0; at < page->length;) {
         const char *text = page->text + at;
         size_t style = colour ? style_length(text) : 0;
         size_t bytes = *text == '\n' ? 1 : style ? style : vt_shown_length(text, page->length - at);
+        if (blanks != SIZE_MAX && !strncmp(text, "::", 2) &&
+            !(page->commands && !blanks &&
+              (!strncmp(text, "::error ", 8) || !strncmp(text, "::notice ", 9))))
+            bytes = 0;
         if (bytes)
             fwrite(text, 1, bytes, to);
         else
             fputc(*text == '\t' ? ' ' : '?', to);
+        if (!style)
+            blanks = *text == '\n'                                 ? 0
+                     : blanks != SIZE_MAX && is_blank(text, bytes) ? blanks + 1
+                                                                   : SIZE_MAX;
         if (!bytes)
             bytes = vt_utf8_length(text, page->length - at);
         at += bytes ? bytes : 1;
     }
     free(page->text);
+}
+
+void vt_print(FILE *to, const char *format, ...) {
+    struct vt_page page;
+    va_list args;
+    va_start(args, format);
+    vfprintf(vt_page_open(&page), format, args);
+    va_end(args);
+    vt_page_close(&page, false, to);
 }
 
 char *vt_strndup(const char *text, size_t length) {
@@ -246,22 +261,7 @@ const char *vt_basename(const char *path) {
 }
 
 unsigned vt_utf8_length(const char *text, size_t left) {
-    const unsigned char *b = (const unsigned char *)text;
-    if (left == 0)
-        return 0;
-    if (b[0] < 0x80)
-        return 1;
-    unsigned length = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
-    if (b[0] < 0xc2 || b[0] > 0xf4 || left < length)
-        return 0;
-    for (unsigned i = 1; i < length; i++)
-        if ((b[i] & 0xc0) != 0x80)
-            return 0;
-    /* overlong forms, surrogates, and what lies beyond U+10FFFF */
-    if ((b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xed && b[1] > 0x9f) ||
-        (b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] > 0x8f))
-        return 0;
-    return length;
+    return vt_text_utf8(text, left);
 }
 
 void vt_free_texts(char **texts, size_t count) {

@@ -74,15 +74,19 @@ void vt_free_scoped(void *variable);
 char *vt_printable(char *text);
 
 /* The door through which text leaves: what was written to the stream reaches `to` when the page is
- * closed, without anything that a terminal would obey but ends of lines and, if `colour`, our own
+ * closed, without anything that a terminal or a CI service would obey but ends of lines and, if `colour`, our own
  * styles. Strings that may not end a line go through vt_printable before. */
 struct vt_page {
     FILE *stream;
     char *text;
     size_t length;
+    bool commands; /* lines may begin with ::error and ::notice */
 };
 FILE *vt_page_open(struct vt_page *page);
 void vt_page_close(struct vt_page *page, bool colour, FILE *to);
+
+/* A page of one text, without colour. */
+void vt_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes room for one more item: the array `items` holds `count` and has space for `room`. */
 #define VT_GROW(items, count, room)                                                                \
@@ -147,9 +151,7 @@ const char *vt_basename(const char *path);
  * is not valid. */
 unsigned vt_utf8_length(const char *text, size_t left);
 
-/* The same if a terminal shows it; 0 if it obeys it, or cannot decode it: the control characters of
- * ASCII and of Latin-1 (U+0080 to U+009F), those that turn the direction of writing, so that a name
- * could change how its line reads, and what is not UTF-8. */
+/* The same if it may be shown, else 0: see vt_text_shown. */
 unsigned vt_shown_length(const char *text, size_t left);
 
 /* A variable of the environment, of those that decide how GPU memory is allocated. */

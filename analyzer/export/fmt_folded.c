@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 int vt_export_folded_write(const struct vt_model *model, const struct vt_export_options *options,
                            FILE *out) {
@@ -21,7 +22,8 @@ int vt_export_folded_write(const struct vt_model *model, const struct vt_export_
         vt_samples_stack(&samples, &samples.items[i], options->native, &stack);
         for (uint32_t k = 0; k < stack.count; k++) {
             VT_SCOPED char *line = vt_samples_line(&stack.frames[k], true);
-            fprintf(out, "%s%s", k ? ";" : "", line);
+            bool command = !k && !strncmp(line, "::", 2); /* to a CI service */
+            fprintf(out, "%s%s%s", k ? ";" : "", command ? "\\x3a" : "", line + command);
         }
         fprintf(out, " %" PRIu64 "\n", bytes);
     }

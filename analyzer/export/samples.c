@@ -5,6 +5,7 @@
 #include "samples.h"
 
 #include "vramtrace/log_format.h"
+#include "vramtrace/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -162,13 +163,9 @@ void vt_samples_escape(struct vt_string *out, const char *text, bool semicolons)
             vt_string_add(out, "\\n");
         else if (c == '\\')
             vt_string_add(out, "\\\\");
-        else if (c < 0x20 || c == 0x7f || (c == ';' && semicolons))
-            vt_string_format(out, "\\x%02x", c);
-        else if (!vt_shown_length(text, left) && bytes == 2)
-            vt_string_format(out, "\\x%02x", (unsigned char)text[1]);
-        else if (!vt_shown_length(text, left))
-            vt_string_format(out, "\\u20%02x",
-                             (text[1] & 1) << 6 | (text[2] & 0x3f)); /* U+2000 to U+207F */
+        else if ((c == ';' && semicolons) || !vt_shown_length(text, left))
+            vt_string_format(out, vt_text_character(text, bytes) < 0x100 ? "\\x%02x" : "\\u%04x",
+                             vt_text_character(text, bytes));
         else
             vt_string_add_bytes(out, text, bytes);
         bytes = bytes ? bytes : 1;

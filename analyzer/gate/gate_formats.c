@@ -32,6 +32,7 @@ void vt_gate_write(const struct vt_gate *gate, const struct vt_gate_format *form
     struct vt_page shown;
     struct vt_gate_page page;
     vt_gate_page_open(&page, gate, how, format->shown ? vt_page_open(&shown) : out);
+    shown.commands = format->write == vt_gate_github_write;
     format->write(&page);
     vt_gate_page_close(&page);
     if (format->shown)

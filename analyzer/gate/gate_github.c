@@ -76,7 +76,8 @@ static void annotation(const struct vt_gate_page *page, const struct vt_gate_sai
 static void plain_line(const struct vt_gate_page *page, const struct vt_gate_said *said) {
     struct vt_gate_location location = vt_gate_said_location(page, said);
     if (location.file && location.line)
-        fprintf(page->out, "%s:%u: ", location.file, location.line);
+        fprintf(page->out, "%s%s:%u: ", *location.file == ':' ? "./" : "", location.file,
+                location.line);
     fprintf(page->out, "%s\n", said->sentence);
     free(location.file);
 }

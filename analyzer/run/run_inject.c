@@ -275,11 +275,11 @@ static void say_run(struct sweep *s, uint64_t ordinal, const struct outcome *o) 
     }
     bool bad = strcmp(word, "ok") != 0;
     if (bad || !s->plan->quiet)
-        fprintf(stderr, "%-6s %s (allocation %llu): %s%s\n", word,
-                where ? where : "a site that was not reached in this run",
-                (unsigned long long)ordinal, how, leaks.length ? leaks.text : "");
+        vt_print(stderr, "%-6s %s (allocation %llu): %s%s\n", word,
+                 where ? where : "a site that was not reached in this run",
+                 (unsigned long long)ordinal, how, leaks.length ? leaks.text : "");
     if (bad)
-        fprintf(stderr, "         its output: %s\n", o->output);
+        vt_print(stderr, "         its output: %s\n", o->output);
     else
         unlink(o->output);
     if (built)

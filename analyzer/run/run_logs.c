@@ -214,7 +214,7 @@ static char *as_typed(const char *path) {
                                                                                          : "%c",
                          (unsigned char)*path);
     vt_string_add(&typed, "'");
-    return typed.text;
+    return vt_printable(typed.text);
 }
 
 /* "3 live allocations, 1.50 GiB (120, 7.00 GiB until Python ended)" */
@@ -233,7 +233,7 @@ static void say_live(FILE *out, const struct summary *s) {
 /* `several`: there are other lines, which a rank tells from this one. */
 static void say_line(FILE *out, const struct summary *s, bool several) {
     if (!s->program && !s->deleted) {
-        fprintf(out, "vramtrace: %s\n", s->fault);
+        vt_print(out, "vramtrace: %s\n", vt_printable(s->fault));
         return;
     }
     VT_SCOPED char *typed = as_typed(s->path);

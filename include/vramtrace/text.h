@@ -69,6 +69,61 @@ static inline char *vt_text_put_utf8(char *at, uint32_t c) {
     return at;
 }
 
+/* --- what people can be shown --- */
+
+/* The length in bytes of the UTF-8 character at `text`, of which `left` bytes can be read; 0 if it is not valid. */
+static inline unsigned vt_text_utf8(const char *text, size_t left) {
+    const unsigned char *b = (const unsigned char *)text;
+    if (!left || b[0] < 0x80)
+        return left != 0;
+    unsigned length = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
+    if (b[0] < 0xc2 || b[0] > 0xf4 || left < length)
+        return 0;
+    for (unsigned i = 1; i < length; i++)
+        if ((b[i] & 0xc0) != 0x80)
+            return 0;
+    /* overlong forms, surrogates, and what lies beyond U+10FFFF */
+    return (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xed && b[1] > 0x9f) ||
+                   (b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] > 0x8f)
+               ? 0
+               : length;
+}
+
+/* The character itself, which is valid and has that length. */
+static inline uint32_t vt_text_character(const char *text, unsigned length) {
+    uint32_t c = (unsigned char)*text & (length > 1 ? 0x7fu >> length : 0x7fu);
+    for (unsigned i = 1; i < length; i++)
+        c = c << 6 | ((unsigned char)text[i] & 0x3f);
+    return c;
+}
+
+/* The length of the character at `text` if it may be shown: 0 for what is not UTF-8; for what a terminal obeys, ends a
+ * line there, turns the direction of writing or cannot be seen, by which a name could pose as another; and for the
+ * beginning of a command that the log of a CI service obeys anywhere in a line ("##[", "##vso["). */
+static inline unsigned vt_text_shown(const char *text, size_t left) {
+    static const uint32_t hidden[][2] = {
+        {0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
+        {0x61c, 0x61c},     {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+        {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},
+        {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},   {0xfffe, 0xffff},
+        {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+    unsigned length = vt_text_utf8(text, left);
+    uint32_t c = length ? vt_text_character(text, length) : 0;
+    if (c == '#' && left > 2 && text[1] == '#') {
+        size_t i = 2;
+        while (i < left && text[i] >= 'a' && text[i] <= 'z')
+            i++;
+        if (i < left && text[i] == '[')
+            return 0;
+    }
+    if (c >= 0x20 && c < 0x7f)
+        return length;
+    for (unsigned i = 0; length && i < sizeof hidden / sizeof *hidden; i++)
+        if (c >= hidden[i][0] && c <= hidden[i][1])
+            return 0;
+    return length;
+}
+
 /* --- reading --- */
 
 /* A number with or without decimals: whole + part / place. Returns the first character after it;

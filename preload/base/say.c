@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#define PIECES 32u /* of a line: the stack may be small */
+
 static dev_t stderr_device;
 static ino_t stderr_inode;
 static bool stderr_known;
@@ -55,15 +57,31 @@ void vt_say_to(int fd, const struct iovec *line, size_t parts) {
     vt_sys_let_signals(held);
 }
 
+/* What may not be shown becomes '?': names and values of the program's may hold anything. */
 void vt_say_path(const char *before, const char *path, const char *after) {
-    const char *parts[] = {"vramtrace: ", before, path, after, "\n"};
-    struct iovec line[sizeof parts / sizeof parts[0]];
+    const char *const texts[] = {"vramtrace: ", before, path, after};
+    struct iovec line[PIECES + 1];
+    size_t n = 0;
     if (!stderr_is_the_same())
         return;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        line[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i],
-                                 .iov_len = strnlen(parts[i], 8192)};
-    vt_say_to(2, line, sizeof line / sizeof line[0]);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (size_t left = strnlen(texts[i], 8192), at = 0, bytes; at < left; at += bytes) {
+            const char *text = texts[i] + at;
+            size_t shown = vt_text_shown(text, left - at);
+            bytes = shown ? shown : vt_text_utf8(text, left - at);
+            bytes += !bytes;
+            if (shown && n && (const char *)line[n - 1].iov_base + line[n - 1].iov_len == text) {
+                line[n - 1].iov_len += shown;
+                continue;
+            }
+            if (n == PIECES) { /* very many to replace: the line is written in several parts */
+                vt_say_to(2, line, n);
+                n = 0;
+            }
+            line[n++] = (struct iovec){(void *)(uintptr_t)(shown ? text : "?"), shown ? shown : 1};
+        }
+    line[n++] = (struct iovec){(void *)(uintptr_t) "\n", 1};
+    vt_say_to(2, line, n);
 }
 
 void vt_say(const char *text) {

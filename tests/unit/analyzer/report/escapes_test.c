@@ -23,7 +23,8 @@
 #define EVIL                                                                                       \
     "\033[2Jx\033]0;t\007\nleak check passed: no leak\r\xc2\x9b"                                   \
     "31mq\x9b"                                                                                     \
-    "q\xff\x7f"
+    "q\xff\x7f"                                                                                    \
+    "\xe2\x80\xa8::error ::x\xe2\x80\x8b\xe2\x80\xae\xef\xbb\xbf##[error]"
 
 static char path[] = "/tmp/vt_escapes_XXXXXX";
 
@@ -44,7 +45,7 @@ static void put_phase(struct vt_maker *m, const char *name) {
 static void make_log(struct vt_maker *m) {
     maker_start(m);
     struct vt_log_header *h = maker_header(m);
-    snprintf(h->host, sizeof h->host, "host%s", EVIL);
+    snprintf(h->host, sizeof h->host, "host%.50s", EVIL);
     snprintf(h->job, sizeof h->job, "%.39s", EVIL);
     snprintf(h->exe, sizeof h->exe, "/bin/%s", EVIL);
     h->command_bytes = (uint32_t)snprintf(h->command, sizeof h->command, "prog%s", EVIL) + 1;
@@ -72,7 +73,9 @@ static void inspect(const char *what, const char *text, const char *mark) {
         unsigned bytes = vt_utf8_length(at, left);
         unsigned char c = (unsigned char)*at;
         if (!bytes || (c < 0x20 && c != '\n') || c == 0x7f ||
-            (c == 0xc2 && (unsigned char)at[1] < 0xa0))
+            (c == 0xc2 && (unsigned char)at[1] < 0xa0) || !memcmp(at, "\xe2\x80\xa8", 3) ||
+            !memcmp(at, "\xe2\x80\x8b", 3) || !memcmp(at, "\xe2\x80\xae", 3) ||
+            !memcmp(at, "\xef\xbb\xbf", 3) || !strncmp(at, "##[", 3))
             fail_msg("%s: byte 0x%02x at %zu: ...%.40s", what, c, (size_t)(at - text), at);
         at += bytes;
         left -= bytes;
@@ -152,6 +155,24 @@ static void pages(void **state) {
     (void)state;
 }
 
+/* What the log of a CI service obeys. */
+static void commands(void **state) {
+    static const char *const rows[][2] = {
+        {"::error ::x\n \t::y\na::b\n", "?:error ::x\n  ?:y\na::b\n"},
+        {"\xc2\xa0\xe3\x80\x80::x", "\xc2\xa0\xe3\x80\x80?:x"},
+        {"a ##[error]b ##vso[c]d ## [e", "a ?#[error]b ?#vso[c]d ## [e"}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char *text = NULL;
+        size_t length;
+        FILE *out = open_memstream(&text, &length);
+        vt_print(out, "%s", rows[i][0]);
+        fclose(out);
+        assert_string_equal(text, rows[i][1]);
+        free(text);
+    }
+}
+
 static void json_names(void **state) {
     char *text = NULL;
     size_t length;
@@ -159,15 +180,17 @@ static void json_names(void **state) {
     struct vt_json j = {.out = out, .first = true};
     (void)state;
     vt_json_open(&j, NULL, '{');
-    vt_json_string(&j, "A\"B\033\xff", "v\xc2\x9b");
+    vt_json_string(&j, "A\"B\033\xff", "v\xc2\x9b\xe2\x80\xa8\xf3\xa0\x81\x81##[");
     vt_json_close(&j, '}');
     fclose(out);
-    assert_string_equal(text, "{\n \"A\\\"B\\u001b\\ufffd\": \"v\\u009b\"\n}");
+    assert_string_equal(
+        text, "{\n \"A\\\"B\\u001b\\ufffd\": \"v\\u009b\\u2028\\udb40\\udc41\\u0023#[\"\n}");
     free(text);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_line), cmocka_unit_test(pages),
-                                       cmocka_unit_test(json_names), cmocka_unit_test(all_formats)};
+                                       cmocka_unit_test(commands), cmocka_unit_test(json_names),
+                                       cmocka_unit_test(all_formats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
