@@ -27,22 +27,19 @@ static int check_folder(const char *folder) {
         const char *suffix = strstr(entry->d_name, ".vtl");
         VT_SCOPED_STRING message = {0};
         struct vt_log_header header;
-        struct stat st;
         uint64_t bytes;
         if (!suffix || (suffix[4] && suffix[4 + 1 + strspn(suffix + 5, "0123456789")]))
             continue;
         VT_SCOPED char *path = vt_formatted("%s/%s", folder, entry->d_name);
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0) {
-            vt_error("%s: %s", path, strerror(errno));
+        const char *why;
+        VT_SCOPED_FD fd = vt_file_open(path, &why);
+        if (fd < 0 && fd != -EINVAL && fd != -EISDIR) {
+            vt_error("%s: %s", path, why);
             status = VT_STATUS_USAGE;
-        } else if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
-                   vt_log_read_header(fd, path, &header, &bytes, &message)) {
+        } else if (fd >= 0 && vt_log_read_header(fd, path, &header, &bytes, &message)) {
             vt_error("%s", message.text);
             status = VT_STATUS_USAGE;
         }
-        if (fd >= 0)
-            close(fd);
     }
     closedir(dir);
     return status;

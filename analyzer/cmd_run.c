@@ -166,18 +166,10 @@ static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
 static void close_paths(struct paths *paths, int status, bool quiet) {
     if (paths->own_list && paths->list)
         vt_run_list_remove(paths->list);
-    if (paths->folder && !status) {
-        vt_run_check_remove(paths->folder);
-    } else if (paths->folder && !rmdir(paths->folder)) {
-        /* the folder was empty */
-    } else if (paths->folder && !quiet) {
+    if (paths->folder && !vt_run_places_remove(paths->folder, status) && status && !quiet)
         vt_error("logs kept in %s", paths->folder);
-    }
-    if (paths->share) {
-        VT_SCOPED char *refused = vt_formatted("%s.refused", paths->share);
-        unlink(paths->share);
-        unlink(refused);
-    }
+    if (paths->share)
+        vt_run_places_remove(paths->share, false);
     vt_run_local_free(&paths->local);
     free(paths->share);
     free(paths->folder);

@@ -18,15 +18,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int vt_file_open(const char *path, const char **why) {
+int vt_file_open_as(const char *path, int flags, const char **why) {
     const char *unused;
     struct stat st;
     int fd = -1, error = 0;
     why = why ? why : &unused;
+    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     /* a device is not opened at all */
-    if (stat(path, &st) ||
-        (S_ISREG(st.st_mode) &&
-         ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) < 0 || fstat(fd, &st))))
+    if ((flags & O_NOFOLLOW ? lstat(path, &st) : stat(path, &st)) ||
+        (S_ISREG(st.st_mode) && ((fd = open(path, flags)) < 0 || fstat(fd, &st))))
         error = errno;
     else if (!S_ISREG(st.st_mode))
         error = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
@@ -36,6 +36,10 @@ int vt_file_open(const char *path, const char **why) {
         close(fd);
     *why = error == EINVAL ? "not a regular file" : strerror(error);
     return -error;
+}
+
+int vt_file_open(const char *path, const char **why) {
+    return vt_file_open_as(path, O_RDONLY, why);
 }
 
 FILE *vt_file_stream(const char *path, const char **why) {
@@ -136,12 +140,14 @@ const char *vt_file_variable(const char *environment, size_t length, const char 
 #define PIPE_MOST    (64u << 20) /* bytes; a list is some KiB */
 #define PIPE_WAIT_MS 30000       /* without a byte */
 
-/* The descriptor of ours that a path like /dev/fd/63 names; -1: none. It is not opened again: that
- * could wait for a writer. */
-static int named_descriptor(const char *path) {
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    if (!strcmp(path, "/dev/stdin"))
-        return STDIN_FILENO;
+int vt_file_descriptor(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"}, *const names[] = {
+                                                                             "/dev/stdin",
+                                                                             "/dev/stdout",
+                                                                             "/dev/stderr"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(path, names[i]))
+            return i;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         size_t length = strlen(folders[i]);
         const char *digits = path + length;
@@ -177,7 +183,7 @@ static int drain(int from, int to) {
 
 FILE *vt_file_stream_given(const char *path, const char **why) {
     struct stat st;
-    int pipe = named_descriptor(path);
+    int pipe = vt_file_descriptor(path);
     if (pipe < 0 || fstat(pipe, &st) || !S_ISFIFO(st.st_mode))
         return vt_file_stream(path, why);
     int copy = memfd_create("pipe", MFD_CLOEXEC), error = copy < 0 ? -errno : drain(pipe, copy);

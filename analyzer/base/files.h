@@ -14,12 +14,19 @@
  * -errno with a reason in `why` (may be NULL). */
 int vt_file_open(const char *path, const char **why);
 
+/* The same with these flags of open: to write to it, too, or O_NOFOLLOW. */
+int vt_file_open_as(const char *path, int flags, const char **why);
+
 /* The same as a stream. NULL: errno says why, and `why` as above. */
 FILE *vt_file_stream(const char *path, const char **why);
 
 /* The same for a file that the user named. It may also be a pipe that is open in this process, as of
  * the shell's <(...): it is read to its end, but not for ever. */
 FILE *vt_file_stream_given(const char *path, const char **why);
+
+/* The descriptor of ours that a path like /dev/fd/63 or /dev/stdout names; -1: none. It is not opened again: that
+ * could wait for the other end of a pipe. */
+int vt_file_descriptor(const char *path);
 
 /* A file without a name, in the folder that TMPDIR names, else /tmp, else in memory. -1: errno says why. */
 int vt_file_temporary(void);

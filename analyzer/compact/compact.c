@@ -75,11 +75,11 @@ static int refuse(const struct vt_compactor *c, struct vt_string *message) {
 static int open_log(struct vt_compactor *c, struct vt_string *message) {
     struct vt_log_header header;
     uint64_t bytes;
-    c->fd = open(c->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    const char *why;
+    c->fd = vt_file_open_as(c->path, O_RDWR | O_NOFOLLOW, &why);
     if (c->fd < 0) {
-        int error = errno;
-        vt_string_format(message, "%s: cannot be compacted: %s", c->path, strerror(error));
-        return -error;
+        vt_string_format(message, "%s: cannot be compacted: %s", c->path, why);
+        return c->fd;
     }
     int error = vt_log_read_header(c->fd, c->path, &header, &bytes, message);
     if (error)

@@ -12,6 +12,7 @@
 #include "model/model.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,9 @@ static bool write_summary(const struct vt_gate_page *page) {
     if (!path || !*path)
         return false;
     errno = 0;
-    FILE *file = fopen(path, "ae");
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    int fd = open(path, flags, 0666); /* a pipe that nobody reads is an error */
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
     if (file) {
         struct vt_page shown;
         struct vt_gate_page of_file = *page;

@@ -83,11 +83,9 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
 bool vt_log_is_log(const char *path) {
     static const char magic[8] = VT_LOG_MAGIC;
     char found[sizeof magic];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    VT_SCOPED_FD fd = vt_file_open(path, NULL);
     bool is = fd >= 0 && pread(fd, found, sizeof found, 0) == sizeof found &&
               !memcmp(found, magic, sizeof magic);
-    if (fd >= 0)
-        close(fd);
     return is || vt_pack_is_pack(path);
 }
 
@@ -132,11 +130,6 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
         int error = errno;
         vt_string_format(message, "%s: %s", path, strerror(error));
         return -error;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        vt_string_format(message, "%s: expected a log file, found %s", path,
-                         S_ISDIR(st.st_mode) ? "a folder" : "something else");
-        return -EINVAL;
     }
     *file_bytes = (uint64_t)st.st_size;
     memset(h, 0, sizeof *h);

@@ -52,18 +52,12 @@ static const char *check_header(const struct vt_nvml_header *header,
 void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
                        struct vt_nvml_file *file) {
     struct vt_nvml_header header;
-    struct stat st;
     *file = (struct vt_nvml_file){.path = vt_nvml_file_path(log_path)};
     VT_SCOPED_STRING message = {0};
     int fd = vt_log_file_open(log_path, VT_PACK_NVML, UINT64_MAX, NULL, &message);
     if (fd < 0) {
         if (fd != -ENOENT)
-            leave_out_samples(file, strerror(-fd));
-        return;
-    }
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        leave_out_samples(file, "it is not a file");
-        close(fd);
+            leave_out_samples(file, fd == -EINVAL ? "it is not a file" : strerror(-fd));
         return;
     }
     /* 8 bytes more: see `end` below */

@@ -339,12 +339,11 @@ int vt_log_file_open(const char *path, enum vt_pack_kind kind, uint64_t most,
     if (error || packed.pack)
         return error ? error : open_packed(&packed, kind, most, origin, message);
     VT_SCOPED char *file = vt_log_file_path(path, kind);
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0)
-        return fd;
-    error = -errno;
-    vt_string_format(message, "%s: %s", file, strerror(-error));
-    return error;
+    const char *why;
+    int fd = vt_file_open(file, &why);
+    if (fd < 0)
+        vt_string_format(message, "%s: %s", file, why);
+    return fd;
 }
 
 int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,

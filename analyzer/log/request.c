@@ -63,29 +63,22 @@ static bool read_header(int fd, struct vt_log_header *h) {
            !memcmp(h->magic, VT_LOG_MAGIC, sizeof h->magic);
 }
 
-/* Opens the log of the process at that path. A device would notice that it is opened: so the file is looked at
- * before. -1, with *why: it is none. */
+/* Opens the log of the process at that path. -1, with *why: it is none. */
 static int open_log(const char *path, unsigned pid, int access, struct vt_log_header *h,
                     const char **why) {
-    char same[64];
     struct stat st;
     struct process p = read_process(pid);
-    int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
-    *why = found < 0 ? strerror(errno) : "a file of another user, or none of its own";
-    if (found >= 0 && !fstat(found, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-        is_of(&p, st.st_uid)) {
-        snprintf(same, sizeof same, "/proc/self/fd/%d", found);
-        fd = open(same, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        *why = fd < 0 ? strerror(errno) : "not its log";
+    int fd = vt_file_open_as(path, access | O_NOFOLLOW, why);
+    if (fd < 0)
+        return -1;
+    bool own = !fstat(fd, &st) && st.st_nlink == 1 && is_of(&p, st.st_uid);
+    if (own && read_header(fd, h) && h->pid == p.pid) {
         vt_rights_note(path, st.st_uid, st.st_gid);
+        return fd;
     }
-    if (found >= 0)
-        close(found);
-    if (fd >= 0 && (!read_header(fd, h) || h->pid != p.pid)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    *why = own ? "not its log" : "a file of another user, or none of its own";
+    close(fd);
+    return -1;
 }
 
 static bool is_log(const char *path, unsigned pid) {

@@ -36,6 +36,7 @@
 #include "run_logs.h"
 #include "run_nvml.h"
 #include "run_options.h"
+#include "run_places.h"
 #include "run_plan.h"
 #include "run_preload.h"
 #include "run_program.h"

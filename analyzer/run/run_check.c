@@ -2,44 +2,20 @@
 /*
  * The leak gate after a run (see run_check.h).
  */
-#define _GNU_SOURCE
 #include "run_check.h"
 
 #include "base/base.h"
 #include "run_places.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static int make_folder(char *path) {
-    /* the path goes into VRAMTRACE_OUTPUT, where % is special; root's command may change its user */
-    if (strchr(path, '%') || !mkdtemp(path))
-        return -1;
-    return geteuid() ? 0 : chmod(path, 01733);
-}
 
 char *vt_run_check_folder(void) {
-    char *path = vt_run_places_temporary("vramtrace-check", "/tmp", make_folder);
+    char *path = vt_run_places_temporary("vramtrace-check", "/tmp", 01733, NULL, NULL);
     if (!path)
         vt_error("cannot make a temporary folder in TMPDIR, /tmp or /dev/shm: %s", strerror(errno));
     return path;
-}
-
-/* nftw: logs lie in the folder itself, or one deeper. */
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at) {
-    (void)st;
-    (void)kind;
-    if (at->level <= 2)
-        remove(path);
-    return 0;
-}
-
-void vt_run_check_remove(const char *folder) {
-    nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Why there is nothing to judge; stays empty if there is. */

@@ -10,12 +10,9 @@
 #include "run_child.h"
 #include "run_logs.h"
 
-/* Creates a folder for temporary logs and returns its path. Free it. NULL: failed, and an error was
+/* Creates a folder for temporary logs and returns its path (see vt_run_places_temporary). NULL: failed, and an error was
  * printed. */
 char *vt_run_check_folder(void);
-
-/* Removes the folder and its contents, two levels deep. */
-void vt_run_check_remove(const char *folder);
 
 /* Judges the logs of a command that has ended, and writes the text to stderr, of a quiet plan only if
  * it fails. Returns the exit status: the command's own if it failed, else the gate's, or

@@ -248,7 +248,7 @@ static void note_refusal(struct vt_run_child *child) {
     if (!share || !*share)
         return;
     VT_SCOPED char *path = vt_formatted("%s.refused", share);
-    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    VT_SCOPED_FD fd = vt_file_open_as(path, O_NOFOLLOW, NULL);
     ssize_t got = fd >= 0 ? read(fd, library, sizeof library - 1) : -1;
     if (got <= 0)
         return;

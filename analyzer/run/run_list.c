@@ -20,18 +20,7 @@
 
 #define NAME "list"
 
-/* Root's is two: others can pass through the first, but not read there what the second is called. */
-static int make_anywhere(char *path) {
-    if (!mkdtemp(path))
-        return -1;
-    return geteuid() ? 0 : chmod(path, 0711);
-}
-
-static int make_folder(char *path) {
-    VT_SCOPED char *above = vt_run_places_folder(path);
-    return vt_run_places_is_remote(above) ? -1 : make_anywhere(path);
-}
-
+/* Root's is in another one: others can pass through that, but not read there what this one is called. */
 static char *make_inner_folder(const char *path) {
     char *inner = vt_formatted(geteuid() ? "%s" : "%s/XXXXXX", path);
     if (geteuid() || (mkdtemp(inner) && !chmod(inner, 01733)))
@@ -42,9 +31,7 @@ static char *make_inner_folder(const char *path) {
 
 char *vt_run_list_make(void) {
     static const char mark[] = VT_RUN_LIST_MARK;
-    VT_SCOPED char *folder = vt_run_places_temporary("vramtrace-run", "/tmp", make_folder);
-    if (!folder)
-        folder = vt_run_places_temporary("vramtrace-run", "/tmp", make_anywhere);
+    VT_SCOPED char *folder = vt_run_places_temporary("vramtrace-run", "/tmp", 0711, NULL, NULL);
     VT_SCOPED char *inner = folder ? make_inner_folder(folder) : NULL;
     if (!inner)
         return NULL;
@@ -94,7 +81,7 @@ int vt_run_list_open(const char *list) {
     static const char mark[] = VT_RUN_LIST_MARK;
     char begin[sizeof mark];
     struct stat st;
-    int fd = open(list, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    int fd = vt_file_open_as(list, O_RDWR | O_APPEND | O_NOFOLLOW, NULL);
     if (fd < 0)
         return -1;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&

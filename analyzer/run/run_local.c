@@ -108,12 +108,11 @@ static const char *rest_of(const struct vt_run_local *local, const char *path) {
 static int copy_file(const char *path, const char *to) {
     static const char zeros[VT_CHUNK_BYTES];
     static char block[VT_CHUNK_BYTES];
-    struct stat st;
     ssize_t got = 0;
     uint64_t at = 0;
-    VT_SCOPED_FD in = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (in < 0 || fstat(in, &st) || !S_ISREG(st.st_mode))
-        return in >= 0 ? -EINVAL : errno == ENOENT ? 0 : -errno;
+    VT_SCOPED_FD in = vt_file_open_as(path, O_NOFOLLOW, NULL);
+    if (in < 0)
+        return in == -ENOENT ? 0 : in;
     int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     int error = out < 0 ? -errno : 0;
     for (; !error && (got = vt_file_read_at(in, block, sizeof block, at)) > 0; at += (uint64_t)got)
@@ -161,9 +160,9 @@ static int copy_log(const char *path, char name[PATH_MAX]) {
     uint64_t bytes;
     unsigned done = 0;
     int error = 0;
-    VT_SCOPED_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    VT_SCOPED_FD fd = vt_file_open_as(path, O_NOFOLLOW, NULL);
     if (fd < 0 || vt_log_read_header(fd, path, &header, &bytes, &message))
-        return fd < 0 ? -errno : -EINVAL;
+        return fd < 0 ? fd : -EINVAL;
     if (vt_log_is_running(&header))
         return -EBUSY;
     find_name(name, &header);

@@ -118,7 +118,7 @@ void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_ch
         uint64_t bytes;
         VT_SCOPED_RIGHTS rights = vt_rights_lower(logs->paths[i]);
         VT_SCOPED_FD fd =
-            rights < 0 ? -1 : open(logs->paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+            rights < 0 ? -1 : vt_file_open_as(logs->paths[i], O_RDWR | O_NOFOLLOW, NULL);
         if (fd < 0)
             continue;
         if (!vt_log_read_header(fd, logs->paths[i], &header, &bytes, &message) &&

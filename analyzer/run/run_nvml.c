@@ -82,14 +82,14 @@ static void let_go(struct target *t) {
 /* Whether a file has samples: then it belongs to an older log of the same name, which is gone. */
 static bool is_left_behind(const char *path) {
     char magic[8];
-    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    VT_SCOPED_FD fd = vt_file_open_as(path, O_NOFOLLOW, NULL);
     return fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
            !memcmp(magic, VT_NVML_MAGIC, sizeof magic);
 }
 
 static int open_log(const char *path) {
     VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
-    return rights < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    return rights < 0 ? -1 : vt_file_open_as(path, O_NOFOLLOW, NULL);
 }
 
 /* Creates the LOG.nvml of a log. -1: it cannot, or another file has the name. */
@@ -297,17 +297,12 @@ void vt_run_nvml_start(struct vt_run_beside *nvml, const char *list, const char 
     vt_run_beside_start(nvml, &care, &sampler, list);
 }
 
-/* Makes an empty file. */
-static int make_file_at(char *path) {
-    VT_SCOPED_FD fd = mkostemp(path, O_CLOEXEC);
-    return fd;
-}
-
 char *vt_run_nvml_share(void) {
     const char *outer = getenv("VRAMTRACE_SIM_SHARE");
     if (outer && *outer)
         return NULL;
-    char *path = vt_run_places_temporary("vramtrace-sim", "/dev/shm", make_file_at);
+    VT_SCOPED_FD fd = -1;
+    char *path = vt_run_places_temporary("vramtrace-sim", "/dev/shm", 01733, "share", &fd);
     if (path)
         setenv("VRAMTRACE_SIM_SHARE", path, 1);
     return path;

@@ -17,9 +17,16 @@ char *vt_run_places_folder(const char *path);
 char *vt_run_places_library(const char *name, struct vt_string *tried);
 char *vt_run_places_private(const char *name, const char *tracer, struct vt_string *tried);
 
-/* Has `make` make a temporary file or folder of NAME.XXXXXX, as mkstemp and mkdtemp do: in TMPDIR, in `first`, in /tmp
- * or in /dev/shm. `make` returns below 0 where it cannot. Returns the path (free it), or NULL: errno says why. */
-char *vt_run_places_temporary(const char *name, const char *first, int (*make)(char *path));
+/* Makes a temporary folder NAME.XXXXXX in TMPDIR, in `first`, in /tmp or in /dev/shm, on no remote disk if another will do; of mode 0700, or
+ * `of_root` where root makes it, whose command may change its user. With `file` also an empty file of this name in
+ * it, which *fd is open for. Returns the path of the file, or else of the folder (free it), or NULL: errno says why. */
+char *vt_run_places_temporary(const char *name, const char *first, mode_t of_root, const char *file,
+                              int *fd);
+
+/* Removes what this returned, by the same path, with all that is in that folder, or only if it is `empty`. Whatever
+ * stands in its place meanwhile, at any depth, is not touched: no link is followed. This is the one function by which
+ * a folder is removed. Returns whether it is gone. */
+bool vt_run_places_remove(const char *path, bool empty);
 
 /* Whether a folder is on a remote file system (vramtrace/file_systems.h). Tests call those below VRAMTRACE_TEST_REMOTE so. */
 bool vt_run_places_is_remote(const char *folder);

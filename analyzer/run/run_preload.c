@@ -75,9 +75,10 @@ static char *carried_path(const char *path) {
 /* Why the loader cannot preload it; NULL: it can. */
 static const char *fault_of(const char *path) {
     struct vt_run_elf elf;
-    VT_SCOPED_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *why;
+    VT_SCOPED_FD fd = vt_file_open(path, &why);
     if (fd < 0)
-        return strerror(errno);
+        return why;
     vt_run_elf_read(fd, &elf);
     if (!elf.is_elf || (elf.native && !elf.whole))
         return "it is not a shared library";

@@ -220,7 +220,7 @@ int vt_run_program_inspect(const char *path, bool simulated, struct vt_string *m
     char lines[2][SCRIPT_LINE + 1]; /* of a script, and of the one that its interpreter is */
     const char *program = path;
     for (int level = 0; level <= SCRIPT_LEVELS; level++) {
-        VT_SCOPED_FD fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        VT_SCOPED_FD fd = vt_file_open(program, NULL);
         struct vt_run_elf elf;
         if (fd < 0)
             return 0;

@@ -51,7 +51,7 @@ bool vt_run_pytest_is_isolated(const char *program, char *const *argv) {
             for (char *const *word = argv + 1; *word && (*word)[0] == '-' && strcmp(*word, "-m");
                  word++)
                 isolated |= isolates(*word);
-    VT_SCOPED_FD fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    VT_SCOPED_FD fd = vt_file_open(program, NULL);
     ssize_t got = fd < 0 ? -1 : pread(fd, line, sizeof line - 1, 0);
     if (got < 2 || strncmp(line, "#!", 2) != 0)
         return isolated;

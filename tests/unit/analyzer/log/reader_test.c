@@ -440,7 +440,7 @@ static void empty_and_missing(void **state) {
     assert_non_null(strstr(message.text, "empty file"));
     message.length = 0;
     assert_int_equal(vt_log_open("/nowhere/at/all.vtl", &log, &message), -ENOENT);
-    assert_int_equal(vt_log_open("/tmp", &log, &message), -EINVAL);
+    assert_int_equal(vt_log_open("/tmp", &log, &message), -EISDIR);
     vt_string_free(&message);
 }
 
