@@ -83,7 +83,7 @@ static int compact(void *to, char *const *arguments, int count) {
         say(path, compactor);
     vt_compactor_close(compactor);
     int status = vt_error_status(error, &message);
-    return status ? status : vt_output_close(NULL, stdout, 0);
+    return status ? status : vt_output_close(NULL, NULL, 0);
 }
 
 #define AT(field) .at = offsetof(struct options, field)

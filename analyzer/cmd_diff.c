@@ -383,7 +383,7 @@ static int compare_runs(char *const *arguments, const struct options *o) {
         }
         vt_diff_free(&diff);
         vt_build_free(&after);
-        status = vt_output_close(NULL, stdout, 0);
+        status = vt_output_close(NULL, NULL, 0);
     }
     vt_build_free(&before);
     return status;

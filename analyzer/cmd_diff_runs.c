@@ -160,5 +160,5 @@ int vt_cmd_diff_runs(char *const folders[2], const struct vt_model_options *opti
     else if (!status)
         write_text(&runs, folders, top);
     vt_runs_free(&runs);
-    return status ? status : vt_output_close(NULL, stdout, 0);
+    return status ? status : vt_output_close(NULL, NULL, 0);
 }

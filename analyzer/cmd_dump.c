@@ -333,7 +333,7 @@ static int dump_all(void *to, char *const *arguments, int count) {
         status = dump(logs.paths[i], stdout);
     }
     vt_logs_free(&logs);
-    return status ? status : vt_output_close(NULL, stdout, 0);
+    return status ? status : vt_output_close(NULL, NULL, 0);
 }
 
 int vt_cmd_dump(int argc, char **argv) {

@@ -80,6 +80,7 @@ static int export(void *to, char *const *arguments, int count) {
     struct options *o = to;
     struct vt_logs logs;
     struct vt_model model;
+    struct vt_new_file file;
     if (!o->writer)
         return no_format(NULL);
     int status = o->writer->to_file ? vt_input_check_output(&o->input, o->writer->name) : 0;
@@ -99,9 +100,10 @@ static int export(void *to, char *const *arguments, int count) {
     if (o->writer->timeline)
         say_compacted(&model);
     status = check_timeline(o, logs.count);
-    FILE *out = status ? NULL : vt_output_open(o->input.output);
-    status = out ? vt_output_close(o->input.output, out, o->writer->write(&model, &o->export, out))
-                 : VT_STATUS_USAGE;
+    FILE *out = status ? NULL : vt_output_open(o->input.output, &file);
+    status =
+        out ? vt_output_close(o->input.output, &file, o->writer->write(&model, &o->export, out))
+            : VT_STATUS_USAGE;
     vt_build_free(&model);
     vt_logs_free(&logs);
     return status;

@@ -97,7 +97,7 @@ static int answer(const struct options *o, const struct vt_model *model) {
     else if (!error)
         vt_fit_text(&fit, vt_wants_colour(1), stdout);
     vt_fit_free(&fit);
-    return error ? vt_error_status(error, &message) : vt_output_close(NULL, stdout, 0);
+    return error ? vt_error_status(error, &message) : vt_output_close(NULL, NULL, 0);
 }
 
 static int fit(void *to, char *const *arguments, int count) {

@@ -164,24 +164,24 @@ int vt_input_check_output(const struct vt_input *input, const char *format) {
     return VT_STATUS_USAGE;
 }
 
-FILE *vt_output_open(const char *path) {
+FILE *vt_output_open(const char *path, struct vt_new_file *file) {
+    *file = (struct vt_new_file){.out = stdout};
     if (!path || !strcmp(path, "-"))
         return stdout;
-    bool log = vt_log_is_log(path);
-    FILE *out = log ? NULL : fopen(path, "we");
-    if (log)
+    file->out = NULL;
+    if (vt_log_is_log(path))
         vt_error("%s: not replaced: it is a log", path);
-    else if (!out)
-        vt_error("%s: %s", path, strerror(errno));
-    return out;
+    else if (vt_new_file_open(file, path, VT_NEW_FILE_GIVEN, 0666))
+        vt_error("%s: %s", path, file->why);
+    return file->out;
 }
 
-int vt_output_close(const char *path, FILE *out, int error) {
+int vt_output_close(const char *path, struct vt_new_file *file, int error) {
     vt_progress_end(); /* of logs that are read once more, as they are written */
-    if (fflush(out) || ferror(out))
+    if (file && file->out != stdout)
+        error = vt_new_file_close(file, error);
+    else if (fflush(stdout) || ferror(stdout))
         error = errno ? -errno : -EIO;
-    if (out != stdout && fclose(out) && !error)
-        error = -errno;
     if (!error || error == -EPIPE)
         return VT_STATUS_OK;
     vt_error("%s: %s", path ? path : "standard output", strerror(-error));

@@ -40,10 +40,10 @@ int vt_input_build(struct vt_input *input, char *const *arguments, int count, st
 int vt_input_check_output(const struct vt_input *input, const char *format);
 
 /* Opens an output: a file; "-" or NULL: stdout. NULL: it printed an error; the status is VT_STATUS_USAGE. */
-FILE *vt_output_open(const char *path);
+FILE *vt_output_open(const char *path, struct vt_new_file *file);
 
-/* Closes it. `error`: of what wrote to it, as -errno. Returns an exit status after it printed an
- * error; that nobody reads a pipe any more is none. */
-int vt_output_close(const char *path, FILE *out, int error);
+/* Closes it; of stdout `file` is NULL. `error`: of what wrote to it, as -errno. Returns an exit status after it printed
+ * an error; that nobody reads a pipe any more is none. */
+int vt_output_close(const char *path, struct vt_new_file *file, int error);
 
 #endif

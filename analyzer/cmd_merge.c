@@ -3,7 +3,6 @@
  * vramtrace merge: reads logs and merged files one after the other, reduces each process to its lines, and
  * writes one merged file. The file appears whole or not at all: it is written under another name first.
  */
-#define _GNU_SOURCE
 #include "commands.h"
 #include "build.h"
 #include "cmd_input.h"
@@ -11,7 +10,6 @@
 #include "log/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,145 +17,71 @@
 
 /* --- the file --- */
 
-/* A file under construction. */
 struct output {
-    char *path;    /* what it will be called; NULL: standard output */
-    char *written; /* what it is called now; NULL: the same */
-    FILE *out;
-    bool fresh;  /* no file may be replaced */
-    bool direct; /* it is no file: written as it is */
+    char *path; /* NULL: standard output */
+    struct vt_new_file file;
+    bool fresh; /* no file may be replaced */
 };
 
-/* Only a merged file may be replaced, and what is no file is written as it is: a pipe, /dev/null. */
-static int check_replaced(const char *path, bool *direct) {
+/* Only a merged file may be replaced. */
+static int check_replaced(const char *path) {
     struct stat st;
-    *direct = false;
-    if (stat(path, &st) || (S_ISREG(st.st_mode) && (!st.st_size || vt_logs_is_merged(path))))
-        return 0;
-    *direct = !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-    if (*direct)
+    if (vt_file_descriptor(path) >= 0 || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size ||
+        vt_logs_is_merged(path))
         return 0;
     vt_error("%s: not replaced: it exists, and is not a merged file", path);
     return VT_STATUS_USAGE;
 }
 
-/* "logs/.x.jsonl.gz.a1b2c3" beside "logs/x.jsonl.gz": the dot, so that nobody takes it for an input. */
-static int open_beside(struct output *o) {
-    const char *name = vt_basename(o->path);
-    mode_t mask = umask(0);
-    umask(mask);
-    o->written = vt_formatted("%.*s.%s.XXXXXX", (int)(name - o->path), o->path, name);
-    int fd = mkostemp(o->written, O_CLOEXEC);
-    if (fd < 0 || fchmod(fd, 0666 & ~mask) || !(o->out = fdopen(fd, "w"))) {
-        int error = errno;
-        vt_error("%s: %s", fd < 0 ? o->path : o->written, strerror(error));
-        if (fd >= 0) {
-            unlink(o->written);
-            close(fd);
-        }
-        return VT_STATUS_USAGE;
-    }
-    return 0;
-}
-
-/* Whether the file can be written, before time is spent on reading; NULL: one whose name is free. Returns 0,
- * or an exit status after it printed an error. */
-static int check_output(const char *path, struct output *o) {
-    *o = (struct output){.out = stdout};
+/* Opens it before time is spent on reading; NULL: one whose name is free. Returns 0, or an exit status after it printed
+ * an error. */
+static int open_output(const char *path, struct output *o) {
+    *o = (struct output){.fresh = !path, .file.out = stdout};
     if (path && !strcmp(path, "-")) {
         if (!isatty(1))
             return 0;
         vt_error("a merged file is not for a terminal; name a file with -o");
         return VT_STATUS_USAGE;
     }
-    if (path) {
-        o->path = vt_strdup(path);
-    } else {
-        char host[256] = "";
-        gethostname(host, sizeof host - 1);
-        o->path = vt_formatted("vramtrace.%s.jsonl.gz", host);
-        o->fresh = true;
-    }
-    int status = o->fresh ? 0 : check_replaced(o->path, &o->direct);
-    if (status || o->direct)
-        return status;
-    VT_SCOPED char *folder = vt_formatted("%.*s.", (int)(vt_basename(o->path) - o->path), o->path);
-    if (access(folder, W_OK | X_OK)) {
-        vt_error("%s: %s", o->path, strerror(errno));
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    o->path = path ? vt_strdup(path) : vt_formatted("vramtrace.%s.jsonl.gz", host);
+    int status = path ? check_replaced(path) : 0;
+    if (!status &&
+        vt_new_file_open(&o->file, o->path,
+                         VT_NEW_FILE_SYNC | (path ? VT_NEW_FILE_GIVEN : VT_NEW_FILE_ONCE), 0666)) {
+        vt_error("%s: %s", o->path, o->file.why);
         status = VT_STATUS_USAGE;
     }
     return status;
 }
 
-/* A link stays: the file that it leads to is replaced. */
-static void follow_link(struct output *o) {
-    struct stat st;
-    char *real = !lstat(o->path, &st) && S_ISLNK(st.st_mode) ? realpath(o->path, NULL) : NULL;
-    if (!real)
-        return; /* no link, or it leads to nothing yet */
-    free(o->path);
-    o->path = real;
-}
-
-static int open_output(struct output *o) {
-    if (!o->path)
-        return 0;
-    if (!o->direct) {
-        follow_link(o);
-        return open_beside(o);
-    }
-    o->out = fopen(o->path, "we");
-    if (o->out)
-        return 0;
-    vt_error("%s: %s", o->path, strerror(errno));
-    return VT_STATUS_USAGE;
-}
-
 /* Gives the file the first free name: vramtrace.HOST.jsonl.gz, vramtrace.HOST.2.jsonl.gz ... */
 static int give_free_name(struct output *o) {
     static const char suffix[] = ".jsonl.gz";
-    char *first = o->path;
-    for (unsigned i = 1;; i++) {
-        o->path = i == 1 ? vt_strdup(first)
-                         : vt_formatted("%.*s.%u%s", (int)(strlen(first) - strlen(suffix)), first,
-                                        i, suffix);
-        int error = link(o->written, o->path) ? errno : 0;
-        /* without hard links somebody may take the name between these two calls */
-        if (error && error != EEXIST && !access(o->path, F_OK))
-            error = EEXIST;
-        if (error && error != EEXIST)
-            error = rename(o->written, o->path) ? errno : 0;
-        if (error != EEXIST) {
-            if (!error)
-                unlink(o->written);
-            free(first);
-            return -error;
-        }
+    int stem = (int)(strlen(o->path) - strlen(suffix)), error;
+    for (unsigned i = 2; (error = vt_new_file_settle(&o->file, o->path)) == -EEXIST; i++) {
+        char *next = vt_formatted("%.*s.%u%s", stem, o->path, i, suffix);
         free(o->path);
+        o->path = next;
     }
+    return error;
 }
 
-/* Ends it: under its name if there was no error, else it is gone. Returns an exit status. */
+/* Ends it. Returns an exit status. */
 static int close_output(struct output *o, int error, uint64_t *bytes) {
     struct stat st = {0};
-    if (!error && (fflush(o->out) || ferror(o->out)))
+    if (!error && (fflush(o->file.out) || ferror(o->file.out)))
         error = errno ? -errno : -EIO;
-    /* what a crash of the machine leaves under the name is whole, too */
-    if (!error && o->written && fsync(fileno(o->out)))
-        error = -errno;
-    fstat(fileno(o->out), &st);
+    fstat(fileno(o->file.out), &st);
     *bytes = (uint64_t)st.st_size;
-    if (o->out != stdout && fclose(o->out) && !error)
-        error = -errno;
     if (!error && o->fresh)
         error = give_free_name(o);
-    else if (!error && o->written && rename(o->written, o->path))
-        error = -errno;
+    if (o->path)
+        error = vt_new_file_close(&o->file, error);
     if (!error || error == -EPIPE)
         return VT_STATUS_OK;
     vt_error("%s: %s", o->path ? o->path : "standard output", strerror(-error));
-    if (o->written)
-        unlink(o->written);
     return VT_STATUS_INTERNAL;
 }
 
@@ -214,21 +138,20 @@ static int merge(void *to, char *const *arguments, int count) {
     uint64_t bytes = 0;
     if (!count)
         return vt_usage("merge", "expected a folder, logs or merged files, found nothing");
-    int status = check_output(input->output, &output);
+    int status = open_output(input->output, &output);
     if (!status)
         status = read_all(input, arguments, count, &logs, &model);
     if (!status) {
-        status = open_output(&output);
-        if (!status)
-            status = close_output(&output, vt_merged_write(model.fleet, output.out), &bytes);
+        status = close_output(&output, vt_merged_write(model.fleet, output.file.out), &bytes);
         tell_unread(model.fleet, UNREAD_SHOWN);
         if (!status)
             tell_done(model.fleet, &output, bytes);
         vt_build_free(&model);
     }
     vt_logs_free(&logs);
+    if (output.path && output.file.out)
+        vt_new_file_close(&output.file, -ECANCELED);
     free(output.path);
-    free(output.written);
     return status;
 }
 

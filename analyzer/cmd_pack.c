@@ -8,7 +8,6 @@
 #include "names/names.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@ struct options {
 struct packing {
     const struct options *options;
     char *path; /* of the pack */
+    struct vt_new_file file;
     struct vt_pack_writer writer;
     struct vt_answers *answers;
     struct vt_symbols *symbols;
@@ -46,13 +46,18 @@ static int open_output(struct packing *p, const char *input, bool folder) {
     if (p->options->output && !strcmp(p->options->output, "-"))
         return vt_usage("pack", "-o -: a pack is a file; name it");
     p->path = p->options->output ? vt_strdup(p->options->output) : default_name(input);
-    int fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        vt_error("%s: %s", p->path,
-                 errno == EEXIST ? "not replaced: it exists; name another with -o"
-                                 : strerror(errno));
-    p->writer = vt_pack_begin(fd, folder);
-    return fd < 0 ? VT_STATUS_USAGE : VT_STATUS_OK;
+    int error = vt_new_file_open(&p->file, p->path, VT_NEW_FILE_ONCE, 0600);
+    const char *why = error            ? p->file.why
+                      : p->file.exists ? "not replaced: it exists; name another with -o"
+                                       : NULL;
+    if (why) {
+        vt_error("%s: %s", p->path, why);
+        if (!error)
+            vt_new_file_close(&p->file, -EEXIST);
+        return VT_STATUS_USAGE;
+    }
+    p->writer = vt_pack_begin(fileno(p->file.out), folder);
+    return VT_STATUS_OK;
 }
 
 /* --- its contents --- */
@@ -75,11 +80,11 @@ static int add_file(struct packing *p, struct vt_pack_section section, const cha
 static int add_beside(struct packing *p, const char *log, enum vt_pack_kind kind) {
     VT_SCOPED_FD fd = vt_log_file_open(log, kind, UINT64_MAX, NULL, &p->message);
     struct stat st;
-    if (fd == -ENOENT) {
+    if (fd == -ENOENT || fd == -EINVAL || fd == -EISDIR) { /* there is no such file */
         vt_string_free(&p->message);
         return 0;
     }
-    if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+    if (fd < 0 || fstat(fd, &st))
         return fd < 0 ? fd : 0;
     uint64_t bytes = (uint64_t)st.st_size, most = vt_pack_most(kind, UINT64_MAX);
     return add_file(p, (struct vt_pack_section){.kind = kind}, log, fd,
@@ -197,16 +202,16 @@ static int pack(struct packing *p, char *const *arguments, int count) {
     if (!status)
         status = open_output(p, arguments[0], folder);
     if (!status) {
-        status = vt_error_status(add_all(p, &logs), &p->message);
+        error = vt_new_file_close(&p->file, add_all(p, &logs));
+        if (error && !p->message.length)
+            vt_string_format(&p->message, "%s: %s", p->path, strerror(-error));
+        status = vt_error_status(error, &p->message);
         vt_progress_end();
-        close(p->writer.fd);
-        if (status)
-            unlink(p->path);
-        else
+        if (!status)
             print_list(p);
     }
     vt_logs_free(&logs);
-    return status ? status : vt_output_close(NULL, stdout, 0);
+    return status ? status : vt_output_close(NULL, NULL, 0);
 }
 
 static int run(void *to, char *const *arguments, int count) {

@@ -74,6 +74,7 @@ static int report(void *to, char *const *arguments, int count) {
     struct options *o = to;
     struct vt_logs logs;
     struct vt_model model;
+    struct vt_new_file file;
     int status = o->writer->to_file ? vt_input_check_output(&o->input, o->writer->name) : 0;
     if (status)
         return status;
@@ -91,9 +92,10 @@ static int report(void *to, char *const *arguments, int count) {
     o->format.map = o->input.model.device >= 0;
     if (o->format.site)
         status = check_site(&model, o->format.site);
-    FILE *out = status ? NULL : vt_output_open(o->input.output);
-    status = out ? vt_output_close(o->input.output, out, o->writer->write(&model, &o->format, out))
-                 : VT_STATUS_USAGE;
+    FILE *out = status ? NULL : vt_output_open(o->input.output, &file);
+    status =
+        out ? vt_output_close(o->input.output, &file, o->writer->write(&model, &o->format, out))
+            : VT_STATUS_USAGE;
     vt_build_free(&model);
     vt_logs_free(&logs);
     return status;

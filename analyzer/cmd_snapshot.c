@@ -32,7 +32,7 @@ static int print_answer(const char *log, const struct options *o) {
     int error = o->json ? vt_fmt_json_write(&model, &o->format, stdout)
                         : vt_fmt_text_owners(&model, &o->format, stdout);
     vt_build_free(&model);
-    return vt_output_close(NULL, stdout, error);
+    return vt_output_close(NULL, NULL, error);
 }
 
 static int explain(unsigned pid, const char *log, enum vt_answer answer, const struct options *o) {

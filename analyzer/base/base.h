@@ -14,6 +14,7 @@
  *     answers.h   what the machine said of a log, recorded and replayed
  *     json.h      a JSON writer
  *     files.h     opens regular files
+ *     new_file.h  every file that is written
  *     gzip.h      compressed output; how a compressed file begins
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
  *     rights.h    whose rights a path is followed with
@@ -34,6 +35,7 @@
 #include "files.h"
 #include "gzip.h"
 #include "json.h"
+#include "new_file.h"
 #include "options.h"
 #include "progress.h"
 #include "python_file.h"

@@ -217,28 +217,20 @@ static void write_to(const struct vt_baseline *b, FILE *out) {
 }
 
 int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string *message) {
-    int error = 0;
     vt_sort(b->entries, b->count, sizeof *b->entries, by_name);
     vt_map_free(&b->by_hash); /* the sort moved the entries */
     for (uint32_t i = 0; i < b->count; i++)
         vt_map_put(&b->by_hash, b->entries[i].key.hash, i);
-    VT_SCOPED char *temporary = vt_formatted("%s.%ld.tmp", path, (long)getpid());
-    FILE *out = fopen(temporary, "we");
-    if (!out) {
-        error = -errno;
-    } else {
-        write_to(b, out);
-        if (fflush(out) || ferror(out))
-            error = errno ? -errno : -EIO;
-        if (fclose(out) && !error)
-            error = -errno;
-        if (!error && rename(temporary, path))
-            error = -errno;
-        if (error)
-            unlink(temporary);
+    struct vt_new_file file;
+    int error = vt_new_file_open(&file, path, VT_NEW_FILE_GIVEN, 0666);
+    const char *why = file.why;
+    if (!error) {
+        write_to(b, file.out);
+        error = vt_new_file_close(&file, 0);
+        why = strerror(-error);
     }
     if (error)
-        vt_string_format(message, "baseline: cannot write %s: %s", path, strerror(-error));
+        vt_string_format(message, "baseline: cannot write %s: %s", path, why);
     return error;
 }
 

@@ -278,21 +278,24 @@ static int read_earlier(struct vt_check *check, const struct vt_model_options *o
 static int write_one(const struct vt_check *check, const struct vt_gate *gate,
                      const struct vt_gate_format *format, const char *file, FILE *out) {
     struct vt_gate_format_options how = check->how;
+    struct vt_new_file new_file = {.out = out};
     bool to_file = strcmp(file, "-") != 0;
-    FILE *to = to_file ? fopen(file, "we") : out;
-    int error = to ? 0 : -errno;
-    how.colour = to && vt_wants_colour(fileno(to));
-    errno = 0;
-    if (to)
-        vt_gate_write(gate, format, &how, to);
-    if (to && (fflush(to) || ferror(to)) && !error)
-        error = errno ? -errno : -EIO;
-    if (to && to_file && fclose(to) && !error)
-        error = -errno;
+    int error = to_file ? vt_new_file_open(&new_file, file, VT_NEW_FILE_GIVEN, 0666) : 0;
+    const char *why = new_file.why;
+    if (!error) {
+        how.colour = vt_wants_colour(fileno(new_file.out));
+        errno = 0;
+        vt_gate_write(gate, format, &how, new_file.out);
+        if (to_file)
+            error = vt_new_file_close(&new_file, 0);
+        else if (fflush(out) || ferror(out))
+            error = errno ? -errno : -EIO;
+        why = strerror(-error);
+    }
     if (!error || (error == -EPIPE && !to_file))
         return 0;
     vt_error("cannot write the %s report to %s: %s", format->name, to_file ? file : "the output",
-             strerror(-error));
+             why);
     return VT_STATUS_USAGE;
 }
 

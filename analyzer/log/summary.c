@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LOG.summary (see summary.h): a file is written beside it, and takes its place when it is on the disk. Whoever
- * reads has the whole of it in memory, so it may be replaced meanwhile.
+ * LOG.summary (see summary.h): the next one takes its place when it is on the disk. Whoever reads has the whole of it in
+ * memory, so it may be replaced meanwhile.
  */
 #include "summary.h"
 
@@ -47,32 +47,20 @@ static struct head head_of(const struct vt_log *log, uint64_t generation, uint64
 
 /* --- writing --- */
 
-static int cannot_write(const char *path, struct vt_string *message) {
-    int error = errno;
-    vt_string_format(message, "%s: cannot be written: %s", path, strerror(error));
-    return -error;
-}
-
 int vt_summary_sync(const struct vt_log *log, struct vt_string *message) {
     VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
     VT_SCOPED char *copy = vt_strdup(path);
     VT_SCOPED_FD fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 || fsync(fd) ? cannot_write(path, message) : 0;
+    int error = fd < 0 || fsync(fd) ? -errno : 0;
+    if (error)
+        vt_string_format(message, "%s: cannot be written: %s", path, strerror(-error));
+    return error;
 }
 
-static int write_file(struct vt_log *log, struct head head, const char *path, uint64_t most,
-                      void (*more)(void *of, struct vt_state *s), void *of,
-                      struct vt_string *message) {
-    struct stat st;
+static int write_state(struct vt_log *log, struct head head, FILE *file, uint64_t most,
+                       void (*more)(void *of, struct vt_state *s), void *of, const char *path,
+                       struct vt_string *message) {
     struct vt_state s;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) {
-        int error = cannot_write(path, message);
-        if (fd >= 0)
-            close(fd);
-        return error;
-    }
     vt_state_save(&s, file);
     s.most = most;
     VT_STATE_SECTION(&s, "summary", head);
@@ -81,40 +69,40 @@ static int write_file(struct vt_log *log, struct head head, const char *path, ui
     more(of, &s);
     int error = vt_state_end(&s, path, message);
     log->summary_bytes = s.written;
-    /* whoever may read the log may read it, where another user compacts it, too */
-    bool done = error || !fstat(log->fd, &st);
-    if (!error && done && fchown(fd, st.st_uid, st.st_gid))
-        errno = 0; /* only root may give it away */
-    done = error || (done && !fchmod(fd, st.st_mode & 0777) && !fdatasync(fd));
-    int reason = errno;
-    if (fclose(file) && done && !error) {
-        reason = errno;
-        done = false;
-    }
-    if (!done) {
-        vt_string_format(message, "%s: cannot be written: %s", path, strerror(reason));
-        error = -reason;
-    }
     return error;
+}
+
+/* Whoever may read the log may read it, also where another user compacts it. */
+static int share(const struct vt_log *log, FILE *file) {
+    struct stat st;
+    if (fstat(log->fd, &st))
+        return -errno;
+    if (fchown(fileno(file), st.st_uid, st.st_gid))
+        errno = 0; /* only root may give it away */
+    return fchmod(fileno(file), st.st_mode & 0777) ? -errno : 0;
 }
 
 int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, uint64_t most,
                      void (*more)(void *of, struct vt_state *s), void *of,
                      struct vt_string *message) {
+    struct vt_new_file file;
     VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
-    VT_SCOPED char *anew = vt_formatted("%s.tmp", path);
     if (log->header.flags & VT_FLAG_BUFFERED) {
         vt_string_format(message, "%s: a log that was not mapped gets no summary", log->path);
         return -EINVAL;
     }
     uint64_t newest = vt_log_passed(log).newest;
     struct head head = head_of(log, generation, until < newest ? until : newest);
-    int error = write_file(log, head, anew, most, more, of, message);
-    if (error) {
-        unlink(anew);
-        return error;
+    int error = vt_new_file_open(&file, path, VT_NEW_FILE_SYNC, 0600);
+    if (!error) {
+        error = write_state(log, head, file.out, most, more, of, path, message);
+        error = vt_new_file_close(&file, error ? error : share(log, file.out));
     }
-    error = rename(anew, path) ? cannot_write(path, message) : vt_summary_sync(log, message);
+    if (error && !message->length)
+        vt_string_format(message, "%s: cannot be written: %s", path,
+                         file.why ? file.why : strerror(-error));
+    if (!error)
+        error = vt_summary_sync(log, message);
     if (error)
         return error;
     vt_log_leave_covered(log, head.until);
@@ -129,12 +117,11 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, ui
 static int read_head(int fd, const char *path, struct vt_summary_rest *rest, struct head *head,
                      struct vt_string *message) {
     struct stat st;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        vt_string_format(message, "%s: expected a summary, found no file", path);
-        return -EINVAL;
+    ssize_t got = fstat(fd, &st) ? -errno : 0;
+    if (!got) {
+        rest->bytes = vt_alloc((size_t)st.st_size, 1);
+        got = vt_file_read_at(fd, rest->bytes, (size_t)st.st_size, 0);
     }
-    rest->bytes = vt_alloc((size_t)st.st_size, 1);
-    ssize_t got = vt_file_read_at(fd, rest->bytes, (size_t)st.st_size, 0);
     if (got < 0) {
         vt_string_format(message, "%s: cannot be read: %s", path, strerror((int)-got));
         return (int)got;

@@ -120,19 +120,18 @@ struct outcome {
     struct vt_run_child child;
     struct vt_run_logs logs;
     uint64_t took_ms;
-    char *output; /* the file with its output; NULL: not redirected */
+    char *output; /* its output is in this file; NULL: not redirected */
+    struct vt_new_file file;
 };
 
-/* Redirects stdout and stderr to a file; `saved` is for restore. */
-static void redirect(const char *path, int saved[2]) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+/* Redirects stdout and stderr to its file; `saved` is for restore. */
+static void redirect(struct outcome *o, int saved[2]) {
     fflush(NULL);
     saved[0] = fcntl(1, F_DUPFD_CLOEXEC, 3);
     saved[1] = fcntl(2, F_DUPFD_CLOEXEC, 3);
-    if (fd >= 0) {
-        dup2(fd, 1);
-        dup2(fd, 2);
-        close(fd);
+    if (!vt_new_file_open(&o->file, o->output, 0, 0600)) {
+        dup2(fileno(o->file.out), 1);
+        dup2(fileno(o->file.out), 2);
     }
 }
 
@@ -149,7 +148,7 @@ static void restore(const int saved[2]) {
 static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, struct outcome *o) {
     VT_SCOPED_STRING message = {0};
     int saved[2];
-    *o = (struct outcome){0};
+    *o = (struct outcome){.file = {.folder = -1, .at = -1}};
     VT_SCOPED char *list = vt_run_list_make();
     if (!list) {
         vt_error("cannot make a temporary file: %s", strerror(errno));
@@ -163,7 +162,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     if (ordinal) {
         setenv("VRAMTRACE_INJECT", number, 1);
         o->output = vt_formatted("%s/%s.txt", s->folder, number);
-        redirect(o->output, saved);
+        redirect(o, saved);
     } else {
         unsetenv("VRAMTRACE_INJECT");
     }
@@ -184,6 +183,7 @@ static void outcome_free(struct outcome *o) {
     vt_run_logs_free(&o->logs);
     vt_string_free(&o->child.untraced);
     vt_string_free(&o->child.refused);
+    vt_new_file_close(&o->file, -ECANCELED); /* what was not bad */
     free(o->output);
 }
 
@@ -246,7 +246,7 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
     return leaks;
 }
 
-static void say_run(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
+static void say_run(struct sweep *s, uint64_t ordinal, struct outcome *o) {
     struct vt_model_options options = {.device = -1, .user_code = s->check->user_code.items};
     struct vt_model model = {0};
     VT_SCOPED_STRING message = {0}, leaks = {0};
@@ -278,10 +278,8 @@ static void say_run(struct sweep *s, uint64_t ordinal, const struct outcome *o) 
         vt_print(stderr, "%-6s %s (allocation %llu): %s%s\n", word,
                  where ? where : "a site that was not reached in this run",
                  (unsigned long long)ordinal, how, leaks.length ? leaks.text : "");
-    if (bad)
+    if (bad && !vt_new_file_close(&o->file, 0))
         vt_print(stderr, "         its output: %s\n", o->output);
-    else
-        unlink(o->output);
     if (built)
         s->check->builder->free(&model);
 }

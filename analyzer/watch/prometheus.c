@@ -204,42 +204,20 @@ static void put_owners(const struct vt_watch_frame *frame, uint32_t top, FILE *o
     }
 }
 
-static int write_metrics(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
-    int error = 0;
-    FILE *out = fopen(path, "we");
-    if (!out)
-        return -errno;
-    put_processes(frame, out);
-    put_devices(frame, out);
-    put_lines(frame, top, out);
-    put_owners(frame, top, out);
-    if (fflush(out) || ferror(out))
-        error = errno ? -errno : -EIO;
-    if (fclose(out) && !error)
-        error = -errno;
-    return error;
-}
-
-/* The collector must find a whole file, so a file is replaced: a link's target, not the link. */
-static int replace_file(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
-    VT_SCOPED char *target = realpath(path, NULL); /* NULL: there is none yet */
-    path = target ? target : path;
-    VT_SCOPED char *next =
-        vt_formatted("%s.%d.tmp", path, (int)getpid()); /* the collector reads *.prom */
-    int error = write_metrics(frame, top, next);
-    if (!error && (chmod(next, 0644) || rename(next, path)))
-        error = -errno;
-    if (error)
-        unlink(next);
-    return error;
-}
-
+/* The collector must find a whole file, and may read it. */
 char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
-    struct stat at;
-    bool is_file = stat(path, &at) || S_ISREG(at.st_mode); /* or will be one */
-    if (is_file && vt_log_is_log(path))
+    struct vt_new_file file;
+    if (vt_log_is_log(path))
         return vt_formatted("%s: not replaced: it is a log", path);
-    /* A device or a pipe is written to: /dev/null must not become a file. */
-    int error = is_file ? replace_file(frame, top, path) : write_metrics(frame, top, path);
+    int error = vt_new_file_open(&file, path, VT_NEW_FILE_GIVEN, 0644);
+    if (error)
+        return vt_formatted("%s: %s", path, file.why);
+    put_processes(frame, file.out);
+    put_devices(frame, file.out);
+    put_lines(frame, top, file.out);
+    put_owners(frame, top, file.out);
+    if (!file.exists && fchmod(fileno(file.out), 0644))
+        error = -errno;
+    error = vt_new_file_close(&file, error);
     return error ? vt_formatted("%s: %s", path, strerror(-error)) : NULL;
 }

@@ -161,13 +161,13 @@ int msync(void *start, size_t length, int flags) {
     return 0;
 }
 
-int rename(const char *from, const char *to) {
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
     struct stat st;
     moment();
     pthread_mutex_lock(&lock);
-    if (stat(from, &st))
+    if (fstatat(from_folder, from, &st, 0))
         abort();
-    int error = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+    int error = (int)syscall(SYS_renameat, from_folder, from, to_folder, to);
     note("rename %ju %s %s\n", (uintmax_t)st.st_ino, from, to);
     pthread_mutex_unlock(&lock);
     moment();

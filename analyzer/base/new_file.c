@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that are written (see new_file.h). All is done below a descriptor of the folder: one that somebody moves or
+ * replaces meanwhile is still the same.
+ */
+#define _GNU_SOURCE
+#include "new_file.h"
+
+#include "files.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define PROC_MAGIC 0x9fa0 /* of statfs: what a link says there is not always a path */
+#define MOST_LINKS 40     /* as the kernel has it */
+
+/* --- the way to the file --- */
+
+static bool is_trusted(const struct stat *st) {
+    return st->st_uid == geteuid() || st->st_uid == 0;
+}
+
+/* Puts what a link says in front of what is behind it in the path. Only a link of the user's own or of root's is followed:
+ * another user could lead it to any file of this one. On the way to the folder only root is so careful. */
+static int follow(int link, const struct stat *st, const char *behind, char **rest) {
+    char text[PATH_MAX];
+    if (!is_trusted(st) && (!*behind || geteuid() == 0))
+        return -EXDEV;
+    ssize_t length = readlinkat(link, "", text, sizeof text - 1);
+    if (length < 0)
+        return -errno;
+    text[length] = 0;
+    char *path = vt_formatted("%s%s%s", text, *behind ? "/" : "", behind);
+    free(*rest);
+    *rest = path;
+    return 0;
+}
+
+/* Finds the folder, the name in it and what has that name. Returns a descriptor of this, or -errno; -ENOENT and a folder: the
+ * name is free. */
+static int find(struct vt_new_file *f, const char *path, bool follows) {
+    VT_SCOPED char *rest = vt_strdup(path);
+    int error = 0;
+    for (unsigned links = 0; !error && links <= MOST_LINKS;) {
+        char *name = rest + strspn(rest, "/"), *end = name + strcspn(name, "/"),
+             *behind = end + strspn(end, "/");
+        struct statfs system;
+        if (f->folder < 0 || *rest == '/') {
+            vt_file_close_scoped(&f->folder);
+            f->folder = open(*rest == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        }
+        if (!*name || (*end && !*behind)) /* it ends with a slash */
+            return -EISDIR;
+        free(f->name);
+        f->name = vt_strndup(name, (size_t)(end - name));
+        int fd = openat(f->folder, f->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && !fstat(fd, &f->found) && S_ISLNK(f->found.st_mode) &&
+            is_trusted(&f->found) && !fstatfs(fd, &system) && system.f_type == PROC_MAGIC) {
+            close(fd);
+            fd = openat(f->folder, f->name, O_PATH | O_CLOEXEC);
+        }
+        if (fd < 0 || fstat(fd, &f->found)) {
+            error = -errno;
+            if (*behind) {
+                close(f->folder);
+                f->folder = -1;
+            }
+        } else if (S_ISLNK(f->found.st_mode) && (*behind || follows)) {
+            links++;
+            error = follow(fd, &f->found, behind, &rest);
+            close(fd);
+        } else if (!*behind) {
+            return fd;
+        } else {
+            close(f->folder);
+            f->folder = fd;
+            memmove(rest, behind, strlen(behind) + 1);
+        }
+    }
+    return error ? error : -ELOOP;
+}
+
+/* --- what is written --- */
+
+/* The path of a descriptor. */
+#define SELF(fd) (snprintf(self, sizeof self, "/proc/self/fd/%d", fd), self)
+
+/* Opens what has the name, to write it where it is: a device, a pipe, a file without another name. */
+static int open_in_place(struct vt_new_file *f) {
+    char self[64];
+    bool is_file = S_ISREG(f->found.st_mode);
+    if ((is_file && f->found.st_nlink > 1) ||
+        (S_ISFIFO(f->found.st_mode) && !is_trusted(&f->found)))
+        return is_file ? -EACCES : -EXDEV;
+    f->direct = true;
+    int fd = open(SELF(f->at), O_WRONLY | O_NOCTTY | O_CLOEXEC | (is_file ? O_TRUNC : 0));
+    return fd < 0 ? -errno : fd;
+}
+
+/* A name that nobody can guess, and that no command takes for an input. */
+static void choose_name(struct vt_new_file *f) {
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = vt_now_ns() ^ (uint64_t)getpid() << 40; /* O_EXCL has to do */
+    free(f->temporary);
+    f->temporary = vt_formatted(".%.200s.%016llx", f->name, (unsigned long long)random);
+}
+
+/* A file without a name, where the file system has such: nothing stays of it if we are killed. */
+static int open_beside(struct vt_new_file *f, mode_t mode) {
+    bool has_proc = !access("/proc/self/fd", X_OK); /* it gets its name there */
+    int fd = has_proc ? openat(f->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
+    if (fd < 0) {
+        choose_name(f);
+        fd = openat(f->folder, f->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    mode);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+static int open_new(struct vt_new_file *f, mode_t mode) {
+    bool given = f->exists && f->how & VT_NEW_FILE_GIVEN;
+    if (S_ISDIR(f->found.st_mode) && !(f->how & VT_NEW_FILE_ONCE))
+        return -EISDIR;
+    if (given && !S_ISREG(f->found.st_mode))
+        return open_in_place(f);
+    if (given && faccessat(f->folder, f->name, W_OK, AT_EACCESS))
+        return -errno;
+    int fd = open_beside(f, given ? f->found.st_mode & 0777 : mode);
+    /* the folder takes no new file; -ENOENT: as /proc/PID/fd */
+    bool shut = fd == -EACCES || fd == -EROFS || fd == -EPERM || fd == -ENOENT;
+    return shut && given ? open_in_place(f) : fd;
+}
+
+static void drop(struct vt_new_file *f) {
+    vt_file_close_scoped(&f->folder);
+    vt_file_close_scoped(&f->at);
+    free(f->name);
+    free(f->temporary);
+    *f = (struct vt_new_file){.folder = -1, .at = -1, .why = f->why};
+}
+
+int vt_new_file_open(struct vt_new_file *f, const char *path, unsigned how, mode_t mode) {
+    int fd = how & VT_NEW_FILE_GIVEN ? vt_file_descriptor(path) : -1;
+    *f = (struct vt_new_file){.how = how, .direct = fd >= 0, .folder = -1, .at = -1};
+    if (f->direct) { /* /dev/stdout, or what the shell's >(...) stands for */
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        fd = fd < 0 ? -errno : fd;
+    } else {
+        f->at = find(f, path, how & VT_NEW_FILE_GIVEN);
+        f->exists = f->at >= 0;
+        if (!f->exists)
+            f->found = (struct stat){0};
+        fd = f->exists || (f->at == -ENOENT && f->folder >= 0) ? open_new(f, mode) : f->at;
+    }
+    f->out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (f->out)
+        return 0;
+    f->why = fd == -EXDEV ? "a link or a pipe of another user" : strerror(-fd);
+    drop(f);
+    return fd;
+}
+
+/* --- its name --- */
+
+static int link_as(const struct vt_new_file *f, const char *name) {
+    char self[64];
+    return linkat(AT_FDCWD, SELF(fileno(f->out)), f->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* In place of no other file. */
+static int name_once(const struct vt_new_file *f, const char *name) {
+    int error = link_as(f, name);
+    if (!error || error == -EEXIST || !f->temporary)
+        return error;
+    /* without hard links somebody may take the name between these two calls */
+    if (!faccessat(f->folder, name, F_OK, AT_SYMLINK_NOFOLLOW))
+        return -EEXIST;
+    return renameat(f->folder, f->temporary, f->folder, name) ? -errno : 0;
+}
+
+/* A mount point, as a container has single files, keeps its file: that gets the bytes. */
+static int copy_in_place(struct vt_new_file *f) {
+    off_t at = 0;
+    VT_SCOPED_FD to = open_in_place(f);
+    ssize_t got = to < 0 ? to : 1;
+    while (got > 0)
+        got = sendfile(to, fileno(f->out), &at, 1 << 30);
+    return to < 0 ? to : got < 0 || fsync(to) ? -errno : 0;
+}
+
+static int name_over(struct vt_new_file *f) {
+    if (!f->temporary) {
+        choose_name(f);
+        int error = link_as(f, f->temporary);
+        if (error)
+            return error;
+    }
+    if (!renameat(f->folder, f->temporary, f->folder, f->name))
+        return 0;
+    return errno == EBUSY && f->exists ? copy_in_place(f) : -errno;
+}
+
+int vt_new_file_settle(struct vt_new_file *f, const char *name) {
+    const struct stat *found = f->exists && f->how & VT_NEW_FILE_GIVEN ? &f->found : NULL;
+    int fd = fileno(f->out);
+    if (fflush(f->out) || ferror(f->out))
+        return errno ? -errno : -EIO;
+    if (f->direct)
+        return 0;
+    if (found && (found->st_uid != geteuid() || found->st_gid != getegid()) &&
+        fchown(fd, found->st_uid, found->st_gid))
+        errno = 0; /* only root may give it away */
+    if ((found && fchmod(fd, found->st_mode & 0777)) || (f->how & VT_NEW_FILE_SYNC && fsync(fd)))
+        return -errno;
+    int error = f->how & VT_NEW_FILE_ONCE ? name_once(f, name ? name : f->name) : name_over(f);
+    f->direct = !error;
+    return error;
+}
+
+int vt_new_file_close(struct vt_new_file *f, int error) {
+    if (f->out && !error)
+        error = vt_new_file_settle(f, NULL);
+    if (f->temporary) /* after a rename there is none */
+        unlinkat(f->folder, f->temporary, 0);
+    if (f->out && fclose(f->out) && !error)
+        error = -errno;
+    drop(f);
+    return error;
+}
