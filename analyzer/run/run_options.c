@@ -40,7 +40,10 @@ static const char *check_output(const char *value) {
         else if (!*s || !strchr("pherj%", *s))
             return allowed;
     }
-    return NULL;
+    struct stat st;
+    bool special = vt_file_descriptor(value) >= 0 ||
+                   (!stat(value, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+    return special ? "a file or a folder, not a device or a pipe" : NULL;
 }
 
 static const char *check_depth(const char *value) {
@@ -282,7 +285,7 @@ static char *variable_of(const struct vt_option *option) {
 }
 
 int vt_run_options_check_known(const struct vt_run_options *options, const char *tracer) {
-    VT_SCOPED_FD fd = open(tracer, O_RDONLY | O_CLOEXEC);
+    VT_SCOPED_FD fd = vt_file_open(tracer, NULL);
     for (const struct vt_option *row = rows; fd >= 0 && row->name; row++) {
         VT_SCOPED char *variable = variable_of(row);
         if (!value_for_tracer(options, row) ||

@@ -111,9 +111,14 @@ static void expand(struct text *t, const char *template) {
     }
 }
 
-static bool is_folder(const char *path) {
+/* The kind of what is there, or where a link leads; 0: nothing. */
+static unsigned kind_of(const char *path) {
     struct stat st;
-    return VT_SYS4(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
+    return VT_SYS4(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
+static bool is_folder(const char *path) {
+    return kind_of(path) == S_IFDIR;
 }
 
 /* Makes the folders above `path` that `name`, its end, tells of. A failure shows when the file is opened. */
@@ -165,6 +170,11 @@ static int open_in(const char *folder, const char *template, char *path, size_t 
         long fd = vt_descriptors_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd != -EEXIST || n > NAMES_TRIED)
             return (int)fd;
+        /* a device or a pipe that the user named: a file beside it is not what was meant */
+        unsigned kind = n == 2 ? kind_of(path) : 0;
+        bool device = !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) != 0;
+        if (kind && (device || (kind != S_IFREG && kind != S_IFDIR)))
+            return -ENODEV;
         t = end;
         *t.at = 0;
         put(&t, ".", 1, false);
@@ -238,6 +248,7 @@ void vt_log_name_say_cannot_open(const char *path, int error) {
         {EDQUOT, "the disk quota is used up"},
         {ENOENT, "a folder in that path cannot be created"},
         {ENOTDIR, "a part of that path is not a folder"},
+        {ENODEV, "a log is a file, and this is a device or a pipe"},
         {ENAMETOOLONG, "the name is too long"},
         {EFBIG, "the file size limit (ulimit -f) is too small: at least 128 KiB are needed"},
         {EMFILE, "too many open files"}};
