@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "files.h"
 
+#include "base/new_file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -83,10 +85,10 @@ FILE *vt_fuzz_sink(void) {
 int vt_fuzz_open(const char *path, int flags, ...);
 FILE *vt_fuzz_fopen(const char *path, const char *mode);
 int vt_fuzz_stat(const char *path, struct stat *st);
+int vt_fuzz_lstat(const char *path, struct stat *st);
 int vt_fuzz_access(const char *path, int mode);
 DIR *vt_fuzz_opendir(const char *path);
-int vt_fuzz_rename(const char *from, const char *to);
-int vt_fuzz_unlink(const char *path);
+int vt_fuzz_mkostemp(char *path, int flags);
 
 static int missing(void) {
     errno = ENOENT;
@@ -109,15 +111,26 @@ int vt_fuzz_open(const char *path, int flags, ...) {
 }
 
 FILE *vt_fuzz_fopen(const char *path, const char *mode) {
-    if (mode[0] != 'r')
-        return fopen("/dev/null", mode);
+    (void)mode;
     int fd = open_ours(path);
     return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
 int vt_fuzz_stat(const char *path, struct stat *st) {
     const struct file *file = find(path);
-    return file && file->exists ? fstat(file->fd, st) : missing();
+    if (file && file->exists)
+        return fstat(file->fd, st);
+    missing();
+    for (size_t i = 0; i < FILES && files[i].name; i++) { /* behind a file */
+        size_t length = strlen(files[i].name);
+        if (files[i].exists && !strncmp(path, files[i].name, length) && path[length] == '/')
+            errno = ENOTDIR;
+    }
+    return -1;
+}
+
+int vt_fuzz_lstat(const char *path, struct stat *st) {
+    return vt_fuzz_stat(path, st);
 }
 
 int vt_fuzz_access(const char *path, int mode) {
@@ -132,13 +145,23 @@ DIR *vt_fuzz_opendir(const char *path) {
     return NULL;
 }
 
-int vt_fuzz_rename(const char *from, const char *to) {
-    (void)from;
-    (void)to;
-    return 0;
+/* What is unpacked stays in memory. */
+int vt_fuzz_mkostemp(char *path, int flags) {
+    (void)path;
+    (void)flags;
+    return missing();
 }
 
-int vt_fuzz_unlink(const char *path) {
-    (void)path;
+/* In place of the analyzer's (fuzz.mk): into a file of ours that there is, else nowhere. */
+int vt_new_file_open(struct vt_new_file *file, const char *path, unsigned how, mode_t mode) {
+    char link[64] = "/dev/null";
+    const struct file *ours = find(path);
+    (void)mode;
+    *file = (struct vt_new_file){.how = how, .direct = true, .folder = -1, .at = -1};
+    if (ours && ours->exists)
+        snprintf(link, sizeof link, "/proc/self/fd/%d", ours->fd);
+    file->out = fopen(link, "we");
+    if (!file->out)
+        give_up(path);
     return 0;
 }

@@ -12,7 +12,9 @@ FUZZ_CFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=$(FUZZ_SANITIZERS) -fno
 # Warnings are for the other builds.
 FUZZ_COMPILE = $(FUZZ_CC) $(CPPFLAGS) $(FUZZ_CFLAGS) $(VT_CFLAGS) -w
 # What files.c answers to the product. The linker's --wrap would also catch libFuzzer.
-FUZZ_REDEFINED := open fopen stat access opendir rename unlink
+FUZZ_REDEFINED := open fopen stat lstat access opendir mkostemp
+
+FUZZ_RENAME = $(foreach name,$(FUZZ_REDEFINED),--redefine-sym $(name)=vt_fuzz_$(name))
 
 FUZZ_ANALYZER := $(patsubst analyzer/%.c,$(FUZZ_OUT)/obj/analyzer/%.o,$(filter-out analyzer/main.c,\
     $(ANALYZER_SOURCES))) $(ANALYZER_OBJ)/report/html/embed.S.o
@@ -54,9 +56,20 @@ $(FUZZ_OUT)/obj/preload/%.o: preload/%.c
 $(FUZZ_OUT)/obj/analyzer.a: $(FUZZ_ANALYZER) $(PROTO_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
-	objcopy $(foreach name,$(FUZZ_REDEFINED),--redefine-sym $(name)=vt_fuzz_$(name)) $@
+	objcopy $(FUZZ_RENAME) --weaken-symbol=vt_new_file_open $@
+
+# With pack.c in it.
+$(FUZZ_OUT)/obj/tests/pack_fuzz.o: tests/fuzz/pack_fuzz.c
+	@mkdir -p $(@D)
+	$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -I. -Ianalyzer -c -o $@ $<
+	objcopy $(FUZZ_RENAME) $@
+
+$(FUZZ_OUT)/obj/tests/logs.o: $(wildcard tests/fuzz/seeds/log/*)
+	@mkdir -p $(@D)
+	cd tests/fuzz/seeds/log && $(LD) -r -z noexecstack -b binary -o $(abspath $@) driver owners phases torch
 
 $(FUZZ_OUT)/log: $(FUZZ_OUT)/obj/tests/log_mutate.o
+$(FUZZ_OUT)/pack $(FUZZ_OUT)/summary: $(FUZZ_OUT)/obj/tests/logs.o
 $(FUZZ_OUT)/options: $(FUZZ_OUT)/obj/tests/log_maker.o
 
 $(filter-out %/preload,$(FUZZ_TARGETS)): $(FUZZ_OUT)/%: $(FUZZ_OUT)/obj/tests/%_fuzz.o \
