@@ -64,7 +64,7 @@ static void choose(struct choices *c, const struct vt_fuzz_part *part) {
 
 static void judge(const struct vt_model *model) {
     struct vt_suppressions suppressions = {0};
-    struct vt_baseline baseline;
+    struct vt_baseline baseline = {0};
     struct vt_gate gate;
     struct vt_gate_options options = {
         .chosen = true,
