@@ -33,9 +33,11 @@ char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak,
     static const char *const plain[STEPS] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     struct vt_string line = {0};
     for (unsigned c = 0; c < columns; c++) {
-        unsigned step =
-            levels[c] ? 1 + (unsigned)((double)levels[c] / (double)peak * (STEPS - 2)) : 0;
-        step = step < STEPS ? step : STEPS - 1;
+        /* a level above the peak is of a summary that was changed */
+        unsigned step = !levels[c] ? 0
+                        : levels[c] >= peak
+                            ? STEPS - 1
+                            : 1 + (unsigned)((double)levels[c] / (double)peak * (STEPS - 2));
         vt_string_add(&line, (blocks ? high : plain)[step]);
     }
     return trimmed(line.text);
