@@ -110,7 +110,8 @@ static void due(void) {
     vt_tls.due = 0;
 }
 static void nothing(void) {}
-VT_PROCESS_STEPS static const struct vt_process_steps steps = {nothing, nothing, nothing, due};
+VT_PROCESS_STEPS static const struct vt_process_steps steps = {nothing, nothing, nothing, nothing,
+                                                               due};
 
 /* What is due may be of the event's time, so that is announced until it is done. */
 static void announced_until_due_is_done(void **state) {

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* How long "once a second" is for a buffered log, on clocks of any frequency; and the descriptor. */
 #define _GNU_SOURCE
-#include "base/sys.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 
 /* Another thread, which comes just before a file is opened. */
 static void (*before_open)(void);
 
-static long let_other_go(long number) {
-    void (*other)(void) = number == SYS_openat ? before_open : 0;
-    if (other) {
-        before_open = 0;
+static long open_after_other(const char *path, int flags, unsigned mode) {
+    void (*other)(void) = before_open;
+    before_open = 0;
+    if (other)
         other();
-    }
-    return number;
+    return vt_descriptors_open(path, flags, mode);
 }
-#undef VT_SYS4
-#define VT_SYS4(n, a, b, c, d)                                                                     \
-    vt_sys(let_other_go(n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define vt_descriptors_open open_after_other
 
 #include "log/log_file.h"
 
@@ -178,7 +175,9 @@ static unsigned descriptors(void) {
 }
 
 static void check_descriptor(void) {
-    assert_true(fd_check());
+    struct use u = begin_use();
+    assert_true(u.fd >= 0);
+    end_use(u);
 }
 
 /* The program has closed our descriptor, and two threads find that together. */
