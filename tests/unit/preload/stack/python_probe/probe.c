@@ -18,6 +18,7 @@
 #include <unwind.h>
 
 #include "base/libc.h"
+#include "base/locks.h"
 #include "base/process.h"
 #include "log/log.h"
 #include "stack/python.h"
@@ -35,6 +36,11 @@ bool vt_sys_sealed;
 bool vt_sys_careful;
 bool vt_sys_is_free(void) {
     return true;
+}
+
+bool vt_locks_lost(uint32_t which) {
+    (void)which;
+    return false;
 }
 
 const char *vt_process_program(char *buffer, size_t size) {
