@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Addresses that only the kernel has for the process: what epoll gives back with an event, a timer with its
- * signal, a pipe or a socket to who reads it. Most can be read, and count as words of the program's memory. Where one
- * cannot be, nothing is called lost (scan->doubt).
+ * signal, a pipe, a socket or a file without a name to who reads it. Most can be read, and count as words of the program's
+ * memory. Where one cannot be, nothing is called lost (scan->doubt).
  *
  * Called by flood.c when something would be lost otherwise. Nothing that the program would read is taken away.
  */
@@ -112,6 +112,8 @@ static void ask_descriptor(struct asked *a, uint32_t fd) {
         ask_socket(a, fd);
     else if (S_ISREG(st.st_mode) && st.st_size == 80) /* as a message queue has */
         ask_queue(a, fd);
+    else if (S_ISREG(st.st_mode) && !st.st_nlink) /* memfd_create, or removed: only this process has it */
+        follow_bytes(a, VT_SYS4(SYS_pread64, fd, a->bytes, BYTES, 0));
     else if (!S_ISREG(st.st_mode))
         VT_SYS4(SYS_readlinkat, AT_FDCWD, path, name, sizeof name - 1);
     memcpy(path, "/proc/self/fdinfo/", 19);

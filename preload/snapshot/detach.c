@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <string.h>
 
 #ifndef CLOSE_RANGE_UNSHARE
@@ -72,7 +73,9 @@ enum vt_detached vt_copy_detach(bool shares_descriptors) {
     return VT_SYS1(SYS_chdir, "/") == 0 && unmap_files() ? VT_DETACHED : VT_DETACH_FAILED;
 }
 
-/* A program may run at a real-time priority, and on one processor. What the program does not wait for takes only time
+#define NICE_0 20 /* getpriority as the system call: 20 less the niceness */
+
+/* A program may run at a real-time or a raised priority, and on one processor. What the program does not wait for takes only time
  * that nothing else wants. */
 void vt_copy_give_way(bool idle) {
     static uint8_t all[1024]; /* processors: 8192 */
@@ -84,4 +87,6 @@ void vt_copy_give_way(bool idle) {
         VT_SYS3(SYS_sched_setscheduler, 0, SCHED_IDLE, &priority);
     else if (policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE)
         VT_SYS3(SYS_sched_setscheduler, 0, SCHED_OTHER, &priority);
+    if (VT_SYS2(SYS_getpriority, PRIO_PROCESS, 0) > NICE_0)
+        VT_SYS3(SYS_setpriority, PRIO_PROCESS, 0, 0);
 }

@@ -148,6 +148,8 @@ static void to_kernel(void) {
              timer_settime(timer, 0, &later, NULL) == 0);
     } else if (is("eventfd")) {
         need(write(eventfd(0, 0), &p, sizeof p) == sizeof p);
+    } else if (is("memory-file")) {
+        need(write(memfd_create("kept", 0), &p, sizeof p) == sizeof p);
     } else if (begins("pipe")) {
         need(pipe(pair) == 0 && write(pair[1], &p, sizeof p) == sizeof p);
         if (is("pipe-read"))
