@@ -228,12 +228,16 @@ static void note_skipped(const char *why) {
  * program dropped itself. */
 #define PYTHON_DOWN "Python had already destroyed its objects"
 
+static bool python_is_down(void) {
+    return !vt_python_lives() && vt_python_lived() && !vt_get(&went_on);
+}
+
 static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
     if (!vt_scan_read_open(scan))
         return;
     if (!vt_scan_list_maps(scan) || !vt_scan_look_around(scan))
         return;
-    if (scan->python && !vt_python_lives() && !vt_get(&went_on)) {
+    if (scan->python && python_is_down()) {
         scan->stop = PYTHON_DOWN;
         return;
     }
@@ -346,7 +350,7 @@ void vt_scan_run(void *frame, bool ends) {
     /* This check comes first. After its end, the interpreter's daemon threads run on freed memory
      * (CPython's own bug; they crash if the process takes long to end), so nothing is scanned, but for an
      * embedding program that went on. */
-    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives() && !vt_get(&went_on)) {
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && python_is_down()) {
         if (!seen && anything_held())
             note_alone(PYTHON_DOWN);
     } else {

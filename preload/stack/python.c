@@ -98,9 +98,22 @@ VT_HOT enum vt_python_state vt_python_state(const char **why) {
     return now;
 }
 
+static uint32_t lived; /* atomic */
+
+void vt_python_note_lived(void) {
+    vt_put(&lived, 1);
+}
+
+bool vt_python_lived(void) {
+    return vt_get(&lived) || vt_pyimage.is_program;
+}
+
 bool vt_python_lives(void) {
-    return vt_pyimage.is_initialized && vt_pyimage.is_finalizing && vt_pyimage.is_initialized() &&
-           !vt_pyimage.is_finalizing();
+    bool lives = vt_pyimage.is_initialized && vt_pyimage.is_finalizing &&
+                 vt_pyimage.is_initialized() && !vt_pyimage.is_finalizing();
+    if (lives)
+        vt_python_note_lived();
+    return lives;
 }
 
 void vt_python_forked(void) {

@@ -99,6 +99,9 @@ void vt_python_resolve(void);
 /* Whether the interpreter is running, so that its objects exist. Also false when that
  * is unknown. */
 bool vt_python_lives(void);
+/* Whether it ran at an event or a look: so its end may have dropped what held memory. */
+bool vt_python_lived(void);
+void vt_python_note_lived(void);
 
 /* Has `call` called when the interpreter ends, with the GIL held, before it drops its objects
  * (python_end.c), and `soon` soon, with the GIL held, and `all` when all of Python has ended. To be called now and then: others may have come between, and a program may clear

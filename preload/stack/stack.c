@@ -329,10 +329,12 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
     vt_modules_write(thread, s->frames, s->n);
     note_python();
     note_lost_unwinder();
-    if (kept_of(thread)->python_id && vt_python_capture(&kept_of(thread)->python))
+    if (kept_of(thread)->python_id && vt_python_capture(&kept_of(thread)->python)) {
+        vt_python_note_lived();
         n = merge_python(thread, cut, s->words, &flags);
-    else
+    } else {
         memcpy(s->words, s->frames, n * sizeof *s->words);
+    }
     if (vt_tls.caller_stack)
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     if (!vt_log_stack(thread, number, flags, s->words, (uint32_t)n))
