@@ -15,10 +15,10 @@
  * objects, which may run their code; so it stays, and its call finds nothing new.
  *
  * The functions of `atexit` are also called, or forgotten, when nothing ends: `atexit._run_exitfuncs()`, `_clear()`. In the
- * first case Python code is running, and ours does nothing. Our function holds a capsule, whose destructor tells that the
- * list has dropped it; then it is registered again. An interpreter beside the main one (a subinterpreter) may
- * end at any time: only the main one's end is watched. An embedding program goes on when all of Python has ended, of which
- * Py_AtExit tells.
+ * first case Python code is running and the interpreter's end is not on the stack, and ours does nothing. Our function
+ * holds a capsule, whose destructor tells that the list has dropped it; then it is registered again. An interpreter beside the main one (a subinterpreter) may
+ * end at any time: only the main one's end is watched. A program that embeds Python continues after Py_FinalizeEx;
+ * Py_AtExit reports that.
  *
  * Called by snapshot/moments.c.
  */
@@ -28,6 +28,7 @@
 #include "base/base.h"
 #include "python.h"
 #include "python_layout.h"
+#include "stack.h"
 
 #define CALLS_MOST      4u /* pending calls of ours that wait at the same time; there are 32 places */
 #define LOOKS_PER_CALL  16u /* when one has been waiting for so many looks, there is another */
@@ -63,10 +64,23 @@ static void let_others_run(const struct vt_pycalls *py) {
     py->PyEval_RestoreThread(py->PyEval_SaveThread());
 }
 
+/* Whether Python code runs that called the functions of `atexit`. It also runs where sys.exit() ends the process
+ * below a call from C, as PyRun_SimpleString; then the native stack shows the interpreter's end. */
+static bool goes_on(const struct vt_pycalls *py) {
+    void *frames[64];
+    size_t n = py->PyEval_GetGlobals() ? vt_stack_raw(frames, sizeof frames / sizeof frames[0]) : 0;
+    bool code = n > 0;
+    for (size_t i = 0; code && i < n; i++)
+        for (unsigned k = 0; k < 2; k++)
+            code &= (uintptr_t)frames[i] - 1 - vt_pyimage.ends[k].start >=
+                    vt_pyimage.ends[k].end - vt_pyimage.ends[k].start;
+    return code;
+}
+
 static void *ends(void *self, void *arguments) {
     (void)self, (void)arguments;
     const struct vt_pycalls *py = &vt_pyimage.calls;
-    if (py->PyEval_GetGlobals()) /* code is running that called the functions of `atexit` */
+    if (goes_on(py))
         return py->PyLong_FromLong(0);
     void (*call)(void) = vt_get(&at_end), (*soon)(void) = vt_get(&at_call);
     registered = -1;

@@ -75,6 +75,8 @@ static void find_code(struct vt_pyimage *image, const void *inside) {
         image->text = object.code;
     if (!image->at.anchors)
         vt_elf_function(&object, "_PyEval_EvalFrameDefault", &image->eval);
+    vt_elf_function(&object, "Py_Exit", &image->ends[0]);
+    vt_elf_function(&object, "Py_FinalizeEx", &image->ends[1]);
 }
 
 /* All or none: without one of them, Py_AddPendingCall counts as absent. */

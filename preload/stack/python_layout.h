@@ -94,8 +94,9 @@ struct vt_pyimage {
     int (*add_pending_to)(void *interpreter, int (*function)(void *), void *data);
     bool is_program; /* the program is the interpreter; else it is embedded */
     struct vt_pycalls calls;
-    struct vt_range text; /* the interpreter's code */
-    struct vt_range eval; /* _PyEval_EvalFrameDefault; without anchors */
+    struct vt_range text;    /* the interpreter's code */
+    struct vt_range eval;    /* _PyEval_EvalFrameDefault; without anchors */
+    struct vt_range ends[2]; /* Py_Exit and Py_FinalizeEx */
 };
 extern struct vt_pyimage vt_pyimage;
 

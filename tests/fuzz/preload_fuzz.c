@@ -17,6 +17,8 @@ static unsigned names_taken;
 static long no_open(void) {
     return names_taken-- ? -EEXIST : 3;
 }
+#define vt_descriptors_open(path, flags, mode)                                                     \
+    ((void)(path), (void)(flags), (void)(mode), no_open())
 #undef VT_SYS3
 #undef VT_SYS4
 #define VT_SYS3(number, a, b, c)    ((void)(a), (void)(b), (void)(c), -EPERM)

@@ -23,6 +23,7 @@
 #include "log/log.h"
 #include "stack/python.h"
 #include "stack/python_layout.h"
+#include "stack/stack.h"
 
 #define EXPORT      __attribute__((visibility("default")))
 #define MOST_NATIVE 1024
@@ -36,6 +37,11 @@ bool vt_sys_sealed;
 bool vt_sys_careful;
 bool vt_sys_is_free(void) {
     return true;
+}
+
+size_t vt_stack_raw(void **frames, size_t max) {
+    (void)frames, (void)max;
+    return 0;
 }
 
 bool vt_locks_lost(uint32_t which) {
