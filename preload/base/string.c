@@ -130,6 +130,20 @@ char *strrchr(const char *s, int c) {
     }
 }
 
+size_t strspn(const char *s, const char *accept) {
+    size_t n = 0;
+    while (s[n] && strchr(accept, s[n]))
+        n++;
+    return n;
+}
+
+size_t strcspn(const char *s, const char *reject) {
+    size_t n = 0;
+    while (s[n] && !strchr(reject, s[n]))
+        n++;
+    return n;
+}
+
 char *strstr(const char *s, const char *part) {
     size_t n = strlen(part);
     for (;; s++) {

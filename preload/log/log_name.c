@@ -206,7 +206,7 @@ static bool find_local(const char *list, char *folder, size_t size) {
 
 static int open_absolute(char *path, size_t size) {
     const char *remote = vt_options_env("VRAMTRACE_RUN_REMOTE");
-    char folder[VT_PATH_MAX];
+    static char folder[VT_PATH_MAX]; /* one thread opens the log */
     size_t n = remote ? strlen(remote) : 0;
     if (n && !strncmp(vt_options.output, remote, n) &&
         find_local(vt_options_env("VRAMTRACE_RUN_LIST"), folder, sizeof folder)) {

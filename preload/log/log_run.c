@@ -19,7 +19,8 @@ static bool is_ours(long fd, struct stat *st) {
 
 /* Where the run is another user's, as the process may have changed its own: LIST.UID. */
 static long open_beside(const char *list) {
-    char path[VT_PATH_MAX + 32], first = '/';
+    static char path[VT_PATH_MAX + 32]; /* one thread opens the log */
+    char first = '/';
     struct stat st;
     if (strlen(list) >= VT_PATH_MAX)
         return -ENAMETOOLONG;
