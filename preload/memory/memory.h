@@ -197,6 +197,7 @@ struct vt_scan {
     bool stacks_unknown; /* some thread's stack was not found */
     struct vt_thread_seen *threads;
     uint32_t thread_count;
+    bool renumbered; /* /proc is another pid namespace's: its threads' numbers are not gettid()'s */
 
     /* spans, sorted */
     struct vt_span *spans;
@@ -271,6 +272,8 @@ char *vt_scan_number(char *at, uint32_t n);
 
 /* threads.c, pieces.c: the threads first, then mappings and modules, then ranges; vt_scan_spans makes spans from them. */
 void vt_scan_find_threads(struct vt_scan *scan);
+/* The calling thread's number in /proc, which may be of another pid namespace. */
+uint32_t vt_scan_self(void);
 /* The number that a folder's next entry is, 0 if its name is none, from what getdents64 gave. False: no more. */
 bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number);
 bool vt_scan_list_maps(struct vt_scan *scan);

@@ -52,8 +52,18 @@ bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number) {
     return true;
 }
 
+uint32_t vt_scan_self(void) {
+    char link[64];
+    long n = VT_SYS4(SYS_readlinkat, AT_FDCWD, "/proc/thread-self", link, sizeof link - 1);
+    link[n > 0 ? n : 0] = 0;
+    const char *slash = strrchr(link, '/');
+    uint64_t number = slash ? vt_scan_number_in(slash + 1, 0) : 0;
+    return (uint32_t)(number ? number : (uint64_t)VT_SYS0(SYS_gettid));
+}
+
 void vt_scan_find_threads(struct vt_scan *scan) {
-    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
+    uint32_t self = vt_scan_self(), tid;
+    scan->renumbered = self != (uint32_t)VT_SYS0(SYS_gettid);
     char *block = vt_scan_take(scan, 32768);
     scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
     scan->stacks_unknown = true;

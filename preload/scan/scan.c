@@ -120,6 +120,8 @@ static const char *refuse(struct vt_scan *scan) {
 }
 
 static bool lives(const struct vt_scan *scan, uint32_t tid) {
+    if (scan->renumbered)
+        return true;
     for (uint32_t i = 0; i < scan->thread_count; i++)
         if (scan->threads[i].tid == tid)
             return true;

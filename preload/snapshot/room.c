@@ -314,7 +314,7 @@ static bool sleeps(uint32_t tid, uint64_t *turns) {
 
 bool vt_room_asleep(uint64_t *turns) {
     static char block[4096];
-    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
+    uint32_t self = vt_scan_self(), tid;
     long fd = vt_descriptors_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
     bool asleep = fd >= 0;
     *turns = 0;
