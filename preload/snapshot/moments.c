@@ -220,6 +220,18 @@ static void python_calls(void) {
     vt_tls.due = due;
 }
 
+/* Whether the interpreter ends in a call further out. */
+static bool is_in_python_end(void) {
+    void *frames[64];
+    size_t n = vt_stack_raw(frames, sizeof frames / sizeof frames[0]);
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = 0; k < 2; k++)
+            found |= (uintptr_t)frames[i] - 1 - vt_pyimage.ends[k].start <
+                     vt_pyimage.ends[k].end - vt_pyimage.ends[k].start;
+    return found;
+}
+
 /* An event of an embedding program after Python ended, not of Python's end nor of the process's. */
 static void look_whether_it_goes_on(void) {
     void *frames[64];
@@ -238,7 +250,7 @@ static void look_around(void) {
         return; /* the next event looks again */
     vt_put(&lived, 1);
     if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
-        vt_python_watch_end(python_ends, python_calls, vt_log_look_soon);
+        vt_python_watch_end(python_ends, python_calls, vt_log_look_soon, is_in_python_end);
     if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
         if (!vt_get(&began_ns))
             vt_put(&began_ns, vt_sys_clock_ns(CLOCK_MONOTONIC));

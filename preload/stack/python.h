@@ -104,10 +104,12 @@ bool vt_python_lived(void);
 void vt_python_note_lived(void);
 
 /* Has `call` called when the interpreter ends, with the GIL held, before it drops its objects
- * (python_end.c), and `soon` soon, with the GIL held, and `all` when all of Python has ended. To be called now and then: others may have come between, and a program may clear
+ * (python_end.c), and `soon` soon, with the GIL held, and `all` when all of Python has ended. `is_end` says whether
+ * the native stack shows the interpreter's end. To be called now and then: others may have come between, and a program may clear
  * what it has registered. From any thread; it waits only for the lock of CPython's list of pending
  * calls. Does nothing without a running interpreter. */
-void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(void));
+void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(void),
+                         bool (*is_end)(void));
 /* Whether it was called; false again when the program goes on. */
 bool vt_python_is_ending(void);
 /* Whether all of Python has ended, so that what runs is the program that embeds it, or the end of the process. */

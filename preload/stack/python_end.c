@@ -28,7 +28,6 @@
 #include "base/base.h"
 #include "python.h"
 #include "python_layout.h"
-#include "stack.h"
 
 #define CALLS_MOST      4u /* pending calls of ours that wait at the same time; there are 32 places */
 #define LOOKS_PER_CALL  16u /* when one has been waiting for so many looks, there is another */
@@ -38,6 +37,7 @@
 static void (*at_end)(void);       /* atomic */
 static void (*at_call)(void);      /* atomic */
 static void (*at_all_ended)(void); /* atomic */
+static bool (*in_end)(void);       /* atomic */
 static uint32_t waiting;           /* atomic: pending calls that were added and not made yet */
 static uint32_t looks;             /* atomic: since the last one was added */
 /* With the GIL held. How many functions `atexit` had after our last registration; -1: unknown. */
@@ -64,23 +64,11 @@ static void let_others_run(const struct vt_pycalls *py) {
     py->PyEval_RestoreThread(py->PyEval_SaveThread());
 }
 
-/* Whether Python code runs that called the functions of `atexit`. It also runs where sys.exit() ends the process
- * below a call from C, as PyRun_SimpleString; then the native stack shows the interpreter's end. */
-static bool goes_on(const struct vt_pycalls *py) {
-    void *frames[64];
-    size_t n = py->PyEval_GetGlobals() ? vt_stack_raw(frames, sizeof frames / sizeof frames[0]) : 0;
-    bool code = n > 0;
-    for (size_t i = 0; code && i < n; i++)
-        for (unsigned k = 0; k < 2; k++)
-            code &= (uintptr_t)frames[i] - 1 - vt_pyimage.ends[k].start >=
-                    vt_pyimage.ends[k].end - vt_pyimage.ends[k].start;
-    return code;
-}
-
 static void *ends(void *self, void *arguments) {
     (void)self, (void)arguments;
     const struct vt_pycalls *py = &vt_pyimage.calls;
-    if (goes_on(py))
+    /* Code runs that called the functions of `atexit`, or sys.exit() below a call from C, as PyRun_SimpleString. */
+    if (py->PyEval_GetGlobals() && !vt_get(&in_end)())
         return py->PyLong_FromLong(0);
     void (*call)(void) = vt_get(&at_end), (*soon)(void) = vt_get(&at_call);
     registered = -1;
@@ -239,7 +227,8 @@ static void add_pending(uint32_t now) {
     vt_sys_let_signals(held);
 }
 
-void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(void)) {
+void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(void),
+                         bool (*is_end)(void)) {
     if (vt_python_state(NULL) != VT_PYTHON_ACTIVE || !vt_pyimage.calls.Py_AddPendingCall ||
         !vt_python_lives() || vt_get(&vt_sys_sealed))
         return;
@@ -249,6 +238,7 @@ void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(voi
     vt_put(&at_call, soon);
     vt_put(&at_end, call);
     vt_put(&at_all_ended, all);
+    vt_put(&in_end, is_end);
     add_pending(now);
 }
 

@@ -19,7 +19,6 @@
 #include "owners/reader.h"
 #include "stack/python.h"
 #include "stack/python_layout.h"
-#include "stack/stack.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define TYPES  16384u
@@ -31,11 +30,6 @@ bool vt_sys_sealed;
 bool vt_sys_careful;
 bool vt_sys_is_free(void) {
     return true;
-}
-
-size_t vt_stack_raw(void **frames, size_t max) {
-    (void)frames, (void)max;
-    return 0;
 }
 
 bool vt_locks_lost(uint32_t which) {

@@ -23,7 +23,6 @@
 #include "log/log.h"
 #include "stack/python.h"
 #include "stack/python_layout.h"
-#include "stack/stack.h"
 
 #define EXPORT      __attribute__((visibility("default")))
 #define MOST_NATIVE 1024
@@ -37,11 +36,6 @@ bool vt_sys_sealed;
 bool vt_sys_careful;
 bool vt_sys_is_free(void) {
     return true;
-}
-
-size_t vt_stack_raw(void **frames, size_t max) {
-    (void)frames, (void)max;
-    return 0;
 }
 
 bool vt_locks_lost(uint32_t which) {
