@@ -112,7 +112,8 @@ static void ask_descriptor(struct asked *a, uint32_t fd) {
         ask_socket(a, fd);
     else if (S_ISREG(st.st_mode) && st.st_size == 80) /* as a message queue has */
         ask_queue(a, fd);
-    else if (S_ISREG(st.st_mode) && !st.st_nlink) /* memfd_create, or removed: only this process has it */
+    else if (S_ISREG(st.st_mode) &&
+             !st.st_nlink) /* memfd_create, or removed: only this process has it */
         follow_bytes(a, VT_SYS4(SYS_pread64, fd, a->bytes, BYTES, 0));
     else if (!S_ISREG(st.st_mode))
         VT_SYS4(SYS_readlinkat, AT_FDCWD, path, name, sizeof name - 1);
