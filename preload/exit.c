@@ -50,13 +50,6 @@ static void say_exit_line(void) {
     vt_say_path(line, vt_log_path(), fate ? fate : "");
 }
 
-/* Whether the open log is this process's. A forked child that had no event yet still has its
- * parent's log, and a vfork child runs in its parent's memory. Sealed, only vfork itself tells. */
-static bool log_is_mine(void) {
-    return !vt_locks_vforks && vt_process_is_ours() && vt_log_is_open() &&
-           (!vt_sys_is_free() || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid));
-}
-
 static uint32_t said; /* atomic: one line per process, even when two threads end it at once */
 
 static void list_live(const struct vt_live *what, void *unused) {
@@ -76,7 +69,7 @@ static void list_all_live(void) {
 }
 
 static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int status) {
-    if (!log_is_mine())
+    if (!vt_log_is_mine())
         return;
     if (kind != VT_EXIT_EXEC && !vt_get(&vt_sys_sealed)) {
         vt_event_ends();
@@ -101,14 +94,14 @@ enum { FOLLOWED_MOST = 1000 };
 
 static void exit_begins(int status, void *unused) {
     (void)status, (void)unused;
-    if (log_is_mine() && vt_claim(&begun, 0, 1))
+    if (vt_log_is_mine() && vt_claim(&begun, 0, 1))
         vt_moments_end();
 }
 
 /* Runs before the destructors of what the program made until arming, and after all others. */
 static void early_ones_begin(int status, void *unused) {
     (void)status, (void)unused;
-    if (log_is_mine())
+    if (vt_log_is_mine())
         vt_moments_exit_goes_on();
 }
 
@@ -173,7 +166,7 @@ void vt_exit_exec_begins(void) {
 }
 
 void vt_exit_exec_failed(void) {
-    if (log_is_mine())
+    if (vt_log_is_mine())
         vt_log_unend();
 }
 

@@ -199,6 +199,7 @@ void *vt_libc_end(enum vt_libc_end function) {
         [VT_LIBC_FEXECVE] = "fexecve",
         [VT_LIBC_EXECVEAT] = "execveat",
         [VT_LIBC__FORK] = "_Fork",
+        [VT_LIBC_CLONE] = "clone",
         [VT_LIBC_LONGJMP] = "longjmp",
         [VT_LIBC__LONGJMP] = "_longjmp",
         [VT_LIBC_SIGLONGJMP] = "siglongjmp",

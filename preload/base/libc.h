@@ -38,6 +38,7 @@ enum vt_libc_end {
     VT_LIBC_FEXECVE,
     VT_LIBC_EXECVEAT,
     VT_LIBC__FORK,
+    VT_LIBC_CLONE,
     VT_LIBC_LONGJMP,
     VT_LIBC__LONGJMP,
     VT_LIBC_SIGLONGJMP,

@@ -69,13 +69,13 @@ void vt_locks_fork_in_parent(void) {
     vt_add(&inside, -(uint32_t)FORK);
 }
 
-/* Whether a thread has the lock that is not there. Just after fork there is no other thread; later, one takes the lock
+/* Whether the lock's owner is a thread that does not exist in this process. Just after fork there is no other thread; later, one takes the lock
  * a moment before it writes who it is. */
 static bool is_taken_for_ever(const pthread_mutex_t *lock, uint32_t pid, bool whole) {
-    for (unsigned n = 0; n < PATIENCE && vt_see(&lock->__data.__lock); n++) {
+    for (unsigned n = 0; !whole && n < PATIENCE && vt_see(&lock->__data.__lock); n++) {
         int owner = vt_get(&lock->__data.__owner);
-        if (whole || owner)
-            return whole || VT_SYS3(SYS_tgkill, pid, owner, 0) == -ESRCH;
+        if (owner)
+            return VT_SYS3(SYS_tgkill, pid, owner, 0) == -ESRCH;
         sched_yield();
     }
     return vt_see(&lock->__data.__lock) != 0;
@@ -90,7 +90,13 @@ void vt_locks_fork_in_child(bool whole) {
         now |= VT_LOST_LOADER;
     if (loader_list ? is_taken_for_ever(loader_list, pid, whole) : now & VT_LOST_INSIDE)
         now |= VT_LOST_LIST;
-    forks = vt_locks_vforks = 0;
+    if (vt_locks_vforks) { /* in a vfork child, whose filter this process has */
+        bool is_free = vt_sys_is_free();
+        vt_locks_vforks = 0;
+        if (!is_free)
+            vt_sys_seal(true);
+    }
+    forks = 0;
     /* Where there are threads by now, they may be inside as well. */
     vt_claim(&inside, count, whole ? mine != 0 : count % FORK);
     vt_put(&lost, now);
@@ -103,7 +109,7 @@ bool vt_locks_lost_as_known(uint32_t which) {
 
 void vt_locks_check(void) {
     uint32_t pid = vt_see(&vt_process_pid);
-    if (pid && !vt_get(&vt_sys_sealed) && !vt_get(&vt_sys_unsure) &&
+    if (pid && !vt_locks_vforks && !vt_get(&vt_sys_sealed) && !vt_get(&vt_sys_unsure) &&
         pid != (uint32_t)VT_SYS0(SYS_getpid))
         vt_locks_fork_in_child(false);
 }

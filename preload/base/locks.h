@@ -14,15 +14,15 @@
  * where the kernel cannot clear memory at a fork). So events ask only this word. process.c sets it. */
 extern const uint32_t *vt_process_settled; /* atomic */
 
-/* As it was loaded, or made by fork: a child that was made in another way, or by vfork, has another one. */
+/* The pid at load, or after fork(). In a child of a bare clone or vfork, getpid() differs from it. */
 extern uint32_t vt_process_pid; /* atomic */
 
-/* Of this thread: vfork children that it is in, which run in their parent's memory (vfork_entry.S). */
+/* Of this thread: how many vfork children it is nested in, which run in their parent's memory (vfork_entry.S; clone in fork.c). */
 extern __thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
 
-/* What a child does without. */
+/* Locks that this child must not wait for. */
 enum {
-    /* dlopen, dlsym and malloc: it was made past the C library's fork, which makes their locks anew */
+    /* dlopen, dlsym and malloc: it was made past the C library's fork, which reinitializes their locks */
     VT_LOST_LOADER = 1,
     /* dl_iterate_phdr and dlopen */
     VT_LOST_LIST = 2,

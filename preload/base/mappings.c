@@ -7,26 +7,36 @@
  */
 #include "mappings.h"
 #include "atomic.h"
+#include "locks.h"
 #include "sys.h"
 
 #define MAPPINGS_MAX 16384u /* a recording thread uses two or three */
 
 bool vt_sys_sealed, vt_sys_careful, vt_sys_unsure; /* atomic */
 static bool watched;                               /* atomic */
+static __thread uint32_t sealed_child; /* its vt_locks_vforks; deeper ones inherit the filter */
 
 static bool has_filter(void) {
     return vt_sys_anyway(SYS_prctl, 21 /* PR_GET_SECCOMP */, 0, 0, 0, 0, 0) != 0;
 }
 
 void vt_sys_seal(bool sealed) {
+    if (vt_locks_vforks) { /* its filter is not its parent's, whose memory this is */
+        sealed_child = sealed ? vt_locks_vforks : 0;
+        vt_put(&vt_sys_careful, true);
+        return;
+    }
     vt_publish(&vt_sys_sealed, sealed);
     vt_put(&vt_sys_careful, sealed || vt_get(&watched));
 }
 
 bool vt_sys_is_free(void) {
-    if (!vt_get(&vt_sys_sealed) && vt_get(&watched) && has_filter())
-        vt_sys_seal(true);
-    return !vt_get(&vt_sys_sealed);
+    if (vt_get(&vt_sys_sealed) || (sealed_child && vt_locks_vforks >= sealed_child))
+        return false;
+    if (!vt_get(&watched) || !has_filter())
+        return true;
+    vt_sys_seal(true);
+    return false;
 }
 
 void vt_sys_watch(void) {

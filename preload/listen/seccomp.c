@@ -10,8 +10,8 @@
  * that does so while it uses CUDA means a filter: so that is taken for it. If it did so before, we look at its first use of CUDA
  * whether there is a filter. And from arming on the kernel is asked before each call of ours whether there is one
  * (PR_GET_SECCOMP, which costs little and opens nothing); what was not mapped by then is lost. Not covered is a filter that a bare
- * instruction sets and that kills for PR_GET_SECCOMP too, or where there was another filter before, as in a container: no call
- * tells of it that no filter may refuse.
+ * instruction sets and that kills for PR_GET_SECCOMP too, or where there was another filter before, as in a container: no system call
+ * is safe under every filter.
  * syscall is entered in seccomp_entry.S: a call that makes a child or a thread must not return through a frame of ours.
  */
 #define _GNU_SOURCE
@@ -77,7 +77,8 @@ static struct filters ask_filters(void) {
 }
 
 static void expect_filter(void) {
-    if (vt_get(&vt_sys_sealed) || vt_process_pid != (uint32_t)VT_SYS0(SYS_getpid))
+    if (vt_get(&vt_sys_sealed) || vt_locks_vforks ||
+        vt_process_pid != (uint32_t)VT_SYS0(SYS_getpid))
         return; /* sealed, or a vfork child, which must not seal its parent */
     if (!vt_process_is_armed()) {
         if (!vt_see(&vt_sys_unsure)) /* else there may be a filter by now, which forbids to ask */
@@ -128,13 +129,19 @@ void vt_seccomp_load(void) {
     real_syscall();
 }
 
-/* Returns the real call's result. If it failed there is no filter. */
+/* Returns the real call's result. If it failed there is no filter. A vfork child's own ends with it: only the child is sealed,
+ * and no record is written. */
 static long sealed_if(bool filters, bool strict, long n, long a, long b, long c, long d, long e,
                       long f) {
     bool was = vt_get(&vt_sys_sealed);
-    if (filters)
+    if (filters && !vt_locks_vforks)
         seal(strict);
     long result = real_syscall()(n, a, b, c, d, e, f);
+    if (vt_locks_vforks) {
+        if (filters && result != -1)
+            vt_sys_seal(true);
+        return result;
+    }
     if (filters && result == -1)
         vt_sys_seal(was);
     else if (filters && !was)

@@ -281,6 +281,11 @@ uint32_t vt_log_pid(void) {
     return vt_log_is_open() ? log_pid : (uint32_t)VT_SYS0(SYS_getpid);
 }
 
+bool vt_log_is_mine(void) {
+    return !vt_locks_vforks && vt_process_is_ours() && vt_log_is_open() &&
+           (!vt_sys_is_free() || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid));
+}
+
 void vt_log_file_forked(void) {
     if (fd_is_ours(log_fd))
         VT_SYS1(SYS_close, log_fd);

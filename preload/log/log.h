@@ -178,6 +178,9 @@ const char *vt_log_path(void);         /* static memory; before the log opens: "
 const char *vt_log_fate(void);
 uint64_t vt_log_dropped(void); /* how many events are missing */
 uint32_t vt_log_pid(void);     /* of the process that the log is about */
+/* Whether the open log is this process's. A forked child that had no event yet still has its parent's log, and a vfork child
+ * runs in its parent's memory. Once sealed, no system call may be made, so only vt_locks_vforks can tell. */
+bool vt_log_is_mine(void);
 /* Before system calls are given up: maps chunks that threads take when they need one. Within a
  * recording. */
 void vt_log_keep_room(struct vt_thread *thread);

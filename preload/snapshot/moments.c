@@ -59,10 +59,9 @@ static bool is_on(unsigned moment) {
            (moment == VT_MOMENT_END || !vt_log_is_at_bound());
 }
 
-/* Whether the open log is this process's own. */
+/* Sealed, no snapshot can be taken. */
 static bool is_mine(void) {
-    return vt_process_is_ours() && vt_log_is_open() &&
-           vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
+    return vt_log_is_mine() && !vt_get(&vt_sys_sealed);
 }
 
 static void note_any(const struct vt_live *what, void *data) {
@@ -199,7 +198,7 @@ static bool is_in_haste(void) {
 }
 
 void vt_moments_finish(void) {
-    if (!vt_get(&vt_sys_sealed) && is_mine() && vt_owners_under_way()) {
+    if (is_mine() && vt_owners_under_way()) {
         if (is_in_haste())
             vt_owners_give_up();
         vt_owners_finish(true);
@@ -355,7 +354,7 @@ void vt_moments_range_ends(uint64_t range) {
 }
 
 bool vt_moments_asked(const char *name, uint32_t bytes) {
-    return vt_options.snapshot && !vt_get(&vt_sys_sealed) && is_mine() &&
+    return vt_options.snapshot && is_mine() &&
            take_snapshot(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
 }
 

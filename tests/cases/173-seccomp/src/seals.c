@@ -13,7 +13,10 @@
  *   none             no filter: only new privileges are given up
  *   none-first       the same before anything of CUDA
  *   none-vfork       the same in a vfork child
+ *   child-HOW        a child in this memory, which this thread waits for, sets one that allows all, and ends: vfork, as sandboxes
+ *                    are started, vfork-bare (by a bare instruction), clone, clone-bare, vfork-strict (which kills for all but an end)
  *   ends-none, ends-prctl   as none and prctl; then a vfork child fails to start a program, and ends; then this one is killed
+ *   ends-clone       as ends-prctl, and before that a child of clone in this memory ends
  */
 #define _GNU_SOURCE
 #include "../../../bare_call.h"
@@ -22,6 +25,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -77,9 +81,59 @@ static void give_up_in_vfork_child(void) {
 
 /* Allows what that takes, in place of what CUDA's start takes. */
 static void allow_children(void) {
-    static const unsigned calls[] = {SYS_vfork, SYS_execve, SYS_wait4, SYS_kill};
-    for (int i = 0; i < 4; i++)
+    static const unsigned calls[] = {SYS_vfork, SYS_execve, SYS_wait4, SYS_kill, SYS_clone};
+    for (int i = 0; i < 5; i++)
         filter[FOR_CUDA + 2 * i].k = calls[i];
+}
+
+static struct sock_filter all[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+static struct sock_fprog allows_all = {1, all};
+
+static void confine_child(const char *how) {
+    struct sock_fprog *program = &allows_all;
+    struct sock_fprog strict = {sizeof filter / sizeof filter[0], filter};
+    if (strstr(how, "strict"))
+        program = &strict;
+    long result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (strstr(how, "bare"))
+        result |= bare_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)program);
+    else
+        result |= prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program);
+    _exit(result ? 9 : 7);
+}
+
+static int confined(void *how) {
+    confine_child(how);
+    return 9;
+}
+
+static int ends(void *unused) {
+    (void)unused;
+    _exit(7);
+}
+
+static pid_t clone_child(int (*function)(void *), const char *how) {
+    static _Alignas(16) char stack[1 << 16];
+    return clone(function, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, (void *)how);
+}
+
+static void end_a_clone(void) {
+    int status = -1;
+    pid_t child = clone_child(ends, NULL);
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
+}
+
+static void confine_a_child(const char *how) {
+    pid_t child;
+    int status = -1;
+    if (strstr(how, "clone")) {
+        child = clone_child(confined, how);
+    } else {
+        child = vfork();
+        if (child == 0)
+            confine_child(how);
+    }
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
 }
 
 static void end_a_child(void) {
@@ -112,6 +166,8 @@ int main(int argc, char **argv) {
         allow_children();
     if (strcmp(how, "none-vfork") == 0)
         give_up_in_vfork_child();
+    else if (strncmp(how, "child-", 6) == 0)
+        confine_a_child(how);
     else if (strcmp(how, "refused") != 0 && strcmp(how, "silent") != 0)
         CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
     if (strcmp(how, "strict") == 0) {
@@ -124,7 +180,7 @@ int main(int argc, char **argv) {
         EXPECT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &none) == -1 && errno == EINVAL);
     } else if (strncmp(how, "bare", 4) == 0 || strcmp(how, "silent") == 0) {
         CHECK(bare_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program));
-    } else if (strncmp(how, "none", 4) != 0 && strcmp(how, "ends-none") != 0) {
+    } else if (strncmp(how, "none", 4) != 0 && strncmp(how, "child-", 6) != 0 && strcmp(how, "ends-none") != 0) {
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
     }
     if (before)
@@ -135,6 +191,8 @@ int main(int argc, char **argv) {
     CHECK(cuMemAlloc_v2(&kept, 12345));
     if (write(1, "done\n", 5) != 5)
         return 9;
+    if (strcmp(how, "ends-clone") == 0)
+        end_a_clone();
     if (strncmp(how, "ends-", 5) == 0) {
         end_a_child();
         for (;;)
