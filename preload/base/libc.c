@@ -141,15 +141,10 @@ struct each {
     void *data;
 };
 
-static bool is_mapped(const void *address) {
-    unsigned char resident;
-    return VT_SYS3(SYS_mincore, (uintptr_t)address & ~(vt_machine_page() - 1), 1, &resident) == 0;
-}
-
 /* In a signal's handler, a library may be on the list that the interrupted dlclose has unmapped. */
-static int visit_mapped(struct dl_phdr_info *info, size_t size, void *data) {
+static int visit_readable(struct dl_phdr_info *info, size_t size, void *data) {
     const struct each *each = data;
-    return is_mapped(info->dlpi_phdr) ? each->visit(info, size, each->data) : 0;
+    return vt_sys_is_readable((uintptr_t)info->dlpi_phdr) ? each->visit(info, size, each->data) : 0;
 }
 
 /* In a child that can never have the list's lock: no thread can change the list, and one that is not there any more may
@@ -162,7 +157,7 @@ static int each_without_lock(const struct each *each) {
         if (m == _r_debug.r_map) { /* the program, wherever its header is */
             info.dlpi_phdr = (const void *)getauxval(AT_PHDR);
             info.dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM);
-        } else if (is_mapped(file) && memcmp(file->e_ident, ELFMAG, SELFMAG) == 0) {
+        } else if (vt_sys_is_readable(m->l_addr) && memcmp(file->e_ident, ELFMAG, SELFMAG) == 0) {
             info.dlpi_phdr = (const void *)(m->l_addr + file->e_phoff);
             info.dlpi_phnum = file->e_phnum;
         }
@@ -182,7 +177,7 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
         return each_without_lock(&each);
     uint64_t held = vt_sys_hold_signals(); /* or a handler forks meanwhile */
     vt_locks_enter();
-    int result = !real ? -1 : closes ? real(visit_mapped, &each) : real(visit, data);
+    int result = !real ? -1 : closes ? real(visit_readable, &each) : real(visit, data);
     vt_locks_leave();
     vt_sys_let_signals(held);
     return result;
@@ -190,22 +185,14 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
 
 void *vt_libc_end(enum vt_libc_end function) {
     static const char *const end_names[] = {
-        [VT_LIBC__EXIT] = "_exit",
-        [VT_LIBC_QUICK_EXIT] = "quick_exit",
-        [VT_LIBC_EXECVE] = "execve",
-        [VT_LIBC_EXECV] = "execv",
-        [VT_LIBC_EXECVP] = "execvp",
-        [VT_LIBC_EXECVPE] = "execvpe",
-        [VT_LIBC_FEXECVE] = "fexecve",
-        [VT_LIBC_EXECVEAT] = "execveat",
-        [VT_LIBC__FORK] = "_Fork",
-        [VT_LIBC_CLONE] = "clone",
-        [VT_LIBC_LONGJMP] = "longjmp",
-        [VT_LIBC__LONGJMP] = "_longjmp",
-        [VT_LIBC_SIGLONGJMP] = "siglongjmp",
-        [VT_LIBC_LONGJMP_CHK] = "__longjmp_chk",
-        [VT_LIBC_PRCTL] = "prctl",
-        [VT_LIBC_CXA_ATEXIT] = "__cxa_atexit",
+        [VT_LIBC__EXIT] = "_exit",           [VT_LIBC_QUICK_EXIT] = "quick_exit",
+        [VT_LIBC_EXECVE] = "execve",         [VT_LIBC_EXECV] = "execv",
+        [VT_LIBC_EXECVP] = "execvp",         [VT_LIBC_EXECVPE] = "execvpe",
+        [VT_LIBC_FEXECVE] = "fexecve",       [VT_LIBC_EXECVEAT] = "execveat",
+        [VT_LIBC__FORK] = "_Fork",           [VT_LIBC_CLONE] = "clone",
+        [VT_LIBC_LONGJMP] = "longjmp",       [VT_LIBC__LONGJMP] = "_longjmp",
+        [VT_LIBC_SIGLONGJMP] = "siglongjmp", [VT_LIBC_LONGJMP_CHK] = "__longjmp_chk",
+        [VT_LIBC_PRCTL] = "prctl",           [VT_LIBC_CXA_ATEXIT] = "__cxa_atexit",
     };
     void *found = vt_see(&ends[function]);
     if (VT_UNLIKELY(!found)) {

@@ -79,6 +79,12 @@ static inline void vt_sys_let_signals(uint64_t was) {
         vt_sys_anyway(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&was, 0, sizeof was, 0, 0);
 }
 
+/* Whether the page can be read, without a fault. The kernel copies a signal set from there before it looks at the invalid
+ * `how`, so EFAULT means no, and neither answer changes a mask. */
+static inline bool vt_sys_is_readable(uintptr_t address) {
+    return VT_SYS4(SYS_rt_sigprocmask, -1, address & ~(uintptr_t)7, 0, 8) == -22 /* EINVAL */;
+}
+
 static inline uint64_t vt_sys_clock_ns(int clock) {
     struct {
         long sec, nsec;

@@ -46,13 +46,9 @@ bool vt_python_readable(uintptr_t address, size_t bytes) {
     const uintptr_t first = 4096, past = VT_MACHINE_ADDRESSES;
     if (address < first || address >= past || bytes > past - address || vt_get(&vt_sys_sealed))
         return false;
-    /* The kernel copies a signal set from us before it looks at the invalid `how`, so EFAULT means
-     * "not readable" and EINVAL "readable"; neither changes a mask. */
-    for (uintptr_t at = address; at < address + bytes; at = (at | 4095) + 1) {
-        const long efault = -14;
-        if (VT_SYS4(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, 0, 8) == efault)
+    for (uintptr_t at = address; at < address + bytes; at = (at | 4095) + 1)
+        if (!vt_sys_is_readable(at))
             return false;
-    }
     return true;
 }
 
