@@ -165,6 +165,8 @@ static bool giving_up;     /* the process ends just now, which unmaps all */
 static bool has_ended(struct moment *m, bool wait) {
     struct rusage used = {0};
     long ended;
+    if (vt_get(&vt_sys_sealed)) /* no call waits, tells or ends it: it ends by its own limits */
+        return true;
     do
         ended = VT_SYS4(SYS_wait4, m->pid, NULL, __WCLONE | (wait ? 0 : WNOHANG), &used);
     while (ended == -4 /* EINTR */);
@@ -338,12 +340,13 @@ static void write_missed(const struct moment *m) {
 static bool conclude(struct moment *m) {
     struct vt_owners_answer *answer = m->answer;
     uint32_t left = vt_see(&answer->left);
-    if (!left && m->why == VT_SNAPSHOT_GROWTH && !vt_see(&answer->done))
+    bool given_up = vt_get(&vt_sys_sealed) && !vt_see(&answer->done); /* it writes still */
+    if (!left && (given_up || m->why == VT_SNAPSHOT_GROWTH) && !vt_see(&answer->done))
         left = VT_MISSED_LEFT;
     m->missed = left ? left : m->missed;
     bool written = !m->missed && write_result(m);
-    if (m->missed && !m->replaced)
-        write_missed(m);
+    if (m->missed && !m->replaced && !given_up)
+        write_missed(m); /* of a filter a note of its own tells */
     steps = answer->steps;
     m->pid = 0;
     m->answer = NULL;

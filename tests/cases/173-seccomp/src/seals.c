@@ -180,7 +180,8 @@ int main(int argc, char **argv) {
         EXPECT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &none) == -1 && errno == EINVAL);
     } else if (strncmp(how, "bare", 4) == 0 || strcmp(how, "silent") == 0) {
         CHECK(bare_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program));
-    } else if (strncmp(how, "none", 4) != 0 && strncmp(how, "child-", 6) != 0 && strcmp(how, "ends-none") != 0) {
+    } else if (strncmp(how, "none", 4) != 0 && strncmp(how, "child-", 6) != 0 &&
+               strcmp(how, "ends-none") != 0) {
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
     }
     if (before)
