@@ -38,8 +38,8 @@ struct guard {
     uint32_t arming; /* atomic: a thread does; its process's pid, where that counts */
 };
 
-static struct guard *guard; /* atomic */
-static bool guard_wipes;    /* the kernel wipes it; otherwise pids are compared */
+static struct guard *guard;   /* atomic */
+static struct guard fallback; /* the guard where the kernel wipes no memory: pids are compared */
 static uint32_t guard_pid;
 static bool armed; /* atomic */
 
@@ -54,22 +54,26 @@ const char *vt_process_program(char *buffer, size_t size) {
 }
 
 static struct guard *guard_made(void) {
-    static struct guard fallback;
     if (vt_see(&guard))
         return guard;
     struct guard *page =
         vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    guard_wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0 &&
-                  VT_SYS3(SYS_madvise, page, 4096, MADV_OF_NO_KERNEL) != 0;
-    if (!vt_claim(&guard, NULL, page ? page : &fallback) && page)
+    bool wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0 &&
+                 VT_SYS3(SYS_madvise, page, 4096, MADV_OF_NO_KERNEL) != 0;
+    if (!(vt_claim(&guard, NULL, wipes ? page : &fallback) && wipes) && page)
         vt_sys_munmap(page, 4096);
     return vt_see(&guard);
 }
 
+static bool is_guard_wiped(void) {
+    return vt_get(&guard) != &fallback;
+}
+
 /* In a child whose parent was arming, nobody is. */
 static bool claim_arming(struct guard *g) {
-    uint32_t pid = guard_wipes ? 1 : (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);
-    return (!by || (!guard_wipes && by != pid)) && vt_claim(&g->arming, by, pid);
+    const bool wiped = is_guard_wiped();
+    uint32_t pid = wiped ? 1 : (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);
+    return (!by || (!wiped && by != pid)) && vt_claim(&g->arming, by, pid);
 }
 
 static void arm(struct guard *g) {
@@ -77,7 +81,7 @@ static void arm(struct guard *g) {
     STEP(armed);
     guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
     vt_put(&g->own, 1);
-    if (guard_wipes)
+    if (is_guard_wiped())
         vt_publish(&vt_process_settled, &g->own);
     vt_publish(&armed, true);
 }
@@ -115,8 +119,8 @@ void vt_process_check_fork_(void) {
         vt_process_arm();
         return;
     }
-    if (VT_LIKELY(guard_wipes ? vt_get(&guard->own) != 0
-                              : guard_pid == (uint32_t)VT_SYS0(SYS_getpid)))
+    if (VT_LIKELY(is_guard_wiped() ? vt_get(&guard->own) != 0
+                                   : guard_pid == (uint32_t)VT_SYS0(SYS_getpid)))
         return;
     become_own_process();
 }
@@ -126,11 +130,11 @@ void vt_process_due(void) {
 }
 
 bool vt_process_is_fresh_child_(void) {
-    return vt_see(&armed) && guard_wipes && !vt_get(&guard->own);
+    return vt_see(&armed) && is_guard_wiped() && !vt_get(&guard->own);
 }
 
 bool vt_process_is_ours(void) {
-    return vt_see(&armed) && (!guard_wipes || vt_get(&guard->own));
+    return vt_see(&armed) && (!is_guard_wiped() || vt_get(&guard->own));
 }
 
 /* exit()'s last instruction calls the code that runs the handlers, so the return address just after
