@@ -86,6 +86,13 @@ static void arm(struct guard *g) {
     vt_publish(&armed, true);
 }
 
+void vt_process_begin(void) {
+    if (vt_get(&vt_sys_sealed))
+        return;
+    STEP(begins);
+    vt_locks_lost(0); /* checks */
+}
+
 /* Threads that arrive together wait until the first one has read the options, which takes no lock.
  * Each thread then opens what is still missing and needs the loader's lock: a thread that waited
  * might hold that lock. */
@@ -93,7 +100,7 @@ void vt_process_arm(void) {
     if (vt_get(&vt_sys_sealed)) /* too late: opening the unwinder takes system calls */
         return;
     uint64_t held = vt_sys_hold_signals();
-    STEP(begins);
+    vt_process_begin();
     struct guard *g = guard_made();
     while (!vt_see(&armed))
         if (claim_arming(g))

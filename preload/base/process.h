@@ -34,6 +34,9 @@ const char *vt_process_program(char *buffer, size_t size);
 extern const char *vt_process_command;
 extern size_t vt_process_command_bytes;
 
+/* Finds out whether system calls may be made, and which locks are lost: before anything is looked up. */
+void vt_process_begin(void);
+
 /* Arms the library when the program first uses CUDA: options, unwinder, Python. Cheap
  * when armed. */
 void vt_process_arm(void);

@@ -125,7 +125,6 @@ static void adopt(struct library *l, const struct vt_elf *object) {
     if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
         return;
     vt_process_arm();
-    vt_locks_lost(0); /* checks */
     fill(l, object);
     vt_publish(&l->ready, true);
     if (l == driver)
@@ -138,7 +137,7 @@ static void adopt(struct library *l, const struct vt_elf *object) {
 static void adopt_loaded(struct library *l) {
     struct vt_elf object;
     int saved_errno = errno;
-    vt_locks_lost(0); /* checks */
+    vt_process_begin();
     void *next = next_in_scope(l, l->rows[0].symbol);
     if (vt_elf_named(l->prefix, l == driver ? "cuInit" : "cudaMalloc", &object) ||
         (next && vt_elf_containing(next, &object)))

@@ -5,6 +5,7 @@
  *   arming    COUNT processes; in each, a thread makes its first CUDA call while main makes a child
  *   stacks    one process; three threads call CUDA through ever new stacks of that kind while main makes COUNT children
  *   loader    one process; two threads open and close a library (./libplug.so) meanwhile
+ *   first     the same, before anything of CUDA, in a process that has given up new privileges
  * HOW: fork, _Fork, clone (a bare system call), vfork, spawn (both start this program again).
  * Prints how many hung, which is found out by waiting for long. `child` is what the started one does.
  */
@@ -21,6 +22,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,10 +185,13 @@ static void *plug_in_and_out(void *unused) {
     return NULL;
 }
 
+static bool is_first;
+
 static unsigned beside(void *(*others)(void *), const char *how, unsigned count) {
     pthread_t thread[3];
     unsigned hung = 0;
-    use_cuda(1);
+    if (!is_first)
+        use_cuda(1);
     for (long i = 0; i < 3; i++)
         CHECK(pthread_create(&thread[i], NULL, others, (void *)i));
     for (unsigned i = 0; i < count; i++)
@@ -206,11 +211,14 @@ int main(int argc, char **argv) {
     unsigned count = (unsigned)atoi(argv[3]), hung;
     if (strcmp(argv[2], "_Fork") == 0 && !_Fork)
         return 77;
+    is_first = strcmp(argv[1], "first") == 0;
+    if (is_first)
+        CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
     if (strcmp(argv[1], "arming") == 0)
         hung = arming(argv[2], count);
     else
         hung =
-            beside(strcmp(argv[1], "loader") == 0 ? plug_in_and_out : new_stacks, argv[2], count);
+            beside(strcmp(argv[1], "stacks") == 0 ? new_stacks : plug_in_and_out, argv[2], count);
     printf("%u hung\n", hung);
     return 0;
 }
