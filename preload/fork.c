@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork: the child must not write into its parent's log, nor wait for what its parent's threads were in the middle of
- * (base/locks.h). Right after the call it drops what the parent was in the middle of (vt_log_child). At its first event, base/process.c finds the guard
- * word wiped, and vt_fork_happened lets each room forget what it inherited; the child then starts
- * a log of its own. A child of a system call is found by the guard word alone. A vfork child runs in
+ * (base/locks.h). Right after the call it drops what the parent was in the middle of (vt_log_child). At its first
+ * event, base/process.c finds the guard word wiped, and vt_fork_happened lets each room forget what it inherited; the
+ * child then starts a log of its own. A child of a system call is found by the guard word alone. A vfork child runs in
  * its parent's memory, with its guard: it writes into its parent's log, and does not end it: vfork is ours
  * (base/vfork_entry.S), as is clone, and pids are compared (vt_log_is_mine). Under a seccomp filter no pid can be asked for:
  * then a child in its parent's memory that a bare instruction made, or that its parent does not wait for, is not told from it.

@@ -40,9 +40,8 @@ bool vt_sys_is_free(void) {
 }
 
 void vt_sys_watch(void) {
-    vt_put(
-        &watched,
-        !has_filter()); /* in a container there is one from the start, and it says nothing of others */
+    /* In a container there is one from the start, and it says nothing of others. */
+    vt_put(&watched, !has_filter());
     vt_put(&vt_sys_careful, vt_get(&watched));
 }
 

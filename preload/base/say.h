@@ -7,7 +7,8 @@
 
 struct iovec;
 
-/* Does nothing, but has the loader find out what stderr is when the library is loaded. Called by load.c. */
+/* Forces the relocation whose resolver records what stderr is; the resolver runs before any constructor. Called by
+ * load.c. */
 void vt_say_begin(void);
 
 /* Writes one line, prefixed "vramtrace: ", if stderr is still what it was at the start. No stdio,

@@ -69,8 +69,8 @@ bool vt_log_is_lost(void);
 bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset);
 /* A chunk in the file, mapped; `fills`: it will be filled. NULL: there is no space. */
 struct vt_chunk_header *vt_log_place(uint64_t number, bool fills);
-void *
-vt_log_map(uint64_t number); /* a chunk of the file; NULL: it is lost, or there is no memory */
+/* A chunk of the file. NULL: it is lost, or there is no memory. */
+void *vt_log_map(uint64_t number);
 void vt_log_count_placed(uint64_t number); /* the file has space for this chunk now */
 bool vt_log_place_slots(uint64_t number);  /* for more threads */
 void vt_log_file_forked(void);             /* in a child: no log is open yet */

@@ -43,8 +43,8 @@
 #define HINTS_MOST 65536u
 #define LEADS_BACK 2u /* a word may be left from what was there before */
 #define TAG_BITS   16u
-#define ELEMENT                                                                                    \
-    16u /* bytes, at most, of an array's from 1 on: a complex number of doubles, a pair of words */
+/* Bytes, at most, of an element of an array from 1 on: a complex number of doubles, a pair of words. */
+#define ELEMENT    16u
 
 struct flood {
     struct vt_scan *scan;

@@ -148,8 +148,8 @@ struct moment {
     int pid;        /* of the child; 0: none */
     bool disturbed; /* it was: the memory is copied instead */
     bool replaced;  /* killed, because another one sees more */
-    bool
-        starved; /* it may get no processor, while the program waits: it is killed when its time is up */
+    /* it may get no processor, while the program waits: it is killed when its time is up */
+    bool starved;
     uint64_t until_ns;     /* it is killed if it does not run then */
     uint32_t missed;       /* enum vt_missed: why it is not taken; 0: it is */
     uint64_t needed, left; /* bytes: what a copy would have taken, and what there were */
