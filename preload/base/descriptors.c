@@ -2,12 +2,16 @@
 /*
  * Opens files above descriptor 2 (see descriptors.h). The kernel gives the lowest free number, so what is free of 0 to 2 is
  * filled before, by descriptors with O_PATH: a read or write fails with EBADF, as on a closed one. To open first and move
- * the descriptor up afterwards would leave a moment in which another thread's output goes into the file.
+ * the descriptor up afterwards would leave a moment in which another thread's output goes into the file. A child must not
+ * inherit them, since nothing would close them there: a fork waits (locks.h), and a child whose parent's patience ran
+ * out closes them.
  *
- * Called by whatever opens a file, and by libc.c around dlopen.
+ * Called by whatever opens a file, by libc.c around dlopen, and by locks.c in a child.
  */
 #define _GNU_SOURCE
 #include "descriptors.h"
+#include "atomic.h"
+#include "locks.h"
 #include "sys.h"
 
 #include <errno.h>
@@ -16,54 +20,86 @@
 
 #define LEAST 3
 
+static uint32_t filling[LEAST];       /* atomic: threads that fill it, or try to */
+static __thread uint32_t mine[LEAST]; /* ... this thread's part */
+
+/* By fstat, because the log needs that anyway: a filter may know no other call. */
 static unsigned closed_ones(void) {
     unsigned closed = 0;
     struct stat st;
-    for (unsigned fd = 0; fd < LEAST;
-         fd++) /* fstat, because the log needs that anyway: a filter may know no other call */
+    for (unsigned fd = 0; fd < LEAST; fd++)
         closed |= (unsigned)(VT_SYS2(SYS_fstat, fd, &st) == -EBADF) << fd;
     return closed;
 }
 
+static void count(unsigned fd, uint32_t by) {
+    mine[fd] += by;
+    vt_add(&filling[fd], by);
+}
+
 unsigned vt_descriptors_fill(void) {
-    unsigned filled = 0;
-    for (unsigned closed = closed_ones(); closed; closed &= closed - 1) {
+    unsigned filled = 0, closed = closed_ones();
+    if (!closed)
+        return 0;
+    vt_locks_enter();
+    for (; closed; closed &= closed - 1) {
+        unsigned lowest = (unsigned)__builtin_ctz(closed);
+        count(lowest, 1);
         long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC, 0);
-        if (fd >= LEAST) /* another thread was quicker */
-            VT_SYS1(SYS_close, fd);
-        else if (fd >= 0)
+        if (fd == lowest) {
             filled |= 1u << fd;
+            continue;
+        }
+        count(lowest, -1u); /* another thread was quicker */
+        if (fd >= 0)
+            VT_SYS1(SYS_close, fd);
     }
+    if (!filled)
+        vt_locks_leave();
     return filled;
 }
 
 /* The program may have put a descriptor of its own there meanwhile. */
+static void close_filled(unsigned fd) {
+    long flags = VT_SYS2(SYS_fcntl, fd, F_GETFL);
+    if (flags >= 0 && flags & O_PATH)
+        VT_SYS1(SYS_close, fd);
+}
+
 void vt_descriptors_clear(unsigned filled) {
+    for (unsigned fd = 0; fd < LEAST; fd++)
+        if (filled >> fd & 1) {
+            close_filled(fd);
+            count(fd, -1u);
+        }
+    if (filled)
+        vt_locks_leave();
+}
+
+/* What this thread fills it clears itself. */
+void vt_descriptors_forked(void) {
     for (unsigned fd = 0; fd < LEAST; fd++) {
-        long flags = filled >> fd & 1 ? VT_SYS2(SYS_fcntl, fd, F_GETFL) : -1;
-        if (flags >= 0 && flags & O_PATH)
-            VT_SYS1(SYS_close, fd);
+        uint32_t others = vt_get(&filling[fd]) - mine[fd];
+        if (others && !mine[fd])
+            close_filled(fd);
+        vt_put(&filling[fd], mine[fd]);
     }
 }
 
-static long open_now(const char *path, int flags, unsigned mode) {
-    return VT_SYS4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
-}
-
 long vt_descriptors_open(const char *path, int flags, unsigned mode) {
-    if (!closed_ones())
-        return open_now(path, flags, mode);
-    uint64_t held =
-        vt_sys_hold_signals(); /* a handler would see what is filled, and could jump out */
-    unsigned filled = vt_descriptors_fill();
-    long fd = open_now(path, flags, mode);
+    /* A handler would see what is filled, and could jump out. */
+    unsigned closed = closed_ones();
+    uint64_t held = closed ? vt_sys_hold_signals() : 0;
+    unsigned filled = closed ? vt_descriptors_fill() : 0;
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
     vt_descriptors_clear(filled);
-    if (fd >= 0 &&
-        fd < LEAST) { /* another of our threads had filled it, and has cleared it just now */
+    /* Another thread had one of these: ours, which had filled it, or the program's, which has closed it just now. */
+    if (fd >= 0 && fd < LEAST) {
         long high = VT_SYS3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, LEAST);
         VT_SYS1(SYS_close, fd);
         fd = high;
     }
-    vt_sys_let_signals(held);
+    if (closed)
+        vt_sys_let_signals(held);
     return fd;
 }

@@ -6,9 +6,12 @@
 #ifndef VT_PRELOAD_DESCRIPTORS_H
 #define VT_PRELOAD_DESCRIPTORS_H
 
-/* Between the two, those of 0 to 2 that are closed are taken. Nobody can read or write them then either. Returns which. */
+/* vt_descriptors_fill opens O_PATH descriptors on those of 0 to 2 that are closed, and returns which. Reads and writes on
+ * them still fail with EBADF. A fork waits until they are cleared. */
 unsigned vt_descriptors_fill(void);
 void vt_descriptors_clear(unsigned filled);
+void vt_descriptors_forked(
+    void); /* in a child: clears what other threads of its parent had filled */
 
 /* Opens a file, close-on-exec. Returns its descriptor, or negative errno. */
 long vt_descriptors_open(const char *path, int flags, unsigned mode);

@@ -110,11 +110,11 @@ void *vt_libc_dlopen(const char *path, int flags) {
     void *(*real)(const char *, int) = __extension__(void *(*)(const char *, int)) real_of(DLOPEN);
     void *handle = NULL;
     if (real && !vt_locks_lost(VT_LOST_LOADER | (flags & RTLD_NOLOAD ? 0 : VT_LOST_LIST))) {
-        unsigned filled = vt_descriptors_fill(); /* the loader opens files */
         vt_locks_enter();
+        unsigned filled = vt_descriptors_fill(); /* the loader opens files */
         handle = real(path, flags);
-        vt_locks_leave();
         vt_descriptors_clear(filled);
+        vt_locks_leave();
     }
     return handle;
 }
