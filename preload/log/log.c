@@ -44,6 +44,10 @@ static bool fd_is_ours(int fd) {
            st.st_ino == log_inode;
 }
 
+bool vt_log_is_file(uint64_t device, uint64_t inode) {
+    return log_inode && device == log_device && inode == log_inode;
+}
+
 /* The log's descriptor, for a few system calls. */
 struct use {
     int fd;      /* negative: there is none */

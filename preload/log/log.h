@@ -165,6 +165,7 @@ void vt_log_ends(bool scan);
 bool vt_log_is_at_bound(void);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
 void vt_log_unend(void);                        /* after an exec that failed */
+bool vt_log_is_file(uint64_t device, uint64_t inode);
 /* The next VT_DUE_LOOK comes at the first event after a while: the longer the log is open, the
  * longer, and at most a second. Without this call it comes at the next event. */
 void vt_log_looked(void);

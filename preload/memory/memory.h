@@ -221,6 +221,7 @@ struct vt_scan {
 /* read.c */
 
 #define VT_SCAN_NO_MEMORY "not enough memory"
+#define VT_SCAN_MEMFD     "vramtrace-scan" /* the name of the memory file: copied pages */
 
 /* Maps zeroed memory, in whole pages. NULL: none left. */
 void *vt_scan_memory(size_t bytes);

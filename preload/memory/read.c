@@ -151,7 +151,7 @@ static size_t copy_ranges(struct vt_scan *scan, void *to, const struct vt_range 
 static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
     if (scan->memfd == NOT_MADE) {
         unsigned filled = vt_descriptors_fill();
-        scan->memfd = (int)VT_SYS2(SYS_memfd_create, "vramtrace-scan", 1 /* MFD_CLOEXEC */);
+        scan->memfd = (int)VT_SYS2(SYS_memfd_create, VT_SCAN_MEMFD, 1 /* MFD_CLOEXEC */);
         vt_descriptors_clear(filled);
         if (scan->memfd < 0)
             scan->memfd = NO_FILE;

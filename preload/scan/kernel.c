@@ -4,23 +4,31 @@
  * signal, a pipe, a socket or a file without a name to who reads it. Most can be read, and count as words of the program's
  * memory. Where one cannot be, nothing is called lost (scan->doubt).
  *
- * Called by flood.c when something would be lost otherwise. Nothing that the program would read is taken away.
+ * Called by flood.c when something would be lost otherwise. Nothing that the program would read is taken away, no error
+ * of a socket either.
  */
 #define _GNU_SOURCE
 #include "flood.h"
+#include "log/log.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 
-#define BYTES 65536u /* a pipe's and most of what a socket holds */
+#define BYTES      65536u               /* read at a time */
+#define FILES_MOST ((uint64_t)64 << 20) /* read of all files without a name */
+#define BYTE_WORK  10u                  /* for a byte that is copied, and may begin a word */
 
 struct asked {
     struct vt_scan *scan;
     struct flood *flood;
     struct vt_maps *maps;
-    uint8_t *bytes; /* BYTES */
+    uint8_t *bytes;      /* BYTES */
+    uint64_t file_bytes; /* read of files */
 };
 
 static void doubt(struct asked *a, const char *why) {
@@ -50,53 +58,135 @@ static bool follow_lines(struct asked *a, const char *path, const char *word, ui
 }
 
 /* A message has its words anywhere. */
-static void follow_bytes(struct asked *a, long count) {
+static void follow_bytes(struct asked *a, const uint8_t *bytes, long count) {
     for (long i = 0; i + 8 <= count; i++) {
         uint64_t word;
-        memcpy(&word, a->bytes + i, sizeof word);
+        memcpy(&word, bytes + i, sizeof word);
         vt_scan_follow(a->flood, word);
     }
 }
 
+/* The same, of what is read part by part. Returns how many bytes of it, which may begin a word, begin the next part. */
+static long follow_part(struct asked *a, long count) {
+    long kept = count < 7 ? count : 7;
+    a->scan->work += (uint64_t)count * BYTE_WORK;
+    follow_bytes(a, a->bytes, count);
+    memmove(a->bytes, a->bytes + count - kept, (size_t)kept);
+    return kept;
+}
+
+/* What the program only writes to, another descriptor of its own gives back, or none. */
 static void ask_pipe(struct asked *a, uint32_t fd) {
     int waiting = 0, copy[2];
-    if (VT_SYS3(SYS_ioctl, fd, FIONREAD, &waiting) != 0 || waiting < 8)
+    long done = 0, have = 0, got;
+    if ((VT_SYS2(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) == O_WRONLY ||
+        VT_SYS3(SYS_ioctl, fd, FIONREAD, &waiting) != 0 || waiting < 8)
         return;
     unsigned filled = vt_descriptors_fill();
     bool made = VT_SYS2(SYS_pipe2, copy, O_CLOEXEC | O_NONBLOCK) == 0;
     vt_descriptors_clear(filled);
-    if (!made)
-        return;
-    if (VT_SYS4(SYS_tee, fd, copy[1], BYTES, 2 /* SPLICE_F_NONBLOCK */) > 0)
-        follow_bytes(a, VT_SYS3(SYS_read, copy[0], a->bytes, BYTES));
-    VT_SYS1(SYS_close, copy[0]);
-    VT_SYS1(SYS_close, copy[1]);
+    if (made) {
+        VT_SYS3(SYS_fcntl, copy[1], F_SETPIPE_SZ, VT_SYS2(SYS_fcntl, fd, F_GETPIPE_SZ));
+        VT_SYS4(SYS_tee, fd, copy[1], waiting, 2 /* SPLICE_F_NONBLOCK */);
+        while ((got = VT_SYS3(SYS_read, copy[0], a->bytes + have, BYTES - have)) > 0) {
+            done += got;
+            have = follow_part(a, have + got);
+        }
+        VT_SYS1(SYS_close, copy[0]);
+        VT_SYS1(SYS_close, copy[1]);
+    }
+    if (done < waiting)
+        doubt(a, "a pipe holds more than can be copied");
 }
 
-/* Of datagrams only the first can be read. They may be the process's own where it made both ends. */
+static int option(uint32_t fd, int which) {
+    int value = -1;
+    unsigned size = sizeof value;
+    return VT_SYS6(SYS_getsockopt, fd, SOL_SOCKET, which, &value, &size, 0) == 0 ? value : -1;
+}
+
+/* All that a stream holds, or a datagram. */
+static void peek(struct asked *a, uint32_t fd, uint32_t waiting) {
+    uint8_t *bytes = waiting <= BYTES ? a->bytes : vt_taken_add(&a->scan->taken, waiting);
+    long size = waiting <= BYTES ? BYTES : waiting,
+         got = bytes ? VT_SYS6(SYS_recvfrom, fd, bytes, size, MSG_PEEK | MSG_DONTWAIT, NULL, NULL)
+                     : 0;
+    if (got < (long)waiting)
+        doubt(a, "a socket holds messages that could not be read");
+    a->scan->work += got > 0 ? (uint64_t)got * BYTE_WORK : 0;
+    follow_bytes(a, bytes, got);
+    if (bytes && bytes != a->bytes)
+        vt_taken_give_back(&a->scan->taken, bytes);
+}
+
+/* A read, in advance as well, takes the error that waits in a socket: the program would see the end of the file instead of
+ * it. A stream gives what it holds first, but a datagram socket that is connected gives the error, which may come at any
+ * time. It is not read; nor is one of another kind, whose read may do something, or one whose MSG_PEEK moves on (SO_PEEK_OFF). */
 static void ask_socket(struct asked *a, uint32_t fd) {
+    struct pollfd ready = {.fd = (int)fd, .events = POLLIN};
+    struct timespec now = {0, 0};
     struct ucred peer = {.pid = 0};
-    int type = SOCK_STREAM;
-    unsigned size = sizeof peer, type_size = sizeof type;
-    long got = VT_SYS6(SYS_recvfrom, fd, a->bytes, BYTES, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
-    if (got < 8)
+    struct sockaddr_storage name;
+    unsigned size = sizeof peer, name_size = sizeof name;
+    int domain = option(fd, SO_DOMAIN), waiting = 0;
+    bool stream = option(fd, SO_TYPE) == SOCK_STREAM, local = domain == AF_UNIX,
+         known = local || domain == AF_INET || domain == AF_INET6;
+    /* What the kernel or the network sends is no address of ours, nor what is computed from one. */
+    if (domain == AF_NETLINK || domain == AF_PACKET || domain == AF_ALG ||
+        VT_SYS6(SYS_ppoll, &ready, 1, &now, NULL, 8, 0) <= 0 || !(ready.revents & POLLIN))
         return;
-    follow_bytes(a, got);
-    VT_SYS6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &type_size, 0);
-    if ((type != SOCK_STREAM || got == BYTES) &&
+    if (known && stream && (VT_SYS3(SYS_ioctl, fd, FIONREAD, &waiting) != 0 || waiting < 8))
+        return; /* it listens, or is at its end */
+    bool connected = !stream && VT_SYS3(SYS_getpeername, fd, &name, &name_size) == 0;
+    if (connected && local &&
         VT_SYS6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &size, 0) == 0 &&
-        (uint32_t)peer.pid == a->scan->pid)
-        doubt(a, "a socket of the process's own holds unread messages");
+        (uint32_t)peer.pid != a->scan->pid)
+        return; /* another process's messages */
+    if (known && !connected && !(ready.revents & POLLERR) && option(fd, SO_PEEK_OFF) < 0)
+        peek(a, fd, (uint32_t)waiting);
+    else
+        doubt(a, "a socket holds messages that cannot be read in advance");
 }
 
-/* A message queue says of itself "QSIZE:n NOTIFY:n SIGNO:n NOTIFY_PID:n". */
-static void ask_queue(struct asked *a, uint32_t fd) {
+/* A message queue says of itself "QSIZE:n NOTIFY:n SIGNO:n NOTIFY_PID:n". False: it is none. */
+static bool ask_queue(struct asked *a, uint32_t fd) {
     char text[128] = {0}, *whom;
     if (VT_SYS4(SYS_pread64, fd, text, sizeof text - 1, 0) <= 0 || !vt_maps_begins(text, "QSIZE:"))
-        return;
+        return false;
     whom = strstr(text, "NOTIFY_PID:");
     if (text[6] != '0' || (whom && vt_scan_number_in(whom + 11, 0) == a->scan->pid))
         doubt(a, "a message queue may hold addresses");
+    return true;
+}
+
+/* Whether all of it was read as the program's memory. */
+static bool is_mapped(struct asked *a, const struct stat *st) {
+    struct vt_mapping m;
+    bool mapped = false;
+    if (!vt_maps_open(a->maps))
+        return false;
+    while (!mapped && vt_maps_next(a->maps, &m))
+        mapped = m.inode == st->st_ino && m.offset == 0 && memcmp(m.access, "rw-s", 4) == 0 &&
+                 m.end - m.start >= (uint64_t)st->st_size && strstr(m.name, " (deleted)");
+    vt_maps_close(a->maps);
+    return mapped;
+}
+
+/* By memfd_create, or removed: only those have it that were given it. */
+static void ask_file(struct asked *a, uint32_t fd, const struct stat *st) {
+    long have = 0, got = 0;
+    uint64_t at = 0;
+    if (vt_log_is_file(st->st_dev, st->st_ino))
+        return; /* it has every address */
+    while (a->file_bytes < FILES_MOST && vt_scan_goes_on(a->scan) &&
+           (got = VT_SYS4(SYS_pread64, fd, a->bytes + have, BYTES - have, at)) > 0) {
+        at += (uint64_t)got;
+        a->file_bytes += (uint64_t)got;
+        have = follow_part(a, have + got);
+    }
+    /* EBADF: it is open for writing only. */
+    if (got != -EBADF && at < (uint64_t)st->st_size && !a->scan->found && !is_mapped(a, st))
+        doubt(a, "a file without a name is too large, or cannot be read");
 }
 
 static void ask_descriptor(struct asked *a, uint32_t fd) {
@@ -110,13 +200,12 @@ static void ask_descriptor(struct asked *a, uint32_t fd) {
         ask_pipe(a, fd);
     else if (S_ISSOCK(st.st_mode))
         ask_socket(a, fd);
-    else if (S_ISREG(st.st_mode) && st.st_size == 80) /* as a message queue has */
-        ask_queue(a, fd);
-    else if (S_ISREG(st.st_mode) &&
-             !st.st_nlink) /* memfd_create, or removed: only this process has it */
-        follow_bytes(a, VT_SYS4(SYS_pread64, fd, a->bytes, BYTES, 0));
-    else if (!S_ISREG(st.st_mode))
+    else if (S_ISREG(st.st_mode) && st.st_size == 80 && ask_queue(a, fd)) /* as one has */
+        return;
+    else if (!S_ISREG(st.st_mode) || !st.st_nlink)
         VT_SYS4(SYS_readlinkat, AT_FDCWD, path, name, sizeof name - 1);
+    if (S_ISREG(st.st_mode) && !st.st_nlink && !vt_maps_begins(name, "/memfd:" VT_SCAN_MEMFD))
+        ask_file(a, fd, &st);
     memcpy(path, "/proc/self/fdinfo/", 19);
     *vt_scan_number(path + 18, fd) = 0;
     if (strcmp(name, "anon_inode:[eventpoll]") == 0)
