@@ -104,7 +104,7 @@ uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t 
         return VT_MISSED_NAMESPACE;
     if (!vt_room_find(&vt_bounds_room, ""))
         return VT_MISSED_UNSEEN;
-    if (vt_room_tasks(&vt_bounds_room) < TASKS_SPARE)
+    if (vt_room_tasks(&vt_bounds_room, TASKS_SPARE) < TASKS_SPARE)
         return VT_MISSED_REFUSED;
     *needed = vt_room_needed("", registered);
     *left = vt_room_left(&vt_bounds_room, *needed);
@@ -124,5 +124,5 @@ bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns) {
 bool vt_owners_may_share(struct vt_owners *w) {
     vt_room_find(&vt_bounds_room, "");
     return w->native && w->native->alone && kernel_version() >= CRASH_SAFE &&
-           !children_are_elsewhere() && vt_room_tasks(&vt_bounds_room) >= TASKS_SPARE;
+           !children_are_elsewhere() && vt_room_tasks(&vt_bounds_room, TASKS_SPARE) >= TASKS_SPARE;
 }

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #define KIB          1024u
 #define MIB          ((uint64_t)1 << 20)
@@ -243,24 +244,83 @@ uint64_t vt_room_left(const struct vt_room *room, uint64_t enough) {
     return lesser(least, least_above(room, SECOND, false, enough));
 }
 
-/* How many tasks the user and the machine may begin, at least: the kernel does not say how many of the machine's tasks are the
- * user's, so all of them count. */
-static uint64_t tasks_anywhere(const struct vt_room *room) {
+#define USERS_INITIAL  0xEFFFFFFDu /* inode of the first user namespace */
+#define PROCESSES_MOST 2048u       /* looked at, to tell whose they are */
+
+enum { UID, THREADS, STATUS };
+
+static void read_status(const char *name, uint64_t *of) {
+    static const char *const keys[STATUS] = {"Uid", "Threads"};
+    read_keys(name, keys, of, STATUS);
+}
+
+/* Whether the kernel lets the process exceed RLIMIT_NPROC. Rights within a namespace of users do not count. */
+static bool is_exempt(const struct vt_room *room, uint64_t uid) {
+    const char *line = NULL;
+    uintptr_t rights = 0;
+    struct stat st;
+    if (VT_SYS4(SYS_newfstatat, AT_FDCWD, joined(room->root, "/proc/self/ns/user", ""), &st, 0) !=
+            0 ||
+        st.st_ino != USERS_INITIAL)
+        return false;
+    if (uid != 0 && vt_maps_open_file(&file, joined(room->root, "/proc/self/status", ""))) {
+        while ((line = vt_maps_line(&file)) && !vt_maps_begins(line, "CapEff:\t"))
+            ;
+        vt_maps_hex(line ? line + 8 : "", &rights);
+        vt_maps_close(&file);
+    }
+    return uid == 0 || rights & (1u << 21 /* CAP_SYS_ADMIN */ | 1u << 24 /* CAP_SYS_RESOURCE */);
+}
+
+/* How many tasks are seen to be other users'. What is not seen may be the user's: in another pid namespace, for one. Stops
+ * at `enough`. */
+static uint64_t tasks_of_others(const struct vt_room *room, uint64_t uid, uint64_t enough) {
+    static char block[4096], name[32];
+    uint64_t others = 0, of[STATUS];
+    uint32_t pid, left = PROCESSES_MOST;
+    long fd = vt_descriptors_open(joined(room->root, "/proc", ""), O_RDONLY | O_DIRECTORY, 0), got;
+    while (fd >= 0 && left && others < enough &&
+           (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0)
+        for (long at = 0; left && others < enough && vt_scan_entry(block, got, &at, &pid);) {
+            if (!pid)
+                continue;
+            left--;
+            memcpy(vt_scan_number(name, pid), "/status", 8);
+            read_status(joined(room->root, "/proc/", name), of);
+            others += of[UID] != uid && of[UID] < NONE && of[THREADS] < NONE ? of[THREADS] : 0;
+        }
+    if (fd >= 0)
+        VT_SYS1(SYS_close, fd);
+    return others;
+}
+
+/* How many tasks the user and the machine may begin, at least. The kernel does not say how many are the user's: all but
+ * those that are seen to be others'. */
+static uint64_t tasks_anywhere(const struct vt_room *room, uint64_t enough) {
     struct rlimit user = {0, 0};
+    uint64_t self[STATUS];
     char text[128];
     VT_SYS2(SYS_getrlimit, RLIMIT_NPROC, &user);
-    uint64_t most =
-        lesser(lesser(user.rlim_cur, read_number(room->root, "proc/sys/kernel/threads-max")),
-               read_number(room->root, "proc/sys/kernel/pid_max"));
+    uint64_t most = lesser(read_number(room->root, "proc/sys/kernel/threads-max"),
+                           read_number(room->root, "proc/sys/kernel/pid_max")),
+             own = user.rlim_cur;
     const char *all = vt_scan_file(joined(room->root, "/proc/loadavg", ""), text, sizeof text)
                           ? strchr(text, '/')
                           : NULL;
-    uint64_t used = all ? number_at(all + 1) : UINT64_MAX;
-    return most >= NONE ? UINT64_MAX : most > used ? most - used : 0;
+    uint64_t used = all ? number_at(all + 1) : UINT64_MAX, users = used;
+    if (own < NONE && (own < used || own - used < enough)) {
+        read_status(joined(room->root, "/proc/self/status", ""), self);
+        if (is_exempt(room, self[UID]))
+            own = UINT64_MAX;
+        else if (used < NONE && self[UID] < NONE)
+            users -= lesser(used, tasks_of_others(room, self[UID], used + enough - own));
+    }
+    most = most >= NONE ? UINT64_MAX : most > used ? most - used : 0;
+    return lesser(most, own >= NONE ? UINT64_MAX : own > users ? own - users : 0);
 }
 
-uint64_t vt_room_tasks(const struct vt_room *room) {
-    return lesser(tasks_anywhere(room),
+uint64_t vt_room_tasks(const struct vt_room *room, uint64_t enough) {
+    return lesser(tasks_anywhere(room, enough),
                   lesser(least_above(room, SECOND, true, 0), least_above(room, TASKS, true, 0)));
 }
 

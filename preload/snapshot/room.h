@@ -27,10 +27,11 @@ bool vt_room_find(struct vt_room *room, const char *root);
  * memory and can go counts only if there are fewer than `enough` without it. */
 uint64_t vt_room_left(const struct vt_room *room, uint64_t enough);
 /* How many more threads and processes may be made, at least, by all control groups, RLIMIT_NPROC and the machine's limits;
- * UINT64_MAX: there is no limit. */
-uint64_t vt_room_tasks(const struct vt_room *room);
+ * UINT64_MAX: there is no limit. Whose the machine's tasks are is looked at only until `enough` are left. */
+uint64_t vt_room_tasks(const struct vt_room *room, uint64_t enough);
 /* What a copy takes at most, if all that it shares is written to. UINT64_MAX: unknown, as with huge
- * pages of a pool: when that is empty, the write to a page that a copy shares ends the program. `registered`: bytes of host memory that CUDA was told of. */
+ * pages of a pool: when that is empty, the write to a page that a copy shares ends the program. `registered`: bytes of
+ * host memory that CUDA was told of. */
 uint64_t vt_room_needed(const char *root, uint64_t registered);
 
 /* A task's state, by its file "stat": 'R' is runnable; 0: there is no such file. */

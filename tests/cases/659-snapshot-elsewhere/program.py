@@ -90,6 +90,15 @@ def processes():
     print(failed)
 
 
+def others():
+    """What other users run does not count, however much it is."""
+    mine = len(os.listdir("/proc/self/task"))
+    resource.setrlimit(resource.RLIMIT_NPROC, (mine + 60, mine + 60))
+    os.setresuid(54321, 54321, 54321)
+    grow(100)
+    print("grown")
+
+
 def policy():
     """Real-time, on one processor; the policies and numbers of processors with which copies go on."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

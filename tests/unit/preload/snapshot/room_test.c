@@ -155,15 +155,15 @@ static void tasks_have_limits(void **state) {
     const char *one = "31 20 0:27 / /one/pids rw - cgroup cgroup rw,pids\n";
     (void)state;
     assert_true(find("5:pids:/t/u\n0::/\n", one));
-    assert_true(vt_room_tasks(&room) > 9);
+    assert_true(vt_room_tasks(&room, 32) > 9);
     put("one/pids/t/pids.max", "9\n");
     put("one/pids/t/pids.current", "4\n");
     put("one/pids/t/u/pids.max", "max\n");
-    assert_int_equal(vt_room_tasks(&room), 5);
+    assert_int_equal(vt_room_tasks(&room, 32), 5);
     put("two/t/pids.max", "4\n");
     put("two/t/pids.current", "5\n");
     assert_true(find("0::/t\n", MOUNT2));
-    assert_int_equal(vt_room_tasks(&room), 0);
+    assert_int_equal(vt_room_tasks(&room, 32), 0);
 }
 
 /* The user's are among all that there are. */
@@ -175,13 +175,71 @@ static void tasks_have_limits_without_groups(void **state) {
     assert_true(find("0::/\n", MOUNT2));
     put("proc/sys/kernel/threads-max", "900\n");
     put("proc/sys/kernel/pid_max", "800\n");
-    assert_true(vt_room_tasks(&room) <= 770);
+    assert_true(vt_room_tasks(&room, 32) <= 770);
     assert_int_equal(setrlimit(RLIMIT_NPROC, &few), 0);
-    assert_int_equal(vt_room_tasks(&room), 10);
+    assert_int_equal(vt_room_tasks(&room, 32), 10);
     put("proc/loadavg", "0.20 0.18 0.12 1/41 11206\n");
-    assert_int_equal(vt_room_tasks(&room), 0);
+    assert_int_equal(vt_room_tasks(&room, 32), 0);
     put("proc/loadavg", "");
-    assert_int_equal(vt_room_tasks(&room), 0);
+    assert_int_equal(vt_room_tasks(&room, 32), 0);
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &was), 0);
+}
+
+/* Only other users' tasks that are seen do not count. */
+static void tasks_of_others_leave_room(void **state) {
+    struct rlimit was, few = {40, 40};
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NPROC, &was), 0);
+    few.rlim_max = was.rlim_max;
+    assert_true(find("0::/\n", MOUNT2));
+    put("proc/sys/kernel/threads-max", "900\n");
+    put("proc/sys/kernel/pid_max", "800\n");
+    put("proc/self/status", "Uid:\t1000\t0\t0\t0\nThreads:\t3\nCapEff:\t0000000000000000\n");
+    put("proc/101/status", "Uid:\t1000\t1000\t1000\t1000\nThreads:\t5\n");
+    put("proc/102/status", "Uid:\t0\t1000\t1000\t1000\nThreads:\t12\n");
+    put("proc/103/status", "Uid:\t1\n");
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &few), 0);
+    assert_int_equal(vt_room_tasks(&room, 32), 22);
+    assert_int_equal(vt_room_tasks(&room, 10), 10); /* it is enough */
+    few.rlim_cur = 20;
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &few), 0);
+    assert_int_equal(vt_room_tasks(&room, 32), 2);
+    few.rlim_cur = 18;
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &few), 0);
+    assert_int_equal(vt_room_tasks(&room, 32), 0);
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &was), 0);
+}
+
+/* The limit does not hold for root, nor for who has the right. */
+static void some_may_exceed_the_limit(void **state) {
+    static const struct {
+        const char *status;
+        uint64_t left;
+    } users[] = {{"Uid:\t7\t7\t7\t7\nCapEff:\t0000000000000000\n", 10},
+                 {"Uid:\t7\t7\t7\t7\nCapEff:\t000001fffeddffff\n", 10},
+                 {"Uid:\t7\t7\t7\t7\nCapEff:\t0000000001000000\n", 770},
+                 {"Uid:\t7\t7\t7\t7\nCapEff:\t0000000000200000\n", 770},
+                 {"Uid:\t0\t7\t7\t7\nCapEff:\t0000000000000000\n", 770}};
+    struct rlimit was, few = {40, 40};
+    struct stat st;
+    char path[8192];
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NPROC, &was), 0);
+    few.rlim_max = was.rlim_max;
+    assert_true(find("0::/\n", MOUNT2));
+    put("proc/101/status", "");
+    put("proc/102/status", "");
+    put("proc/self/status", users[4].status);
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &few), 0);
+    assert_int_equal(vt_room_tasks(&room, 32), 10); /* which namespace it is in cannot be seen */
+    snprintf(path, sizeof path, "%s/proc/self/ns", root);
+    assert_int_equal(symlink("/proc/self/ns", path), 0);
+    bool first = stat("/proc/self/ns/user", &st) == 0 && st.st_ino == 0xEFFFFFFD;
+    for (unsigned i = 0; i < 5; i++) {
+        put("proc/self/status", users[i].status);
+        assert_int_equal(vt_room_tasks(&room, 32), first ? users[i].left : 10);
+    }
+    unlink(path);
     assert_int_equal(setrlimit(RLIMIT_NPROC, &was), 0);
 }
 
@@ -291,6 +349,8 @@ int main(void) {
         cmocka_unit_test(files_that_are_not_in_use_are_room),
         cmocka_unit_test(tasks_have_limits),
         cmocka_unit_test(tasks_have_limits_without_groups),
+        cmocka_unit_test(tasks_of_others_leave_room),
+        cmocka_unit_test(some_may_exceed_the_limit),
         cmocka_unit_test(version_1_has_other_names),
         cmocka_unit_test(mounts_show_a_part),
         cmocka_unit_test(long_lines_hide_nothing),
