@@ -28,6 +28,7 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 /* A child of fork, forkpty or daemon continues where its parent was, which may be in the middle of a record. */
 static void child_begins(void) {
     vt_locks_fork_in_child(true);
+    vt_descriptors_forked();
     vt_log_child();
 }
 
@@ -47,6 +48,7 @@ VT_EXPORT pid_t _Fork(void) {
     pid_t child = real();
     if (child == 0) {
         vt_locks_fork_in_child(false);
+        vt_descriptors_forked();
         vt_log_child();
     } else {
         vt_locks_fork_in_parent();

@@ -6,11 +6,12 @@
  * inherit them, since nothing would close them there: a fork waits (locks.h), and a child whose parent's patience ran
  * out closes them.
  *
- * Called by whatever opens a file, by libc.c around dlopen, and by locks.c in a child.
+ * Called by whatever opens a file, by nvtx.c and stack.c, which load libraries, and by fork.c.
  */
 #define _GNU_SOURCE
 #include "descriptors.h"
 #include "atomic.h"
+#include "libc.h"
 #include "locks.h"
 #include "sys.h"
 
@@ -102,4 +103,11 @@ long vt_descriptors_open(const char *path, int flags, unsigned mode) {
     if (closed)
         vt_sys_let_signals(held);
     return fd;
+}
+
+void *vt_descriptors_dlopen(const char *path, int flags) {
+    unsigned filled = vt_descriptors_fill();
+    void *handle = vt_libc_dlopen(path, flags);
+    vt_descriptors_clear(filled);
+    return handle;
 }

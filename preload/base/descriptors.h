@@ -16,4 +16,7 @@ void vt_descriptors_forked(
 /* Opens a file, close-on-exec. Returns its descriptor, or negative errno. */
 long vt_descriptors_open(const char *path, int flags, unsigned mode);
 
+/* Loads a library, whose file the loader opens. Returns NULL on failure. */
+void *vt_descriptors_dlopen(const char *path, int flags);
+
 #endif

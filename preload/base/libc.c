@@ -4,7 +4,6 @@
  * exec.c, and by lookup_entry.S, which jumps to the pointers.
  */
 #define _GNU_SOURCE
-#include "descriptors.h"
 #include "libc.h"
 #include "atomic.h"
 #include "elf.h"
@@ -111,9 +110,7 @@ void *vt_libc_dlopen(const char *path, int flags) {
     void *handle = NULL;
     if (real && !vt_locks_lost(VT_LOST_LOADER | (flags & RTLD_NOLOAD ? 0 : VT_LOST_LIST))) {
         vt_locks_enter();
-        unsigned filled = vt_descriptors_fill(); /* the loader opens files */
         handle = real(path, flags);
-        vt_descriptors_clear(filled);
         vt_locks_leave();
     }
     return handle;

@@ -16,7 +16,7 @@ struct dl_phdr_info; /* <link.h> has it under _GNU_SOURCE only */
 void *vt_libc_dlsym(void *handle, const char *name);
 void *vt_libc_dlvsym(void *handle, const char *name, const char *version);
 int vt_libc_dlclose(void *handle);
-/* NULL in a forked child that might wait for the loader for ever. */
+/* NULL in a forked child that might wait for the loader for ever. With RTLD_NOLOAD; else vt_descriptors_dlopen. */
 void *vt_libc_dlopen(const char *path, int flags);
 void vt_libc_dlerror_clear(void); /* clears a message that the program must not see */
 int vt_libc_on_exit(void (*function)(int status, void *data), void *data);

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "locks.h"
 #include "atomic.h"
-#include "descriptors.h"
 #include "elf.h"
 #include "libc.h"
 #include "preload.h"
@@ -98,7 +97,6 @@ void vt_locks_fork_in_child(bool whole) {
             vt_sys_seal(true);
     }
     forks = 0;
-    vt_descriptors_forked();
     /* Where there are threads by now, they may be inside as well. */
     vt_claim(&inside, count, whole ? mine != 0 : count % FORK);
     vt_put(&lost, now);

@@ -400,7 +400,7 @@ void *vt_nvtx_next(const char *symbol) {
     if (!path || !*path)
         return NULL;
     struct vt_elf self, its;
-    void *handle = vt_libc_dlopen(path, RTLD_LAZY);
+    void *handle = vt_descriptors_dlopen(path, RTLD_LAZY);
     void *function = handle ? vt_libc_dlsym(handle, symbol) : NULL;
     if (function && vt_elf_containing(slots, &self) && vt_elf_containing(function, &its) &&
         self.start == its.start) /* it is this library, by another path */

@@ -93,11 +93,11 @@ static void *open_unwinder(void) {
     if (folder && folder + sizeof OWN_UNWINDER <= sizeof path) {
         memcpy(path, name, folder);
         memcpy(path + folder, OWN_UNWINDER, sizeof OWN_UNWINDER);
-        handle = vt_libc_dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        handle = vt_descriptors_dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     if (!handle)
         vt_libc_dlerror_clear();
-    return handle ? handle : vt_libc_dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    return handle ? handle : vt_descriptors_dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 }
 
 static void arm_unwinder(void) {
