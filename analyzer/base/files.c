@@ -18,24 +18,37 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int vt_file_open_as(const char *path, int flags, const char **why) {
+int vt_file_open_found(int at, const char *path, int flags, const char **why) {
     const char *unused;
-    struct stat st;
-    int fd = -1, error = 0;
+    struct stat st, now;
+    int fd = -1, error = at < 0 ? -at : fstat(at, &st) ? errno : 0;
     why = why ? why : &unused;
     flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    /* a device is not opened at all */
-    if ((flags & O_NOFOLLOW ? lstat(path, &st) : stat(path, &st)) ||
-        (S_ISREG(st.st_mode) && ((fd = open(path, flags)) < 0 || fstat(fd, &st))))
-        error = errno;
-    else if (!S_ISREG(st.st_mode))
+    if (!error && !S_ISREG(st.st_mode))
         error = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    if (!error) {
+        char self[64];
+        snprintf(self, sizeof self, "/proc/self/fd/%d", at);
+        fd = open(self, flags & ~O_NOFOLLOW); /* no name leads elsewhere meanwhile */
+        error = fd < 0 ? errno : 0;
+    }
+    if (error == ENOENT && at >= 0) { /* there is no /proc */
+        fd = open(path, flags);
+        error = fd < 0 || fstat(fd, &now)                            ? errno
+                : now.st_dev != st.st_dev || now.st_ino != st.st_ino ? ESTALE
+                                                                     : 0;
+    }
     if (!error)
         return fd;
     if (fd >= 0)
         close(fd);
     *why = error == EINVAL ? "not a regular file" : strerror(error);
     return -error;
+}
+
+int vt_file_open_as(const char *path, int flags, const char **why) {
+    VT_SCOPED_FD at = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+    return vt_file_open_found(at < 0 ? -errno : at, path, flags, why);
 }
 
 int vt_file_open(const char *path, const char **why) {

@@ -17,6 +17,9 @@ int vt_file_open(const char *path, const char **why);
 /* The same with these flags of open: to write to it, too, or O_NOFOLLOW. */
 int vt_file_open_as(const char *path, int flags, const char **why);
 
+/* The same for a file that was found already: `at` is a descriptor of O_PATH, or -errno. `path` leads to it. */
+int vt_file_open_found(int at, const char *path, int flags, const char **why);
+
 /* The same as a stream. NULL: errno says why, and `why` as above. */
 FILE *vt_file_stream(const char *path, const char **why);
 

@@ -31,13 +31,13 @@ static bool is_alive(unsigned pid) {
 
 struct process {
     unsigned pid; /* in a container it has another number: the last one of NSpid */
-    long users
-        [4]; /* real, effective, saved, of files: a daemon that drops its rights keeps its log */
+    /* real, effective, saved, of files: a daemon that drops its rights keeps its log */
+    long users[4], groups[4];
 };
 
 static struct process read_process(unsigned pid) {
     char path[64], line[256];
-    struct process p = {pid, {-1, -1, -1, -1}};
+    struct process p = {pid, {-1, -1, -1, -1}, {-1, -1, -1, -1}};
     snprintf(path, sizeof path, "/proc/%u/status", pid);
     FILE *status = fopen(path, "re");
     while (status && fgets(line, sizeof line, status)) {
@@ -45,6 +45,8 @@ static struct process read_process(unsigned pid) {
         if (last)
             p.pid = (unsigned)strtoul(last + 1, NULL, 10);
         sscanf(line, "Uid: %ld %ld %ld %ld", &p.users[0], &p.users[1], &p.users[2], &p.users[3]);
+        sscanf(line, "Gid: %ld %ld %ld %ld", &p.groups[0], &p.groups[1], &p.groups[2],
+               &p.groups[3]);
     }
     if (status)
         fclose(status);
@@ -66,24 +68,31 @@ static bool read_header(int fd, struct vt_log_header *h) {
 /* Opens the log of the process at that path. -1, with *why: it is none. */
 static int open_log(const char *path, unsigned pid, int access, struct vt_log_header *h,
                     const char **why) {
-    struct stat st;
     struct process p = read_process(pid);
-    int fd = vt_file_open_as(path, access | O_NOFOLLOW, why);
-    if (fd < 0)
-        return -1;
-    bool own = !fstat(fd, &st) && st.st_nlink == 1 && is_of(&p, st.st_uid);
-    if (own && read_header(fd, h) && h->pid == p.pid) {
-        vt_rights_note(path, st.st_uid, st.st_gid);
-        return fd;
+    int error = -EACCES;
+    /* with the rights that it has on files; if they do not do, with others that it can have again */
+    for (int i = 3; i >= 0 && error == -EACCES; i--) {
+        struct stat st;
+        if (p.users[i] < 0 || (i < 3 && p.users[i] == p.users[i + 1]))
+            continue;
+        vt_rights_note(path, (uid_t)p.users[i], (gid_t)p.groups[i]);
+        VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
+        int fd = rights < 0 ? -1 : vt_file_open_as(path, access | O_NOFOLLOW, why);
+        error = rights < 0 ? -EPERM : fd < 0 ? fd : 0;
+        if (fd < 0)
+            continue;
+        bool own = !fstat(fd, &st) && st.st_nlink == 1 && is_of(&p, st.st_uid);
+        if (own && read_header(fd, h) && h->pid == p.pid)
+            return fd;
+        *why = own ? "not its log" : "a file of another user, or none of its own";
+        close(fd);
     }
-    *why = own ? "not its log" : "a file of another user, or none of its own";
-    close(fd);
     return -1;
 }
 
 static bool is_log(const char *path, unsigned pid) {
     struct vt_log_header h;
-    const char *why;
+    const char *why = NULL;
     int fd = open_log(path, pid, O_RDONLY, &h, &why);
     if (fd >= 0)
         close(fd);
@@ -142,7 +151,7 @@ char *vt_request_log(unsigned pid, struct vt_string *message) {
 /* A descriptor to ask through; -1, with `message`: it cannot be asked. */
 static int open_to_ask(unsigned pid, const char *log, struct vt_log_header *h,
                        struct vt_string *message) {
-    const char *why;
+    const char *why = strerror(EPERM);
     int fd = open_log(log, pid, O_RDWR, h, &why);
     if (fd < 0)
         vt_string_format(message, "%s: expected the log of process %u, found %s", log, pid, why);
