@@ -32,7 +32,8 @@ static int check_folder(const char *folder) {
             continue;
         VT_SCOPED char *path = vt_formatted("%s/%s", folder, entry->d_name);
         const char *why;
-        VT_SCOPED_FD fd = vt_file_open(path, &why);
+        vt_rights_note_owner(path);
+        VT_SCOPED_FD fd = vt_rights_open(path, path, &why);
         if (fd < 0 && fd != -EINVAL && fd != -EISDIR) {
             vt_error("%s: %s", path, why);
             status = VT_STATUS_USAGE;

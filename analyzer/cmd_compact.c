@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 
 struct options {
@@ -30,11 +29,9 @@ static void interrupt(int number) {
  * log's user, who may exchange the folders above it at any moment. */
 static char *log_of(const char *argument, struct vt_string *message) {
     unsigned long pid = vt_option_number(argument, INT32_MAX);
-    struct stat st;
     if (pid)
         return vt_request_log((unsigned)pid, message);
-    if (!lstat(argument, &st))
-        vt_rights_note(argument, st.st_uid, st.st_gid);
+    vt_rights_note_owner(argument);
     return vt_strdup(argument);
 }
 

@@ -122,6 +122,9 @@ static int try_log(struct packing *p, const char *path) {
         error = add_beside(p, path, VT_PACK_SUMMARY);
     if (!error && vt_summary_is_newer(&log))
         error = 1;
+    VT_SCOPED_RIGHTS rights = error ? 0 : vt_rights_lower(path); /* a log names modules */
+    if (rights < 0)
+        error = vt_rights_refuse(path, &p->message);
     if (!error)
         ask(p, &log);
     vt_log_close(&log);

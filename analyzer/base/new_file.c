@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/vfs.h>
@@ -24,15 +25,20 @@
 
 /* --- the way to the file --- */
 
-static bool is_trusted(const struct stat *st) {
-    return st->st_uid == geteuid() || st->st_uid == 0;
+/* With lowered rights (rights.h) the user is not that of geteuid. */
+static uid_t user(void) {
+    return (uid_t)setfsuid((uid_t)-1);
 }
 
-/* Puts what a link says in front of what is behind it in the path. Only a link of the user's own or of root's is followed:
+static bool is_trusted(const struct stat *st) {
+    return st->st_uid == user() || st->st_uid == 0;
+}
+
+/* Replaces the link in the path by its target. Only a link of the user's own or of root's is followed:
  * another user could lead it to any file of this one. On the way to the folder only root is so careful. */
 static int follow(int link, const struct stat *st, const char *behind, char **rest) {
     char text[PATH_MAX];
-    if (!is_trusted(st) && (!*behind || geteuid() == 0))
+    if (!is_trusted(st) && (!*behind || user() == 0))
         return -EXDEV;
     ssize_t length = readlinkat(link, "", text, sizeof text - 1);
     if (length < 0)
@@ -86,6 +92,15 @@ static int find(struct vt_new_file *f, const char *path, bool follows) {
         }
     }
     return error ? error : -ELOOP;
+}
+
+int vt_new_file_find(const char *path, struct stat *st) {
+    struct vt_new_file f = {.folder = -1};
+    int at = find(&f, path, true);
+    *st = f.found;
+    vt_file_close_scoped(&f.folder);
+    free(f.name);
+    return at;
 }
 
 /* --- what is written --- */

@@ -37,6 +37,10 @@ int vt_new_file_open(struct vt_new_file *file, const char *path, unsigned how, m
 /* Gives it its name. `name`: another one in the same folder; NULL: its own. Returns 0, or -errno. */
 int vt_new_file_settle(struct vt_new_file *file, const char *name);
 
+/* What a path leads to, by links of this user or of root alone: a descriptor of O_PATH, and `st`. Else -errno; -EXDEV: by a link of
+ * another user, which is `st`. */
+int vt_new_file_find(const char *path, struct stat *st);
+
 /* Ends it: under its name if there is no `error` (-errno) so far, else it is gone. Returns 0, or -errno. */
 int vt_new_file_close(struct vt_new_file *file, int error);
 

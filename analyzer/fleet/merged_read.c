@@ -494,7 +494,7 @@ static int take_row(struct reader *r) {
 int vt_merged_read(const char *path, struct vt_fleet *fleet, struct vt_string *message) {
     const char *why;
     struct stat st;
-    int fd = vt_file_open(path, &why), error;
+    int fd = vt_rights_open(path, path, &why), error;
     if (fd < 0) {
         vt_string_format(message, "%s: %s", path, why);
         return fd;

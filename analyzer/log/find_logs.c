@@ -65,7 +65,7 @@ static void add_log(struct vt_logs *logs, const char *path) {
 }
 
 bool vt_logs_is_merged(const char *path) {
-    int fd = vt_file_open(path, NULL);
+    int fd = vt_rights_open(path, path, NULL);
     bool merged = fd >= 0 && vt_log_is_merged(fd);
     if (fd >= 0)
         close(fd);
@@ -77,6 +77,7 @@ static void look_at(struct folder *folder, const char *path) {
     struct stat st;
     VT_SCOPED_STRING message = {0};
     uint64_t bytes;
+    vt_rights_note_owner(path);
     int fd = vt_log_file_open(path, VT_PACK_LOG, sizeof header, NULL, &message);
     if (fd < 0) {
         if (fd == -EACCES)

@@ -83,7 +83,7 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
 bool vt_log_is_log(const char *path) {
     static const char magic[8] = VT_LOG_MAGIC;
     char found[sizeof magic];
-    VT_SCOPED_FD fd = vt_file_open(path, NULL);
+    VT_SCOPED_FD fd = vt_rights_open(path, path, NULL);
     bool is = fd >= 0 && pread(fd, found, sizeof found, 0) == sizeof found &&
               !memcmp(found, magic, sizeof magic);
     return is || vt_pack_is_pack(path);

@@ -245,7 +245,7 @@ static void close_pack(struct vt_pack *pack) {
 bool vt_pack_is_pack(const char *path) {
     static const char magic[8] = VT_PACK_MAGIC;
     char found[sizeof magic];
-    VT_SCOPED_FD fd = vt_file_open(path, NULL);
+    VT_SCOPED_FD fd = vt_rights_open(path, path, NULL);
     return fd >= 0 && vt_file_read_at(fd, found, sizeof found, 0) == sizeof found &&
            !memcmp(found, magic, sizeof magic);
 }
@@ -261,7 +261,7 @@ int vt_pack_open(const char *path, const struct vt_pack **found, struct vt_strin
         return 0;
     struct vt_pack *pack = vt_alloc(1, sizeof *pack);
     pack->path = vt_strdup(path);
-    pack->fd = vt_file_open(path, NULL);
+    pack->fd = vt_rights_open(path, path, NULL);
     int error = read_sections(pack, message);
     if (!error)
         error = read_answers(pack, message);
@@ -332,15 +332,12 @@ int vt_log_file_open(const char *path, enum vt_pack_kind kind, uint64_t most,
     struct packed packed;
     origin = origin ? origin : &unused;
     *origin = (struct vt_log_origin){.packed = false};
-    VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
-    if (rights < 0)
-        return vt_rights_refuse(path, message);
     int error = find_packed(path, &packed, message);
     if (error || packed.pack)
         return error ? error : open_packed(&packed, kind, most, origin, message);
     VT_SCOPED char *file = vt_log_file_path(path, kind);
     const char *why;
-    int fd = vt_file_open(file, &why);
+    int fd = vt_rights_open(file, path, &why);
     if (fd < 0)
         vt_string_format(message, "%s: %s", file, why);
     return fd;
@@ -379,5 +376,6 @@ int vt_log_copy_chunk(int fd, const char *path, uint32_t number, uint8_t *bytes,
 
 int vt_log_file_stat(const char *path, struct stat *st) {
     VT_SCOPED char *pack = path_of_pack(path);
+    vt_rights_note_owner(pack ? pack : path);
     return stat(pack ? pack : path, st);
 }
