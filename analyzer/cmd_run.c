@@ -6,7 +6,7 @@
  *
  * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, goes into each
  * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to),
- * VRAMTRACE_RUN_MEMORY (run_memory.h). A nested run joins the enclosing one, which lists its processes.
+ * VRAMTRACE_RUN_REMOTE (run_local.h). A nested run joins the enclosing one, which lists its processes.
  * For the pytest plugin: VRAMTRACE_CHECK (the gate's options, one a line), VRAMTRACE_COMMAND (this
  * program).
  */

@@ -23,8 +23,14 @@
 /* Root's is in another one: others can pass through that, but not read there what this one is called. */
 static char *make_inner_folder(const char *path) {
     char *inner = vt_formatted(geteuid() ? "%s" : "%s/XXXXXX", path);
-    if (geteuid() || (mkdtemp(inner) && !chmod(inner, 01733)))
+    if (geteuid())
         return inner;
+    if (mkdtemp(inner) && !chmod(inner, 01733)) {
+        /* where a mount gives each file its folder's group, it is not root's that a list's user has */
+        int unused = chown(inner, (uid_t)-1, VT_NO_GROUP);
+        (void)unused;
+        return inner;
+    }
     free(inner);
     return NULL;
 }
@@ -62,6 +68,7 @@ static bool is_list(const char *name) {
 
 void vt_run_list_remove(const char *list) {
     VT_SCOPED char *folder = vt_run_places_folder(list), *above = vt_run_places_folder(folder);
+    bool is_inner = !geteuid();
     DIR *dir = open_folder(list);
     bool left = !dir;
     for (struct dirent *entry; dir && (entry = readdir(dir));)
@@ -73,8 +80,9 @@ void vt_run_list_remove(const char *list) {
         unlinkat(dirfd(dir), VT_RUN_NOTE, 0);
     if (dir)
         closedir(dir);
-    if (!rmdir(folder) && !geteuid())
-        rmdir(above);
+    if (is_inner)
+        rmdir(folder);
+    vt_run_places_remove(is_inner ? above : folder, true);
 }
 
 int vt_run_list_open(const char *list) {
@@ -117,7 +125,8 @@ static void read_part(int folder, struct vt_run_list_part *part,
         length = got > 0 ? strnlen(text, (size_t)got) + 1 : 0;
         if (length > (size_t)(got > 0 ? got : 0))
             break;
-        if (length && *text == '/' && !ours)
+        if (length && *text == '/' && !ours &&
+            vt_rights_user(text) == geteuid()) /* the first stays */
             vt_rights_note(text, st.st_uid, st.st_gid);
         if (length && (*text == '/' || *text == '!'))
             each(of, text);

@@ -5,7 +5,8 @@
  *
  * VRAMTRACE_RUN_LIST names the list of the run's own user. A process of another user, as a command that root runs may become,
  * writes to a file beside it, LIST.UID, which that user owns. So each line's author is known, and run_list.c notes the path with
- * that user (base/rights.h). Of others, only who has the environment of a process of the run finds the folder of root's lists.
+ * that user (base/rights.h). Other users can find root's folder only if they can read the
+ * environment of a process of the run.
  *
  * A line ends with a NUL, as a path may have a newline: first VT_RUN_LIST_MARK; then for each log its absolute path, or "!" and the
  * path of one that could not be created (its process printed why).
