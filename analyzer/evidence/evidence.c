@@ -6,7 +6,6 @@
 #include "parts.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 /* "train.py:7 in main (and 2 more call sites)": the largest of `count`. Free it. */
 static char *sites_text(const struct vt_process *p, const struct vt_site *largest, uint32_t count) {
@@ -67,42 +66,6 @@ static void note_bounds(struct vt_process *p) {
     vt_model_note(p, "%s: no leak, since what keeps it has a bound: %s.", at, text);
 }
 
-/* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)". */
-static char *sawtooth_text(const struct vt_sawtooth *saw, uint64_t bytes) {
-    if (saw->per)
-        return vt_formatted("grows by %s within each '%s' and drops it at the end (%u times)",
-                            VT_BYTES(bytes), saw->per, saw->count);
-    return vt_formatted("grows by %s and drops it at once, %u times (epochs?)", VT_BYTES(bytes),
-                        saw->count);
-}
-
-/* The largest that rises and falls, with what rises with it. */
-static void note_sawtooth(struct vt_process *p, const struct vt_site *site) {
-    const struct vt_sawtooth *saw = site->sawtooth;
-    uint32_t at = vt_stack_caller(site->stack, site->stack->user_frame);
-    const struct vt_frame *caller =
-        at < site->stack->count ? vt_stack_frame(site->stack, at) : NULL;
-    VT_SCOPED char *where = vt_frame_text(p, vt_stack_main_frame(site->stack), UINT_MAX);
-    VT_SCOPED char *from = caller ? vt_frame_text(p, caller, UINT_MAX) : NULL;
-    VT_SCOPED char *says = sawtooth_text(saw, saw->all_bytes);
-    char others[64] = "";
-    if (saw->more)
-        snprintf(others, sizeof others, "; %u more call site%s with it", saw->more,
-                 vt_plural(saw->more));
-    vt_model_note(p, "%s%s%s %s%s.", where, from ? ", called by " : "", from ? from : "", says,
-                  others);
-}
-
-static void tell_sawtooth(struct vt_process *p) {
-    for (uint32_t i = 0; i < p->site_count; i++) {
-        struct vt_sawtooth *saw = p->sites[i].sawtooth;
-        if (saw)
-            saw->says = sawtooth_text(saw, saw->bytes);
-        if (saw && saw->all_bytes)
-            note_sawtooth(p, &p->sites[i]);
-    }
-}
-
 /* Says what would be leaks, had no event been lost that may have freed them. */
 static void note_unsure(struct vt_process *p) {
     uint64_t bytes = 0;
@@ -134,7 +97,6 @@ void vt_evidence_write(struct vt_process *p) {
     note_tidied(p);
     note_went(p);
     note_bounds(p);
-    tell_sawtooth(p);
     note_unsure(p);
     note_unjudged(p);
     vt_advice_add(p);

@@ -379,8 +379,6 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
             site->held_bytes = site->live_bytes;
             site->held_count = site->live_count;
         }
-        if (!site->before && c.count)
-            site->sawtooth = vt_growth_sawtooth(&s, &c);
         bool grows =
             !site->before && c.count &&
             (find(&s, &c, &found) ||

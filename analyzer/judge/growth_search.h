@@ -3,7 +3,7 @@
  * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
  * that is appended to, growth_rounds.c those for few rounds, growth_load.c tells what is loaded,
  * growth_returned.c what a function dropped, growth_curve.c has their data, trend.c the statistics,
- * growth_describe.c the figures for the report. growth_sawtooth.c finds what rises and falls again and again.
+ * growth_describe.c the figures for the report.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
@@ -165,11 +165,6 @@ bool vt_growth_appends(const struct search *search, const struct curve *curve, u
 /* Whether a few long rounds add equally much to one holder, up to the end. */
 bool vt_growth_rounds(const struct search *search, const struct curve *curve, uint32_t site,
                       struct found *found);
-
-/* --- growth_sawtooth.c --- */
-
-/* The teeth of a site that rises and falls again and again; NULL: it has none. Free it. */
-struct vt_sawtooth *vt_growth_sawtooth(const struct search *search, const struct curve *curve);
 
 /* --- trend.c --- */
 

@@ -24,7 +24,6 @@ void vt_judge_process(const struct vt_sources *from, struct vt_process *p) {
     vt_helpers_find(p);
     /* what that means for a site, and for those that are one mistake */
     vt_verdicts_give(p);
-    vt_sawtooth_weigh(p);
     vt_leaks_gather(courses, p);
     vt_in_step_close(courses);
     for (uint32_t i = 0; i < p->leak_count; i++)

@@ -24,8 +24,8 @@ void vt_owners_take(const struct vt_sources *from, struct vt_process *p);
 void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p);
 /* pytest_sites.c: what fixtures and models hold, in vt_site.tested. */
 void vt_tests_take_blocks(const struct vt_sources *from, struct vt_process *p);
-/* growth.c: vt_site.growth of each site that grows, in Python processes vt_site.unjudged, vt_site.sawtooth of
- * each that rises and falls again and again, and vt_site.held_* of each that allocated. */
+/* growth.c: vt_site.growth of each site that grows, in Python processes vt_site.unjudged, and vt_site.held_* of
+ * each that allocated. */
 void vt_growth_find(const struct vt_sources *from, struct vt_process *p);
 /* pytest_sites.c: what tests left, in vt_site.tested and `unjudged`; gives the sites that a test failed for a
  * growth. */
@@ -40,8 +40,6 @@ void vt_in_step_close(struct vt_courses *courses);
 void vt_helpers_find(struct vt_process *p);
 /* verdicts.c: every site's verdict. */
 void vt_verdicts_give(struct vt_process *p);
-/* growth_sawtooth.c: names the phases of the sites' teeth, and finds the largest that are no growth. */
-void vt_sawtooth_weigh(struct vt_process *p);
 /* leaks.c: groups the failing sites into leaks, the worst first. */
 void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p);
 /* owners.c: what holds a leak. */

@@ -190,9 +190,6 @@ void vt_process_free(struct vt_process *p) {
             free(p->sites[i].bound->growth);
         free(p->sites[i].bound);
         free(p->sites[i].owned.owners);
-        if (p->sites[i].sawtooth)
-            free(p->sites[i].sawtooth->says);
-        free(p->sites[i].sawtooth);
         free_tested(p->sites[i].tested);
         free(p->sites[i].last_hop);
     }

@@ -130,18 +130,6 @@ struct vt_tested {
     uint64_t left_bytes, left_count; /* by this test, or by all of those */
 };
 
-/* A site that keeps more and more and drops all of it at once, again and again. */
-#define VT_TEETH 32
-struct vt_sawtooth {
-    uint64_t bytes;                          /* the most by which it rose */
-    uint32_t count;                          /* how often, of the first VT_TEETH */
-    uint64_t began[VT_TEETH], top[VT_TEETH]; /* when it began to rise; when it was highest */
-    const char *per;    /* the name of a phase of which each has one; NULL: no such phase */
-    uint64_t all_bytes; /* with `more` sites that rise with it; 0: that is not worth a note */
-    uint32_t more;
-    char *says; /* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)" */
-};
-
 #include "bound.h"
 #include "owner.h"
 #include "timeline.h"
@@ -172,13 +160,12 @@ struct vt_site {
 #define COUNTED(member, json, csv) uint64_t member;
 #define DERIVED(member, json, csv) uint64_t member;
 #include "site_figures.def"
-    const char *went_by;      /* the call that took went_bytes; NULL: nothing went, or unknown */
-    struct vt_growth *growth; /* NULL: does not grow */
-    struct vt_growth *tidied; /* NULL, or how it grew until the program itself freed all of it */
-    struct vt_bound *bound;   /* NULL: what keeps it has none, or not all of it */
-    struct vt_sawtooth *sawtooth; /* NULL: does not rise and fall */
-    struct vt_tested *tested;     /* NULL: the pytest plugin said nothing of it */
-    uint64_t first_at, last_at;   /* of its allocations; VT_UNKNOWN: none */
+    const char *went_by;        /* the call that took went_bytes; NULL: nothing went, or unknown */
+    struct vt_growth *growth;   /* NULL: does not grow */
+    struct vt_growth *tidied;   /* NULL, or how it grew until the program itself freed all of it */
+    struct vt_bound *bound;     /* NULL: what keeps it has none, or not all of it */
+    struct vt_tested *tested;   /* NULL: the pytest plugin said nothing of it */
+    uint64_t first_at, last_at; /* of its allocations; VT_UNKNOWN: none */
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
     uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
     const struct vt_stack *stack;

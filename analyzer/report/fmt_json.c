@@ -216,15 +216,6 @@ static void device(struct vt_json *j, const struct vt_process *p, const struct v
     vt_fmt_json_purposes(j, p, d);
 }
 
-static void sawtooth(struct vt_json *j, const struct vt_sawtooth *saw) {
-    if (!vt_json_object(j, "sawtooth", saw))
-        return;
-    vt_json_number(j, "bytes", saw->bytes);
-    vt_json_number(j, "times", saw->count);
-    vt_json_string(j, "per", saw->per);
-    vt_json_close(j, '}');
-}
-
 static void growth(struct vt_json *j, const struct vt_growth *g) {
     if (!vt_json_object(j, "growth", g))
         return;
@@ -309,7 +300,6 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
 #include "model/site_figures.def"
     vt_json_number(j, "first_at_ns", s->first_at);
     vt_json_number(j, "last_at_ns", s->last_at);
-    sawtooth(j, s->sawtooth);
     vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? vt_class_names[s->class] : NULL);
     vt_json_string(j, "class_name", s->class_name);
     vt_json_boolean(j, "before_window", s->before);

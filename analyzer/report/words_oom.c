@@ -72,11 +72,6 @@ static void say_callers(const struct vt_text *t, const struct vt_site *site, str
     }
 }
 
-static void say_sawtooth(const struct vt_site *site, struct vt_doc *doc) {
-    if (site->sawtooth)
-        say_more(vt_doc_text(doc, "%s", site->sawtooth->says), doc);
-}
-
 /* By line, as the device's peak is listed. False: not known of this failure. */
 static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
     struct vt_format_options by_line = {.by = VT_BY_LINE};
@@ -96,7 +91,6 @@ static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct 
             say_more(
                 vt_doc_text(doc, "+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1)),
                 doc);
-        say_sawtooth(row->site, doc);
     }
     vt_rows_free(&rows);
     return known;
@@ -111,7 +105,6 @@ static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struc
         const struct vt_site *site = &t->process->sites[oom->holders[i]];
         say_site(t, shown++ ? "" : "held by", oom->holder_bytes[i], site, doc);
         say_callers(t, site, doc);
-        say_sawtooth(site, doc);
     }
 }
 

@@ -83,8 +83,6 @@ void vt_words_add_site(const struct vt_text *t, const struct vt_site *s, struct 
     if (s->first_at != VT_UNKNOWN)
         vt_doc_row(doc, "first, last", "%s, %s", VT_DURATION(s->first_at), VT_DURATION(s->last_at));
     vt_doc_row(doc, "why", "%s", s->why);
-    if (s->sawtooth)
-        vt_doc_row(doc, "up and down", "%s", s->sawtooth->says);
     vt_words_add_site_owners(t, s, doc);
     add_stack(t, s->stack, doc);
 }

@@ -413,93 +413,23 @@ static void replaced(void **state) {
     }
 }
 
-/* What is kept through an epoch and dropped at its end, and what only looks so. */
-struct epochs {
-    const char *what;
-    int epochs, blocks;
-    bool work, backward; /* between the blocks of an epoch; between their frees */
-    int stay;            /* so many of them to the end of the next epoch */
-    int fewer;           /* in every second epoch */
-    bool marked;
-    uint64_t model; /* MiB beside them */
-    uint32_t teeth;
-    const char *note;
-};
-
-static void play_epochs(struct story *s, const struct epochs *row) {
-    uint64_t kept[40];
-    int stay = 0;
-    if (row->model)
-        take(s, 2, row->model << 20);
-    for (int epoch = 0; epoch < row->epochs; epoch++) {
-        if (row->marked)
-            phase(s, true);
-        int blocks = row->blocks - epoch % 2 * row->fewer;
-        for (int j = 0; j < blocks; j++) {
-            if (row->work)
-                work(s);
-            kept[stay + j] = take(s, 1, 1 << 20);
-        }
-        for (int j = stay + blocks; j-- > row->stay;) {
-            give(s, kept[j]);
-            if (row->backward)
-                work(s);
-        }
-        stay = row->stay;
-        if (row->marked)
-            phase(s, false);
-        for (int j = 0; j < 10; j++)
-            work(s);
-    }
-}
-
-static void sawtooth(void **state) {
-    static const struct epochs rows[] = {
-        {"losses of 4 epochs", 4, 20, true, false, 0, 0, false, 0, 4,
-         "grows by 20.0 MiB and drops it at once, 4 times (epochs?)"},
-        {"marked", 4, 20, true, false, 0, 0, true, 0, 4,
-         "grows by 20.0 MiB within each 'step' and drops it at the end (4 times)"},
-        {"two of them stay", 4, 20, true, false, 2, 0, false, 0, 0, NULL},
-        {"losses of 2 epochs", 2, 20, true, false, 0, 0, false, 0, 0, NULL},
-        {"5 losses", 6, 5, true, false, 0, 0, false, 0, 0, NULL},
-        {"activations, freed by a backward pass", 6, 12, true, true, 0, 0, false, 0, 0, NULL},
-        {"activations without anything between", 6, 12, false, false, 0, 0, false, 0, 0, NULL},
-        {"beside a large model", 4, 20, true, false, 0, 0, false, 90, 4, NULL},
-        {"now 20, now 8", 6, 20, true, false, 0, 12, false, 0, 0, NULL},
-    };
-    bool wrong = false;
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct story s;
-        struct vt_model model;
-        begin(&s);
-        play_epochs(&s, &rows[i]);
-        const struct vt_process *p = finish(&s, &model);
-        const struct vt_sawtooth *saw = NULL;
-        for (uint32_t j = 0; j < p->site_count; j++)
-            if (vt_stack_frame(p->sites[j].stack, 0)->offset == 0x1000 - 1)
-                saw = p->sites[j].sawtooth;
-        const char *note = p->note_count ? p->notes[p->note_count - 1] : "";
-        bool right = rows[i].note ? strstr(note, rows[i].note) != NULL : !strstr(note, "grows by");
-        if ((saw ? saw->count : 0) != rows[i].teeth || growth_of(p, 1) || !right) {
-            print_error("%s: %u teeth; %s\n", rows[i].what, saw ? saw->count : 0, note);
-            wrong = true;
-        }
-        vt_build_free(&model);
-    }
-    assert_false(wrong);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),        cmocka_unit_test(steadiness),
-        cmocka_unit_test(rhythm),           cmocka_unit_test(epochs_by_rhythm),
-        cmocka_unit_test(epochs_of_others), cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end),     cmocka_unit_test(launches),
-        cmocka_unit_test(looks_alike),      cmocka_unit_test(sawtooth),
-        cmocka_unit_test(only_takes),       cmocka_unit_test(replaced),
-        cmocka_unit_test(one_line),         cmocka_unit_test(marked_by_threads),
-        cmocka_unit_test(loaded),           cmocka_unit_test(bursts),
+        cmocka_unit_test(statistic),
+        cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),
+        cmocka_unit_test(epochs_by_rhythm),
+        cmocka_unit_test(epochs_of_others),
+        cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(looks_alike),
+        cmocka_unit_test(only_takes),
+        cmocka_unit_test(replaced),
+        cmocka_unit_test(one_line),
+        cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(loaded),
+        cmocka_unit_test(bursts),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
