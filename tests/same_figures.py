@@ -215,11 +215,6 @@ def of_folded(key):
     return lambda output: [(key, sum(int(line.rsplit(" ", 1)[1]) for line in output.splitlines()))]
 
 
-def of_speedscope(key, value):
-    """A profile of each value, of each device, that is not 0."""
-    return lambda output: [(key, sum(sum(p["weights"]) for p in json.loads(output)["profiles"] if p["name"].split(",")[0] == value))]
-
-
 def of_dump(output):
     lines = output.splitlines()
     types = [line.split()[1] for line in lines if len(line.split()) > 1]
@@ -246,8 +241,6 @@ for _value, _key in (("allocated", ("no segments", "allocated_bytes")), ("leaked
                      ("peak", ("export", "bytes_at_peak"))):
     PLACES[f"export --format folded --value {_value}"] = (
         lambda log, value=_value: call("export", "--format", "folded", "--value", value, log), of_folded(_key))
-    PLACES[f"export --format speedscope --value {_value}"] = (
-        lambda log, value=_value: call("export", "--format", "speedscope", "--value", value, log), of_speedscope(_key, _value))
 
 
 def merged_report(log):

@@ -55,7 +55,6 @@ enum vt_export_value vt_export_default(const struct vt_model *model);
 
 int vt_export_pprof_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_folded_write(const struct vt_model *, const struct vt_export_options *, FILE *);
-int vt_export_speedscope_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_csv_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_perfetto_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_pytorch_write(const struct vt_model *, const struct vt_export_options *, FILE *);

@@ -10,8 +10,6 @@ const struct vt_export_format vt_export_formats[] = {
     {"pprof", "a profile, for pprof, speedscope, Grafana", true, false, 0, vt_export_pprof_write},
     {"folded", "collapsed stacks, for flamegraph.pl, inferno, speedscope", false, true, 0,
      vt_export_folded_write},
-    {"speedscope", "flame graphs in a browser, for speedscope", false, true, 0,
-     vt_export_speedscope_write},
     {"csv", "a table of call sites, for spreadsheets, SQL, pandas", false, false, 0,
      vt_export_csv_write},
     {"perfetto", "counters, phases and events over time, for Perfetto's UI", true, false,
