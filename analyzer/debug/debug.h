@@ -67,7 +67,6 @@ struct vt_variable_symbol {
     bool hidden;             /* other files do not see it */
     bool weak;               /* a std::weak_ptr: it keeps nothing */
     bool no_way;             /* by its type, the word leads nowhere */
-    bool left_over;          /* because a std::optional had it that was reset */
     bool may_be_unused;    /* it leads through a slot of an array that may not be in use any more */
     enum vt_weak leads_to; /* if asked for */
 };
@@ -119,9 +118,5 @@ bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbol
 /* The slot of an array that a step's way goes through. False: none, or it is not known. */
 bool vt_native_root_slot(const struct vt_log *log, struct vt_symbols *symbols,
                          const struct vt_log_step *step, struct vt_slot *slot);
-
-/* Whether what a step's variable has is left over from what it held before. */
-bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
-                                 const struct vt_log_step *step);
 
 #endif

@@ -354,12 +354,12 @@ static bool look_behind(struct word *w, int64_t offset) {
     return look(&to, (struct place){w, -(offset % (int64_t)size), 0});
 }
 
-bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around, bool *last,
+bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around,
                      bool *may_be_unused) {
     const struct vt_log_around *words[WORDS_MOST];
     unsigned count = 0;
     struct word w = {.points = true, .contained = 1};
-    *last = *may_be_unused = false;
+    *may_be_unused = false;
     if (!type_of(&word->variable, &w.to))
         return false;
     for (; around && count < WORDS_MOST; around = around->parent)
@@ -372,11 +372,7 @@ bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around
             break;
         if (w.to_text)
             return true;
-        *last = i == 0;
-        if (look_behind(&w, from))
-            return true;
-        *last = false;
-        if (w.text)
+        if (look_behind(&w, from) || w.text)
             return true;
     }
     *may_be_unused = w.may_be_unused;

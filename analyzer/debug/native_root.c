@@ -54,10 +54,3 @@ bool vt_native_root_slot(const struct vt_log *log, struct vt_symbols *symbols,
            vt_symbols_slot(symbols, module->path, module->build_id, step->address - module->bias,
                            step->kind == VT_STEP_THREAD_LOCAL, step->around, slot);
 }
-
-bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
-                                 const struct vt_log_step *step) {
-    struct vt_variable_symbol variable;
-    uint64_t address;
-    return vt_native_root_variable(log, symbols, step, &address, &variable) && variable.left_over;
-}

@@ -140,15 +140,15 @@ void vt_variables_free(struct vt_variables *v);
 /* --- left_over.c, in_use.c, weak.c --- */
 
 /* Whether the way by the word at an offset in a variable is none, by the variable's type: a word is left
- * over from what was there before, or is text. *last: it is left over, and the way's last. False also if
- * nothing is known. *may_be_unused: the way goes through a slot of an array that may not be in use. */
+ * over from what was there before, or is text. False also if nothing is known. *may_be_unused: the way goes
+ * through a slot of an array that may not be in use. */
 struct vt_word_in {
     Dwarf_Die variable;
     uint64_t offset; /* of the word */
     bool split;      /* the variable's parts lie elsewhere: */
     Dwarf_Addr address;
 };
-bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around, bool *last,
+bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around,
                      bool *may_be_unused);
 
 /* A slot of an array, the class that has the array or the pointer to it, and the slot's element. */

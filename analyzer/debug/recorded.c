@@ -56,7 +56,6 @@ void vt_recorded_variable(struct vt_reply *reply, void *what) {
     NARROW(reply, v->hidden);
     NARROW(reply, v->weak);
     NARROW(reply, v->no_way);
-    NARROW(reply, v->left_over);
     NARROW(reply, v->may_be_unused);
     NARROW(reply, v->leads_to);
 }

@@ -313,7 +313,6 @@ static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
         const struct vt_snapshot *s = &p->snapshots[i];
         for (uint32_t k = 0; k < p->site_count; k++)
             speaks[k] = seen[k].snapshot == i + 1;
-        vt_last_hops_tell(from, &from->replay->snapshots[i], speaks, p);
         vt_bounds_take(from, i, containers, speaks, p);
         for (uint32_t j = 0; j < s->owner_count; j++)
             for (uint32_t k = 0; k < s->owners[j].site_count; k++) {
@@ -401,19 +400,6 @@ static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
     vt_sort(leak->owned.owners, leak->owned.count, sizeof *leak->owned.owners, compare_owned);
 }
 
-/* What was last seen of the way to most of what has no owner. */
-static void find_last_hop(const struct vt_process *p, struct vt_leak *leak) {
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < leak->site_count; i++) {
-        const struct vt_site *site = &p->sites[leak->sites[i]];
-        if (site->unowned_bytes > most) {
-            most = site->unowned_bytes;
-            leak->last_hop = site->last_hop;
-            leak->hop = site->hop;
-        }
-    }
-}
-
 /* Whether what is lost had an owner before: that one does not keep it. */
 static bool was_owned(const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->owned.count; i++)
@@ -477,5 +463,4 @@ void vt_owners_tell(const struct vt_process *p, struct vt_leak *leak) {
     sum_owners(p, leak);
     find_keepers(p, leak);
     leak->no_cache = is_no_cache(leak);
-    find_last_hop(p, leak);
 }

@@ -18,7 +18,7 @@ static inline uint64_t vt_judge_ahead(double ns) {
 
 /* oom.c: the process's ooms, their figures and outcomes, causes that the log says; vt_site.bytes_at_oom. */
 void vt_oom_find(const struct vt_sources *from, struct vt_process *p);
-/* owners.c: the process's snapshots, vt_site.owned, last_hop and bound. */
+/* owners.c: the process's snapshots, vt_site.owned and bound. */
 void vt_owners_take(const struct vt_sources *from, struct vt_process *p);
 /* lifetime.c: vt_site.longest_life and oldest_age. */
 void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p);
@@ -88,10 +88,6 @@ uint32_t vt_owners_main_holder(const struct vt_site *site);
 
 /* owners.c: the step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
 uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum);
-
-/* last_hop.c: tells the sites for which a snapshot speaks what holds at least half of what has no owner. */
-void vt_last_hops_tell(const struct vt_sources *from, const struct vt_replay_snapshot *snapshot,
-                       const bool *speaks, struct vt_process *process);
 
 /* untracked.c: the sample of the device's GPU nearest to a moment, among those that can be compared with the
  * books; NULL: none. It belongs to `replay`. *tracked: the bytes in the books at that time. */

@@ -191,7 +191,6 @@ void vt_process_free(struct vt_process *p) {
         free(p->sites[i].bound);
         free(p->sites[i].owned.owners);
         free_tested(p->sites[i].tested);
-        free(p->sites[i].last_hop);
     }
     for (uint32_t i = 0; i < p->leak_count; i++) {
         free(p->leaks[i].why);

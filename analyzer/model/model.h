@@ -146,7 +146,6 @@ struct vt_site {
     bool graph_memory; /* launches of CUDA graphs allocated all of it */
     enum vt_verdict verdict : 8; /* a byte each: there may be a million sites */
     enum vt_class class : 8;     /* of driver memory */
-    enum vt_hop hop : 8;         /* of `last_hop` */
     enum vt_reachable reachable : 8;
     enum vt_unjudged unjudged : 8;
     uint8_t layer;  /* enum vt_layer */
@@ -175,7 +174,6 @@ struct vt_site {
     const char *class_name; /* "PyTorch", "cuBLAS"; NULL: the program's */
     /* By the snapshot vt_process_snapshot; if that saw nothing of it, by the last one that did. */
     uint64_t unowned_bytes; /* live then, but no way to it is known */
-    char *last_hop; /* what holds most of that: "a list (12 items)", no owner; NULL: unknown */
     struct vt_owned_list owned;
 };
 
@@ -192,11 +190,9 @@ struct vt_leak {
     const struct vt_stack *stack;    /* of its largest site */
     const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
-    struct vt_growth *growth;   /* of all its sites together; NULL: not growing */
-    bool no_cache;              /* what keeps it shows that it is none: lists */
-    struct vt_owned_list owned; /* of all its sites together */
-    const char *last_hop;       /* of the site that has most without an owner; NULL: unknown */
-    enum vt_hop hop;
+    struct vt_growth *growth;    /* of all its sites together; NULL: not growing */
+    bool no_cache;               /* what keeps it shows that it is none: lists */
+    struct vt_owned_list owned;  /* of all its sites together */
     struct vt_owner_group *kept; /* what holds most, the largest first; NULL: nothing, or unknown */
     uint32_t kept_count;
     uint64_t spread_owners; /* that hold most of it, where no few of them do; 0: it is not so */

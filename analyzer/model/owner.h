@@ -25,13 +25,6 @@ enum vt_root_kind {
 };
 extern const char *const vt_root_names[VT_ROOTS];
 
-/* What is known of what memory without an owner was last seen in. */
-enum vt_hop {
-    VT_HOP_HOLDER,     /* it holds the memory, with no named path to it */
-    VT_HOP_SEEN,       /* a word that points to it is there; likewise */
-    VT_HOP_SEEN_NAMED, /* such a word, in something with a name */
-};
-
 /* What memory is for in training. names/roles.def says what makes which. */
 enum vt_purpose {
     VT_PURPOSE_PARAMETERS,

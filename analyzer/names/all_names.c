@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every question of a report on a log (see all_names.h): names and lines of the frames of all stacks, as stacks.c
- * asks for them, and the variables of all steps, as owner_names.c, judge/bound.c and judge/last_hop.c do.
+ * asks for them, and the variables of all steps, as owner_names.c and judge/bound.c do.
  */
 #include "all_names.h"
 
@@ -67,10 +67,8 @@ static void ask_step(struct asking *a, const struct vt_log_step *step) {
         a->names->variables +=
             vt_map_add_key(&a->names->asked, vt_mix(places[1] + a->log->header.start_ticks));
     vt_native_root_slot(a->log, a->symbols, step, &slot);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++)
         vt_native_root_fill(a->log, a->symbols, step->kind, places[i], inside, &root);
-        vt_native_root_fill(a->log, a->symbols, VT_STEP_GLOBAL, places[i], inside, &root);
-    }
 }
 
 void vt_all_names_ask(struct vt_all_names *names, const struct vt_log *log,

@@ -33,7 +33,7 @@ static bool counts(const struct vt_replay *r, const struct vt_map *segments,
 static int compare_sums(const void *a, const void *b) {
     const struct vt_owned_sum *x = a, *y = b;
     return VT_ORDER({x->site, y->site}, {x->further, y->further}, {x->step, y->step},
-                    {x->hop, y->hop}, {x->roles, y->roles}, {x->others[0], y->others[0]},
+                    {x->roles, y->roles}, {x->others[0], y->others[0]},
                     {x->others[1], y->others[1]}, {x->others[2], y->others[2]});
 }
 
@@ -101,7 +101,6 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments, c
             continue;
         add_sum(sums, &(struct vt_owned_sum){.site = vt_replay_site_index(r, entry),
                                              .step = VT_MAP_NONE,
-                                             .hop = VT_MAP_NONE,
                                              .others = {VT_MAP_NONE, VT_MAP_NONE, VT_MAP_NONE},
                                              .bytes = size,
                                              .count = 1,
@@ -126,13 +125,10 @@ static const struct vt_log_owned *find_entries(const struct vt_log *log, uint32_
     return *count ? &log->owned[low] : NULL;
 }
 
-/* The step that says what an allocation was last seen in, which owns nothing: an object that nothing
- * known leads to, where a step's way begins, or memory of which no more is known. VT_MAP_NONE: none. */
-static uint32_t hop_of(const struct vt_log *log, uint32_t step) {
-    if (step == VT_MAP_NONE || log->steps[step].kind == VT_STEP_SEEN)
-        return step;
-    uint32_t root = log->steps[step].root;
-    return log->steps[root].kind == VT_STEP_UNREACHED ? root : VT_MAP_NONE;
+/* Whether a step's path begins at a root that this version knows. */
+static bool has_root(const struct vt_log *log, uint32_t step) {
+    unsigned kind = log->steps[log->steps[step].root].kind;
+    return kind >= VT_STEP_MODULE && kind <= VT_STEP_CYCLE;
 }
 
 static bool is_native(const struct vt_log *log, uint32_t step) {
@@ -187,19 +183,16 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             vt_addresses_fetch_line(&r->live, lost_key(owned[i + AHEAD].entry.allocation));
         const uint32_t *slot = find_lost(&r->live, e->allocation);
         const struct vt_address *entry = slot ? vt_addresses_in(&r->live, slot) : NULL;
-        if (!entry || e->step == VT_MAP_NONE || !counts(r, &segments, entry)) {
+        if (!entry || e->step == VT_MAP_NONE || !has_root(w->log, e->step) ||
+            !counts(r, &segments, entry)) {
             s->stray_count++;
             continue;
         }
         uint32_t number = vt_addresses_number(&r->live, slot);
         bool further = seen[number / 8] >> number % 8 & 1;
-        uint32_t hop = hop_of(w->log, e->step);
-        if (further && hop != VT_MAP_NONE)
-            continue;
         struct vt_owned_sum sum = {
             .site = vt_replay_site_index(r, entry),
-            .step = hop == VT_MAP_NONE ? e->step : VT_MAP_NONE,
-            .hop = hop,
+            .step = e->step,
             .roles = e->roles,
             .further = further,
             .bytes = entry->size,
@@ -254,7 +247,7 @@ static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses
     const struct vt_log_owned *owned = holds ? find_entries(log, end->number, &count) : NULL;
     for (size_t k = 0; k < count; k++) {
         uint32_t step = owned[k].entry.step;
-        const uint32_t *slot = step != VT_MAP_NONE && hop_of(log, step) == VT_MAP_NONE
+        const uint32_t *slot = step != VT_MAP_NONE && has_root(log, step)
                                    ? find_lost(live, owned[k].entry.allocation)
                                    : NULL;
         if (slot)
@@ -323,7 +316,6 @@ void vt_owned_state(struct vt_replay *r, const struct vt_log *log, struct vt_sta
             const struct vt_owned_sum *sum = &snapshot->sums[k];
             vt_state_within(s, sum->site, r->site_count, "sites");
             state_step(sum->step, log, s);
-            state_step(sum->hop, log, s);
             for (unsigned n = 0; n < VT_OWNED_OTHERS; n++)
                 state_step(sum->others[n], log, s);
         }

@@ -17,9 +17,6 @@
 struct vt_owned_sum {
     uint32_t site; /* in the replay */
     uint32_t step; /* index in vt_log.steps; VT_MAP_NONE: no way is known to them */
-    /* The object that was last seen of a way to them, which no root leads to: index of its step.
-     * VT_MAP_NONE: none was seen, or a way is known. */
-    uint32_t hop;
     uint32_t roles;
     uint32_t further; /* 0: the way is the owner; 1: another way is */
     /* The other ways to them, where the first begins with a variable of C or C++: it may turn out to

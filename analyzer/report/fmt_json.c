@@ -230,12 +230,6 @@ static void growth(struct vt_json *j, const struct vt_growth *g) {
     vt_json_close(j, '}');
 }
 
-/* What has no owner. */
-static void last_hop(struct vt_json *j, const char *text, enum vt_hop hop) {
-    vt_json_string(j, "last_hop", text);
-    vt_json_string(j, "last_hop_kind", !text ? NULL : hop == VT_HOP_HOLDER ? "holder" : "seen");
-}
-
 static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
     struct vt_bound bound;
     const struct vt_frame *user_frame = l->stack->user_frame < l->stack->count
@@ -258,7 +252,6 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_part_bound(j, vt_leak_bound(p, l, &bound) ? &bound : NULL);
     vt_fmt_json_owned(j, &l->owned);
     vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
-    last_hop(j, l->last_hop, l->hop);
 }
 
 /* What the pytest plugin said; the counts are of what is live at the end. */
@@ -307,7 +300,6 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_boolean(j, "unjudged", s->unjudged != VT_JUDGED);
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);
-    last_hop(j, s->last_hop, s->hop);
     write_stack_frames(j, s->stack, native);
     vt_json_close(j, '}');
 }

@@ -27,19 +27,6 @@ void vt_words_add_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
     }
 }
 
-/* What a leak without an owner was last seen in. */
-static void say_last_hop(const struct vt_leak *leak, struct vt_doc *doc) {
-    static const char *const texts[] = {
-        [VT_HOP_HOLDER] = "unknown: held by %s with no named path to it",
-        [VT_HOP_SEEN] = "unknown: a pointer to it is in %s with no named path to it",
-        [VT_HOP_SEEN_NAMED] = "unknown: a pointer to it is in %s"};
-    if (leak->verdict == VT_VERDICT_LOST)
-        vt_doc_row(doc, "kept by", "nothing: the last pointer to it is in %s%s", leak->last_hop,
-                   leak->hop == VT_HOP_SEEN_NAMED ? "" : " that nothing leads to");
-    else
-        vt_doc_row(doc, "kept by", texts[leak->hop], leak->last_hop);
-}
-
 /* Why nobody has seen what keeps a leak, though some of it is live where the log ends. NULL: unknown. */
 static const char *why_unseen(const struct vt_process *p, struct vt_doc *doc) {
     static const char *const ends[VT_ENDS] = {[VT_END_SIGNALED] = "the process was killed",
@@ -73,10 +60,6 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, str
         unowned += site->unowned_bytes;
         live += site->live_count;
         seen |= site->reachable == VT_REACHABLE_YES;
-    }
-    if (unowned && leak->last_hop) {
-        say_last_hop(leak, doc);
-        return;
     }
     if (leak->verdict == VT_VERDICT_LOST || (!live && !t->process->snapshot_count))
         return;

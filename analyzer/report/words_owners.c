@@ -136,9 +136,6 @@ void vt_words_add_site_owners(const struct vt_text *t, const struct vt_site *sit
                     site->owned.owners[0].still ? "" : "; freed later");
     }
     doc->column = 29;
-    if (site->last_hop)
-        vt_doc_row(doc, "also seen in", "%s%s", site->last_hop,
-                   site->hop == VT_HOP_SEEN_NAMED ? "" : " with no named path to it");
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)
         for (uint32_t k = 0; k < s->owners[i].other_count; k++)
             if (s->owners[i].others[k].site == index)

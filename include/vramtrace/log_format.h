@@ -382,8 +382,7 @@ enum vt_step {
     VT_STEP_NATIVE_STACK = 6, /* a native frame: its return address */
     VT_STEP_INTERPRETER = 7,  /* the interpreter itself: what of it */
     VT_STEP_CYCLE = 8,        /* objects that hold only each other: the class of one */
-    VT_STEP_UNREACHED = 9,    /* no owner: the class of what no root leads to */
-    VT_STEP_SEEN = 10,        /* no owner: what a word lies in, see records.def */
+    /* 9, 10: not used; what begins with one has no owner */
     /* the others */
     VT_STEP_NAME = 16,      /* a module's global, a frame's local variable */
     VT_STEP_KEY = 17,       /* of a dict: text as Python shows it ('text'), a number, or empty */

@@ -9,7 +9,6 @@
  *   stacks.c          stacks that the program made
  *   tls.c             where each thread has its thread-local variables
  *   unwind.c          the frames of a thread that stands still
- *   seen.c            what memory without an owner was last seen in
  *
  * Law: that of owners/. Uses memory/, scan/ (what CUDA's libraries reach), owners/, pyobjects/, torch/.
  */
@@ -25,8 +24,6 @@
  * the copy. */
 void vt_native_open(struct vt_owners *w);
 void vt_native_walk(struct vt_owners *w);
-/* seen.c: what memory without an owner was last seen in. */
-void vt_native_seen_last(struct vt_owners *w);
 
 /* unwind.c: the frames from here outwards, as far as they are known for certain. */
 struct vt_stack_frame {
@@ -114,9 +111,8 @@ struct vt_native {
     struct vt_native_unknown *unknown;
     uint32_t unknown_count;
     bool unknown_noted; /* all words that lead to such memory */
-    /* seen.c: takes each word that may lead somewhere; NULL: ways are followed */
+    /* takes each word that may lead somewhere; NULL: ways are followed */
     void (*take)(struct vt_native *n, uintptr_t word, uintptr_t at);
-    struct vt_native_seen *seen;
 };
 
 static inline bool vt_native_may_lead(const struct vt_native *n, uintptr_t word) {

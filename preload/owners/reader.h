@@ -53,8 +53,6 @@ enum vt_owners_level {
     VT_LEVEL_LIBRARY,   /* modules and frames under site-packages and of the standard library */
     VT_LEVEL_INTERPRETER, /* what only the interpreter itself holds */
     VT_LEVEL_CYCLE,       /* objects of the collector that nothing above led to */
-    VT_LEVEL_UNREACHED,   /* likewise, which something unknown holds: what they hold has no owner */
-    VT_LEVEL_SEEN,        /* words in memory that nothing above led to: no owners either */
     VT_LEVELS
 };
 
@@ -136,7 +134,6 @@ struct vt_owners_type {
     uint8_t family;
     /* For pyobjects/ alone, from here on; all 0 at first. */
     bool leaf;   /* its objects hold nothing, and are never visited: str, module, ... */
-    bool opaque; /* a leaf of an extension's: visited if a word in it points to an allocation */
     bool number; /* visited only if their vt_py_number() is the start of an allocation */
     uint8_t reader;
     uint32_t flags;

@@ -26,9 +26,6 @@
 #define OTHERS_KEPT 3u
 #define AHEAD       16u   /* objects that the memory is asked for before they are read */
 #define CLOCK_EVERY 4096u /* questions between two looks at the clock */
-#define SEEN_SHARE  4u    /* of the bounds, in addition, for VT_LEVEL_SEEN: one part in so many */
-#define SEEN_PART   64u   /* of a Python process's memory that must have no owner, */
-#define SEEN_COUNT  16u   /* or so many allocations */
 
 /* --- memory --- */
 
@@ -219,8 +216,6 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
 static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t class_, uint64_t type,
                    uint16_t type_index, uint16_t roles) {
     uint32_t known = node_of(w, edge->to, class_);
-    if (known && w->level >= VT_LEVEL_UNREACHED)
-        return; /* it has a way already, to which this adds nothing */
     if (known) {
         if (!w->roles_only)
             arrive_again(w, known, edge, type, roles);
@@ -265,25 +260,9 @@ static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, ui
     arrive(w, &at, VT_NODE_TARGET, 0, 0, roles);
 }
 
-/* Whether a word of an object, of which no more is known, points to an allocation. It does not own it:
- * the object gets a name, in case it was last seen there (native/seen.c). */
-static bool points_to_target(struct vt_owners *w, uintptr_t object,
-                             const struct vt_owners_type *type) {
-    uint64_t words[64], bytes = (uint64_t)type->basic_size;
-    bytes = bytes < sizeof words ? bytes & ~(uint64_t)7 : sizeof words;
-    if (!vt_owners_read(w, words, object, bytes))
-        return false;
-    for (unsigned i = 2; i < bytes / 8; i++) {
-        const struct vt_owners_target *t = vt_owners_target_at(w, words[i]);
-        if (t && t->kind != VT_KIND_BLOCK)
-            return true;
-    }
-    return false;
-}
-
 static void arrive_at_python(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
     const struct vt_owners_type *type = edge->type ? edge->type : vt_owners_type_of(w, edge->to);
-    if (!type || (type->leaf && !(type->opaque && points_to_target(w, edge->to, type))))
+    if (!type || type->leaf)
         return;
     if (type->number && !vt_owners_target_at(w, w->readers->python_number(w, edge->to)))
         return;
@@ -407,13 +386,9 @@ static uint32_t next_later(struct vt_owners *w) {
 
 static void walk_level(struct vt_owners *w) {
     uint32_t number;
-    void (*native)(struct vt_owners * w) = w->level == VT_LEVEL_NATIVE ? w->readers->native
-                                           : w->level == VT_LEVEL_SEEN ? w->readers->seen
-                                                                       : NULL;
-    if (w->level != VT_LEVEL_SEEN)
-        w->readers->python_roots(w);
-    if (native && !w->stopped)
-        native(w);
+    w->readers->python_roots(w);
+    if (w->level == VT_LEVEL_NATIVE && !w->stopped)
+        w->readers->native(w);
     for (;;) {
         while (w->read < w->node_count && vt_owners_has_time(w)) {
             if (w->read + AHEAD < w->node_count)
@@ -431,31 +406,13 @@ static void walk_level(struct vt_owners *w) {
     w->roles_only = false;
 }
 
-/* For what tells no owners, a process of Python waits only if there is much of it: its libraries have
- * some memory of their own. */
-static bool begin_seen(struct vt_owners *w) {
-    uint64_t all = w->kept_bytes, left = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < w->target_count; i++) {
-        const struct vt_owners_target *t = &w->targets[i];
-        all += t->end - t->start;
-        left += t->node ? 0 : t->end - t->start;
-        count += !t->node;
-    }
-    bool python = vt_pyimage.runtime != 0;
-    w->most_work = w->work + w->most_work / SEEN_SHARE;
-    w->most_cpu_ns =
-        vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns + w->most_cpu_ns / SEEN_SHARE;
-    return count && (!python || left >= all / SEEN_PART || count >= SEEN_COUNT);
-}
-
 static bool is_passed_over(const struct vt_owners *w) {
-    return w->passing && (w->level == VT_LEVEL_NATIVE || w->level >= VT_LEVEL_CYCLE);
+    return w->passing && (w->level == VT_LEVEL_NATIVE || w->level == VT_LEVEL_CYCLE);
 }
 
 /* What the user's own names hold all of needs no libraries'. */
-static void walk_levels(struct vt_owners *w, enum vt_owners_level last) {
-    for (; w->level <= last && !w->stopped; w->level++)
+static void walk_levels(struct vt_owners *w) {
+    for (; w->level < VT_LEVELS && !w->stopped; w->level++)
         if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
             walk_level(w);
 }
@@ -463,13 +420,9 @@ static void walk_levels(struct vt_owners *w, enum vt_owners_level last) {
 void vt_owners_walk(struct vt_owners *w) {
     w->cpu_began_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (vt_owners_read_open(w) && make_memory(w)) {
-        walk_levels(w, VT_LEVEL_CYCLE);
-        bool stopped = w->stopped, in_doubt = w->in_doubt;
-        walk_levels(w, VT_LEVEL_UNREACHED);
-        if (!w->stopped && !w->passing && begin_seen(w))
-            walk_level(w);
-        w->in_doubt = in_doubt; /* these two name no owner, so they need not be complete */
-        w->stopped = false;     /* for what is written */
+        walk_levels(w);
+        bool stopped = w->stopped;
+        w->stopped = false; /* for what is written */
         w->most_work = UINT64_MAX;
         vt_owners_write(w);
         w->stopped |= stopped;

@@ -127,7 +127,6 @@ struct vt_owners_readers {
     uint32_t (*class_name)(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                            uint32_t room);
     void (*native)(struct vt_owners *w); /* may be NULL */
-    void (*seen)(struct vt_owners *w);   /* likewise */
 };
 
 struct vt_owners {

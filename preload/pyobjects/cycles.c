@@ -7,10 +7,7 @@
  * those are taken that come from other such objects; where some are left, something else holds it,
  * and all that it leads to. A reference that is not known here is left over too, so what is called
  * garbage is garbage. To give names, a cycle begins at an object of a class, if it has one.
- *
- * Where that leaves memory without an owner, the objects that something unknown holds are walked from,
- * too: a list whose only reference is in a C extension. They are told as what was last seen of the
- * way, and never as owners.
+
  */
 #include "pyobjects.h"
 #include "owners/places.h"
@@ -20,7 +17,6 @@
 #define GENERATION    24u
 #define GC_HEAD       16u
 #define LINK_TAGS     3u
-#define SET_USED      24u
 #define MOST_OBJECTS  (1u << 26)
 #define MOST_SUSPECTS (1u << 21) /* with further ones, less is called garbage */
 #define TABLE_MOST    ((size_t)64 << 20)
@@ -50,7 +46,6 @@ static struct {
     uint32_t count, queued, look;
     uint32_t sought; /* the suspect that a look wants to meet again */
     bool met;
-    uintptr_t interpreter; /* whose objects they are; 0: they are not known */
 } cycles;
 
 /* The number of a suspect; 0: it is none. */
@@ -215,50 +210,16 @@ static void name_cycles(struct vt_owners *w) {
         name_some_cycles(w, false);
 }
 
-/* How many items a container has; 0: it is none. */
-static uint32_t items_of(struct vt_owners *w, const struct suspect *s, unsigned reader) {
-    bool sized = reader == VT_PYREAD_LIST || reader == VT_PYREAD_TUPLE ||
-                 reader == VT_PYREAD_DICT || reader == VT_PYREAD_DEQUE;
-    uint64_t count = sized                     ? vt_owners_word(w, s->object + VT_PY_SIZE)
-                     : reader == VT_PYREAD_SET ? vt_owners_word(w, s->object + SET_USED)
-                                               : 0;
-    return count < UINT32_MAX ? (uint32_t)count : 0;
-}
-
-/* What nothing led to is held by something unknown, or by a cycle without an object of a class. */
-static void name_unreached(struct vt_owners *w) {
-    uint32_t named = 0, looks = 0;
-    for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++) {
-        const struct suspect *s = &cycles.suspects[i];
-        const struct vt_owners_type *type = vt_owners_type_of(w, s->object);
-        char name[VT_OWNERS_TEXT_MOST];
-        if (!type || type->leaf || vt_owners_seen(w, s->object) ||
-            (s->mark == HELD ? s->references <= 0 : looks++ >= MOST_APART || !is_in_cycle(w, i)))
-            continue;
-        bool many = named++ >= MOST_APART;
-        struct vt_root root = {
-            .level = VT_LEVEL_UNREACHED,
-            .kind = VT_STEP_UNREACHED,
-            .name = vt_py_class(w, type->address, name, sizeof name),
-            .line = many ? 0 : items_of(w, s, type->reader),
-            .address = many ? 0 : s->object,
-            .many = many,
-        };
-        if (vt_owners_root(w, &root))
-            vt_py_part(w, s->object);
-    }
-}
-
-/* Finds the suspects of an interpreter, and which of them are held. */
-static void find_suspects(struct vt_owners *w, uintptr_t interpreter) {
+/* Finds the suspects of an interpreter, and which of them are held. False: not all could be looked at. */
+static bool find_suspects(struct vt_owners *w, uintptr_t interpreter) {
     memset(&cycles, 0, sizeof cycles);
     cycles.suspects = vt_owners_map(w, MOST_SUSPECTS * sizeof *cycles.suspects);
     if (!cycles.suspects)
-        return;
+        return false;
     cycles.count = 1; /* 0 is none */
     take_objects(w, interpreter);
     if (cycles.count == 1 || !make_table(w))
-        return;
+        return false;
     for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++)
         traverse(w, i, take_reference);
     for (uint32_t i = 1; i < cycles.count; i++)
@@ -266,16 +227,10 @@ static void find_suspects(struct vt_owners *w, uintptr_t interpreter) {
             hold_suspect(w, cycles.suspects[i].object);
     for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
         traverse(w, cycles.queue[i], hold_suspect);
-    if (vt_owners_goes_on(w))
-        cycles.interpreter = interpreter;
+    return vt_owners_goes_on(w);
 }
 
 void vt_py_cycles(struct vt_owners *w, uintptr_t interpreter) {
-    bool is_last = vt_owners_level(w) == VT_LEVEL_UNREACHED;
-    if (!vt_py->generations)
-        return;
-    if (!is_last || cycles.interpreter != interpreter)
-        find_suspects(w, interpreter);
-    if (cycles.interpreter == interpreter)
-        (is_last ? name_unreached : name_cycles)(w);
+    if (vt_py->generations && find_suspects(w, interpreter))
+        name_cycles(w);
 }

@@ -209,16 +209,6 @@ static enum vt_pyqueue queue_of(struct vt_owners *w, uintptr_t type) {
     return VT_PYQUEUE_NONE;
 }
 
-#define OBJECT_BYTES 16
-
-/* Whether its objects have words of an extension's own: builtin types' names have no module. */
-static bool is_of_extension(struct vt_owners *w, const struct vt_owners_type *type) {
-    char name[128] = "";
-    uint32_t n = vt_py_type_name(w, type->address, name, sizeof name - 1);
-    name[n] = 0;
-    return type->basic_size > OBJECT_BYTES && (strchr(name, '.') || strcmp(name, "PyCapsule") == 0);
-}
-
 void vt_py_type(struct vt_owners *w, struct vt_owners_type *type) {
     struct fields f;
     type->leaf = true;
@@ -239,7 +229,6 @@ void vt_py_type(struct vt_owners *w, struct vt_owners_type *type) {
     type->leaf =
         type->reader == VT_PYREAD_NOTHING ||
         (type->reader == VT_PYREAD_PLAIN && !attributes && !type->spare[VT_PYSPARE_MEMBERS]);
-    type->opaque = type->reader == VT_PYREAD_PLAIN && type->leaf && is_of_extension(w, type);
     type->number = type->reader == VT_PYREAD_NUMBER;
     type->spare[VT_PYSPARE_QUEUE] =
         f.flags & VT_PYFLAG_HEAP && attributes ? queue_of(w, type->address) : VT_PYQUEUE_NONE;
@@ -541,9 +530,6 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
 }
 
 void vt_py_read(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
-    bool last = vt_owners_level(w) == VT_LEVEL_UNREACHED && !vt_py_raw;
-    if (last && vt_py_is_left_out(object))
-        return;
     vt_py_limit(w, object, type);
     read_object(w, object, type);
 }

@@ -174,7 +174,7 @@ static void name_interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_l
     const struct vt_pylayout *py = vt_py;
     if (level == VT_LEVEL_EXCEPTION)
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
-    if (level >= VT_LEVEL_CYCLE)
+    if (level == VT_LEVEL_CYCLE)
         vt_py_cycles(w, at);
     /* A frame's name for an object is nearer than a module's. */
     uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);

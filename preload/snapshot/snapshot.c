@@ -358,7 +358,6 @@ static bool conclude(struct moment *m) {
 
 static const struct vt_owners_readers readers = {
     .native = vt_native_walk,
-    .seen = vt_native_seen_last,
     .python_type = vt_py_type,
     .python = vt_py_read,
     .python_number = vt_py_number,

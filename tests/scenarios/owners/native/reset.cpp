@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TYPES */
 /* OWNER nobody: 64 KiB, 32 KiB, 16 KiB */
-/* LAST data of reset_cpp (left over in anything) & data of reset_cpp (left over in last_frame) & data of reset_cpp (left over in source) */
 /* An optional, a variant and an any that hold nothing any more; what they had is not freed. */
 #include "scene.h"
 

@@ -4,7 +4,6 @@
 /* OWNER things in global: 2 x 8 KiB */
 /* OWNER shapes in global: 4 KiB, 2 KiB */
 /* OWNER nobody: 16 KiB, 2 x 8 KiB, 1 KiB */
-/* LAST a block on the heap (left over behind machines) & a block on the heap (left over behind shapes) & a block on the heap (left over behind things) */
 /* Variants that go from one alternative to another, values of any type, and classes behind a base class. */
 #include "scene.h"
 

@@ -3,7 +3,6 @@
 /* OWNER done in global: 64 KiB */
 /* OWNER pool in global: 32 KiB */
 /* OWNER nobody: 16 KiB */
-/* LAST data of reset_and_held_cpp (left over in last) */
 /* What an optional, a variant and a thread's optional had before is in a list and a pointer now, and nowhere. */
 #include "scene.h"
 

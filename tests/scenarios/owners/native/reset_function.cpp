@@ -4,7 +4,6 @@
 /* OWNER on_done in global: 64 KiB */
 /* OWNER result in global: 32 KiB */
 /* OWNER nobody: 16 KiB, 8 KiB, 4 KiB */
-/* LAST data of reset_function_cpp (left over in failed) & data of reset_function_cpp (left over in on_error) & data of reset_function_cpp (left over in once) */
 /* Functions and what was expected: one holds what it was given, others do not any more. */
 #include "scene.h"
 

@@ -8,7 +8,6 @@
 /* OWNER queue in global: 2 x 2 KiB */
 /* OWNER rows in global: 2 x 1 KiB */
 /* OWNER nobody: 64 KiB, 16 KiB, 8 KiB, 4 KiB, 2 KiB, 1 KiB */
-/* LAST a block on the heap (left over behind by_name) & a block on the heap (left over behind by_number) & a block on the heap (left over behind engine) & a block on the heap (left over behind queue) & a block on the heap (left over behind rows) & a block on the heap (left over behind slots) */
 /* Optionals and variants in the heap: some hold what they were given, others do not any more. */
 #include "scene.h"
 

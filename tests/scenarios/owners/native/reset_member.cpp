@@ -3,7 +3,6 @@
 /* OWNER engine in global: 128 KiB, 64 KiB */
 /* OWNER slots in global: 3 x 16 KiB */
 /* OWNER nobody: 2 x 16 KiB, 8 KiB, 4 KiB, 2 KiB */
-/* LAST data of reset_member_cpp (left over in engine) & data of reset_member_cpp (left over in scratch()::kept) & data of reset_member_cpp (left over in slots) */
 /* Optionals and a variant in members, arrays and a static variable of a function: some hold what they were given, others do
  * not any more. */
 #include "scene.h"

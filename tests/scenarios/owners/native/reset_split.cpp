@@ -3,7 +3,6 @@
 /* OWNER engaged in global: 128 KiB */
 /* OWNER chosen in global: 64 KiB */
 /* OWNER nobody: 32 KiB, 16 KiB, 8 KiB */
-/* LAST data of reset_split_cpp (left over in behind) & data of reset_split_cpp (left over in last) & data of reset_split_cpp (left over in unchosen) */
 /* Optionals and variants of which clang makes a variable of each member, since nobody has their address. */
 #include "scene.h"
 

@@ -9,7 +9,6 @@
 /* SLOT ring: 4 x 32 KiB */
 /* SLOT buffer: 4 x 2 KiB */
 /* TYPES */
-/* LAST data of slots_of_classes_cpp (left over in maybe) */
 /* A class says whether its slots are in use, and what the C++ library has in a slot is empty where it is not. */
 #include "scene.h"
 

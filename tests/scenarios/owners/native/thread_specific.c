@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* MAYBE main in native_stack: 64 KiB */
-/* LAST a block of 24 bytes on the heap */
 /* What pthread_setspecific keeps is in the C library's own table. */
 #include "scene.h"
 

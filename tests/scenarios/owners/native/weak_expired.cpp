@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER nobody: 2 x 64 KiB */
-/* LAST 2 blocks of 24 bytes on the heap */
 /* Objects that are no more, but did not free what they had. Those who observe them keep their memory. */
 #include "scene.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* MAYBE head in global: 4 x 64 KiB */
-/* LAST 4 blocks of 24 bytes on the heap | a block of 24 bytes on the heap */
 /* A list whose links are the neighbours' addresses in one word. */
 #include "scene.h"
 

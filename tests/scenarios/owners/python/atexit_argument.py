@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # MAYBE atexit in interpreter: 64 KiB
-# LAST a tuple (1 item)
 """What a function is to be called with at the end."""
 
 import atexit

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # MAYBE message in module __main__: 64 KiB
-# LAST an object of class bytes
 """An address in a message's bytes."""
 
 import struct

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # OWNER nobody: 64 KiB
-# LAST an object of class Node
 """What computes with a variable's value only borrows it, from 3.14 on: no reference of the cycle's own."""
 
 import gc

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # MAYBE signal in interpreter: 64 KiB
-# LAST an object of class method
 """A signal handler that keeps its object; only the signal module's C knows it."""
 
 import signal

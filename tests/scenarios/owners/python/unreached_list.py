@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # OWNER nobody: 12 x 64 KiB
-# LAST a list (12 items)
 """An extension took a reference to a list, and no variable has it any more."""
 
 import ctypes

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # OWNER nobody: 3 x 64 KiB
-# LAST 3 objects of class Renderer
 """Objects of which an extension forgot to drop its reference."""
 
 import ctypes

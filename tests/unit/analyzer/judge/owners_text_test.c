@@ -118,22 +118,6 @@ static void unknown(void **state) {
             shown, gone ? "unknown: it was freed before a snapshot saw it"
                         : "  kept by       unknown: no named path to it was found, but a pointer");
         free(shown);
-        static const char *const sentences[] = {
-            "  kept by       unknown: held by a list (12 items) with no named path",
-            "  kept by       unknown: a pointer to it is in a list (12 items) with no",
-            "  kept by       unknown: a pointer to it is in a list (12 items)\n",
-            "  kept by       nothing: the last pointer to it is in a list (12 items) that"};
-        for (int i = 0; i < 4; i++) {
-            struct vt_leak *leak = &model.processes[0].leaks[0];
-            leak->last_hop = "a list (12 items)";
-            leak->hop = i == 3 ? VT_HOP_HOLDER : (enum vt_hop)i;
-            leak->verdict = i == 3 ? VT_VERDICT_LOST : leak->verdict;
-            shown = report(VT_BY_LINE, NULL);
-            if (!gone || i < 3)
-                assert_lines(shown, gone ? "unknown: it was freed before a snapshot saw it"
-                                         : sentences[i]);
-            free(shown);
-        }
         end();
     }
 }

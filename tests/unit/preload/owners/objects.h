@@ -87,6 +87,10 @@ static uint32_t python_type_name(struct vt_owners *w, uintptr_t type, char *to, 
     return n;
 }
 
+static void no_native_roots(struct vt_owners *w) {
+    (void)w;
+}
+
 static void python_roots(struct vt_owners *w) {
     for (uint32_t i = 0; i < root_count; i++)
         if (vt_owners_root(w, &roots[i].root))
@@ -125,6 +129,7 @@ static struct vt_owners_readers readers = {
     .python_type = python_type,
     .python = python,
     .python_number = python_number,
+    .native = no_native_roots,
     .python_roots = python_roots,
     .python_type_name = python_type_name,
     .class_type = class_type,

@@ -306,39 +306,6 @@ static void a_cycle_is_no_other_holder(void **state) {
     end();
 }
 
-/* What holds memory that nothing else led to is written, and changes nothing of what has an owner. */
-static void what_is_not_reached_owns_nothing(void **state) {
-    (void)state;
-    const struct vt_edge by_number[] = {NUMBER(AT(0))};
-    const struct object named = OBJECT(thing, by_number);
-    const struct vt_edge memory[] = {MEMORY(AT(0)), MEMORY(AT(1))};
-    const struct object held = OBJECT(thing, memory);
-    const struct vt_edge mine[] = {NAMED("a", &named)},
-                         leads_to[] = {ATTR("held", &held), ATTR("named", &named)};
-    const struct root both[] = {MODULE(VT_LEVEL_USER, "main", mine),
-                                {{.level = VT_LEVEL_UNREACHED,
-                                  .kind = VT_STEP_UNREACHED,
-                                  .name = TEXT("list"),
-                                  .line = 12,
-                                  .address = 0x1000},
-                                 leads_to,
-                                 COUNT(leads_to)}};
-    char text_[200];
-    roots = both;
-    root_count = 2;
-    walk(2, UINT64_MAX, VT_KIND_DEVICE);
-    assert_string_equal((owned(0, 0, text_), text_), "main.a");
-    assert_int_equal(owned(0, 0, text_)->holders, 1);
-    assert_null(owned(0, 1, text_));
-    const struct vt_owned *last = owned(1, 0, text_);
-    assert_non_null(last);
-    assert_string_equal(text_, "list.held");
-    const struct vt_rec_step *root = step(step(last->step)->parent);
-    assert_int_equal(root->kind, VT_STEP_UNREACHED);
-    assert_int_equal(root->line, 12);
-    end();
-}
-
 static void objects_at_one_place_are_told_apart(void **state) {
     (void)state;
     const struct vt_edge memory[] = {MEMORY(AT(0))};
@@ -421,32 +388,6 @@ static void a_wrong_pointer_is_no_fault(void **state) {
     munmap(none, 3 * 4096);
     munmap(file, 4096);
     close(fd);
-}
-
-static void what_names_no_owner_may_be_cut_short(void **state) {
-    (void)state;
-    static struct object objects[ITEMS];
-    static struct vt_edge items[ITEMS];
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        objects[i] = (struct object){.type = &thing};
-        items[i] = (struct vt_edge)ITEM(i, &objects[i]);
-    }
-    const struct object many = {.type = &list, .edges = items, .count = ITEMS};
-    const struct vt_edge memory[] = {MEMORY(AT(0))};
-    const struct object holds = OBJECT(thing, memory);
-    const struct vt_edge mine[] = {NAMED("a", &holds)}, theirs[] = {NAMED("list", &many)};
-    static const enum vt_owners_level levels[] = {VT_LEVEL_CYCLE, VT_LEVEL_UNREACHED};
-    for (size_t i = 0; i < COUNT(levels); i++) {
-        const struct root both[] = {MODULE(VT_LEVEL_USER, "main", mine),
-                                    MODULE(levels[i], "unknown", theirs)};
-        char text_[200];
-        roots = both;
-        root_count = 2;
-        walk(2, ITEMS / 2, VT_KIND_DEVICE);
-        assert_non_null(owned(0, 0, text_));
-        assert_int_equal(w->stopped, levels[i] == VT_LEVEL_CYCLE);
-        end();
-    }
 }
 
 /* Keys of dicts, an optimizer and what is a library's wait: each bound leaves fewer names, and no others. */
@@ -532,10 +473,8 @@ int main(void) {
         cmocka_unit_test(libraries_are_walked_for_what_is_missing),
         cmocka_unit_test(who_holds_a_wrapper_holds_what_is_in_it),
         cmocka_unit_test(a_cycle_is_no_other_holder),
-        cmocka_unit_test(what_is_not_reached_owns_nothing),
         cmocka_unit_test(objects_at_one_place_are_told_apart),
         cmocka_unit_test(a_wrong_pointer_is_no_fault),
-        cmocka_unit_test(what_names_no_owner_may_be_cut_short),
         cmocka_unit_test(a_walk_that_stops_has_no_other_names),
         cmocka_unit_test(objects_may_all_have_names),
     };

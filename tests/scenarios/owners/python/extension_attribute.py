@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # OWNER nobody: 64 KiB
-# LAST loader.staging (buffer_pool.Buffer) in __main__, seen_in_extension_attribute.py
 # EXTENSION buffer_pool
 """An object of an extension in an attribute."""
 
