@@ -10,7 +10,7 @@
  *     symbolize.c    an address in a module -> functions, files and lines, with inlined calls; a variable
  *     native_root.c  the variable or the function in which a path to memory begins
  *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
- *     left_over.c, in_use.c, weak.c, slots.c  what a variable's type says of its words
+ *     left_over.c, weak.c, slots.c  what a variable's type says of its words
  *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
  *     recorded.c                              the answers, as a pack keeps them
  */

@@ -63,11 +63,9 @@ struct word {
     bool to_text, text;       /* it points to a string's characters; it is a part of them */
     const struct list *list;  /* the innermost container on the way so far; NULL: none */
     Dwarf_Die item;           /* of its nodes */
-    struct vt_slot_in in;     /* the innermost class of the program's own around it */
     /* for so many pointers, a container of the C++ library knows what is in use */
     unsigned contained;
     bool to_many;       /* it points to an array, by its class: unique_ptr<T[]>, vector */
-    bool has_positions; /* ... of which other members of the program's class say what is in use */
     bool may_be_unused; /* the way goes through a slot of which that is not known */
     bool before_word;   /* ... before it came to this word */
 };
@@ -225,17 +223,11 @@ static bool look_into(Dwarf_Die *class_, struct place at) {
     return false;
 }
 
-/* Goes on to a slot of an array, whose element begins there. `lone`: it may as well be an object of its own, of which
- * only its own mark says anything. */
-static void take_slot(struct word *w, Dwarf_Die *element, uint64_t index, int64_t start,
-                      bool lone) {
-    w->in.index = index;
-    w->in.inside_start = start;
-    w->in.inside = w->split ? NULL : w->around;
-    enum vt_slot_state state = vt_slot_state(&w->in, element);
-    bool is_taken_for_used = lone || (w->contained && !w->has_positions);
-    if (state == VT_SLOT_UNUSED || (state == VT_SLOT_UNKNOWN && !is_taken_for_used))
-        w->may_be_unused = true;
+/* Enters a slot of an array. What was popped from a stack or a ring stands in the array as before, and the type
+ * does not say what is in use. A container of the C++ library holds only what is; an array of pointers to nodes,
+ * which point to their own kind, is a hash's or a tree's: taking a node out changes the links. */
+static void enter_slot(struct word *w, Dwarf_Die *element) {
+    w->may_be_unused |= !w->contained && !vt_debug_is_link(element);
 }
 
 static bool look_at_array(Dwarf_Die *array, struct place at) {
@@ -246,8 +238,7 @@ static bool look_at_array(Dwarf_Die *array, struct place at) {
         return false;
     bool one = !dwarf_aggregate_size(array, &all) && all == size;
     if (size >= WORD && !one)
-        take_slot(at.word, &element, (uint64_t)-at.start / size, -(-at.start % (int64_t)size),
-                  false);
+        enter_slot(at.word, &element);
     at.start = -(-at.start % (int64_t)size);
     return look(&element, at);
 }
@@ -278,13 +269,10 @@ static void come_to_class(Dwarf_Die *class_, bool is_library, struct place at) {
     struct word *w = at.word;
     const char *name = dwarf_diename(class_);
     if (!is_library) {
-        w->in = (struct vt_slot_in){
-            .class_ = *class_, .has_class = !w->split, .start = at.start, .around = w->around};
         w->contained = 0;
         return;
     }
     w->to_many |= name && (strstr(name, "[]") || is_called(class_, "vector"));
-    w->has_positions |= is_called(class_, "vector") && vt_slot_has_positions(&w->in);
     bool contains = name && name[0] != '_' && !strstr(name, "[]");
     for (size_t i = 0; contains && i < sizeof plain / sizeof *plain; i++)
         contains = !is_called(class_, plain[i]);
@@ -345,12 +333,12 @@ static bool look_behind(struct word *w, int64_t offset) {
         (is_class && offset >= (int64_t)size && is_polymorphic(&to)))
         return false;
     w->before_word = w->may_be_unused;
-    bool lone = is_class && !w->to_many && offset < (int64_t)size;
-    if (size >= WORD && !(lone && w->contained))
-        take_slot(w, &to, (uint64_t)offset / size, -(offset % (int64_t)size), lone);
-    w->to_many = w->has_positions = false;
+    bool lone =
+        is_class && !w->to_many && offset < (int64_t)size; /* it may be an object of its own */
+    if (size >= WORD && !lone)
+        enter_slot(w, &to);
+    w->to_many = false;
     w->contained -= w->contained > 0;
-    w->in = (struct vt_slot_in){.has_class = false};
     return look(&to, (struct place){w, -(offset % (int64_t)size), 0});
 }
 

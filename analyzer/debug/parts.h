@@ -137,7 +137,7 @@ bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *par
 
 void vt_variables_free(struct vt_variables *v);
 
-/* --- left_over.c, in_use.c, weak.c --- */
+/* --- left_over.c, weak.c --- */
 
 /* Whether the way by the word at an offset in a variable is none, by the variable's type: a word is left
  * over from what was there before, or is text. False also if nothing is known. *may_be_unused: the way goes
@@ -151,26 +151,8 @@ struct vt_word_in {
 bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around,
                      bool *may_be_unused);
 
-/* A slot of an array, the class that has the array or the pointer to it, and the slot's element. */
-struct vt_slot_in {
-    uint64_t index;
-    Dwarf_Die class_;
-    bool has_class;
-    int64_t start; /* of the class, from the word of which `around` is told */
-    const struct vt_log_around *around;
-    int64_t inside_start;               /* of the element, likewise */
-    const struct vt_log_around *inside; /* NULL: it is not known */
-};
-
-/* Whether it is in use. */
-enum vt_slot_state { VT_SLOT_UNKNOWN, VT_SLOT_USED, VT_SLOT_UNUSED };
-enum vt_slot_state vt_slot_state(const struct vt_slot_in *slot, Dwarf_Die *element);
-
-/* Whether a pointer is to a node of a chain or a tree, which points to its own kind. */
+/* slots.c: whether a pointer is to a node of a chain or a tree, which points to its own kind. */
 bool vt_debug_is_link(Dwarf_Die *pointer);
-
-/* Whether the class has a ring's positions, or the like. */
-bool vt_slot_has_positions(const struct vt_slot_in *slot);
 
 /* slots.c: the slot of an array of fixed length that a way goes through. False: it goes through none, or
  * through what may be one of many. slot->words is filled in any case. */

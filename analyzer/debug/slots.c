@@ -104,6 +104,29 @@ static bool go_down(struct at *at, bool last) {
     return false;
 }
 
+static bool points_to(Dwarf_Die *type, Dwarf_Die *class_) {
+    Dwarf_Die to;
+    if (dwarf_tag(type) == DW_TAG_array_type) {
+        Dwarf_Die element;
+        return type_of(type, &element) && dwarf_tag(&element) == DW_TAG_pointer_type &&
+               points_to(&element, class_);
+    }
+    return dwarf_tag(type) == DW_TAG_pointer_type && type_of(type, &to) &&
+           dwarf_dieoffset(&to) == dwarf_dieoffset(class_);
+}
+
+bool vt_debug_is_link(Dwarf_Die *pointer) {
+    Dwarf_Die node, child, type;
+    if (dwarf_tag(pointer) != DW_TAG_pointer_type || !type_of(pointer, &node) ||
+        dwarf_child(&node, &child))
+        return false;
+    do {
+        if (dwarf_tag(&child) == DW_TAG_member && type_of(&child, &type) && points_to(&type, &node))
+            return true;
+    } while (!dwarf_siblingof(&child, &child));
+    return false;
+}
+
 /* Goes on to the single object that a word points to. In an array's slot a node is the first of a chain: it is
  * the table of a hash, to which nodes are added without end. */
 static bool follow(struct at *at, int64_t offset) {

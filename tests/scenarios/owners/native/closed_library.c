@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER nobody: 64 KiB */
 /* OWNER seen_state in global: 32 KiB */
+/* SLOT seen_state: 32 KiB */
 /* LIBRARY seen_library plug_in_library */
 /* A library that was closed while its variable held memory; another one comes in its place. */
 #include "scene.h"

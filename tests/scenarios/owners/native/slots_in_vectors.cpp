@@ -5,11 +5,9 @@
 /* OWNER cells in global: 5 x 16 KiB */
 /* OWNER on_device in global: 5 x 8 KiB */
 /* OWNER entries in global: 5 x 4 KiB */
-/* SLOT ring: 5 x 64 KiB */
-/* SLOT table: 32 KiB */
-/* SLOT cells: 16 KiB */
-/* SLOT entries: 4 KiB */
-/* Vectors whose elements are in use, but for what a ring's positions or an entry's own mark say. */
+/* SLOT cells: 5 x 16 KiB */
+/* SLOT entries: 4 x 4 KiB */
+/* The elements of vectors are in use; the slots of arrays in them may not be. */
 #include "scene.h"
 
 #include <unistd.h>

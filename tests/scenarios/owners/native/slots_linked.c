@@ -2,7 +2,8 @@
 /* OWNER buckets in global: 6 x 64 KiB */
 /* OWNER root in global: 7 x 16 KiB */
 /* OWNER full in global: 4 x 4 KiB */
-/* Arrays whose slots are in use: heads of chains, the children of a tree's nodes, and as many as the count says. */
+/* SLOT full: 4 x 4 KiB */
+/* Arrays whose slots are in use: heads of chains, and the children of a tree's nodes; of a counted one that is not known. */
 #include "scene.h"
 
 static struct entry {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER table in global: 5 x 64 KiB */
 /* OWNER trace in global: 5 x 16 KiB */
-/* SLOT table: 64 KiB */
+/* SLOT table: 5 x 64 KiB */
 /* SLOT trace: 5 x 16 KiB */
 /* A hash table whose entries say which of them was removed, and a trace that remembers addresses, which holds none. */
 #include "scene.h"

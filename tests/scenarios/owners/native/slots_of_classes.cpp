@@ -6,10 +6,11 @@
 /* OWNER maybe in global: 3 x 4 KiB */
 /* OWNER buffer in global: 4 x 2 KiB */
 /* OWNER nobody: 4 KiB */
+/* SLOT taken: 3 x 64 KiB */
 /* SLOT ring: 4 x 32 KiB */
 /* SLOT buffer: 4 x 2 KiB */
 /* TYPES */
-/* A class says whether its slots are in use, and what the C++ library has in a slot is empty where it is not. */
+/* No type says which slots are in use; what the C++ library has in a slot is empty where it is not. */
 #include "scene.h"
 
 #include <array>

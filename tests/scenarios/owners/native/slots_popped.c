@@ -7,9 +7,9 @@
 /* OWNER jobs in global: 5 x 32 KiB */
 /* SLOT ring: 5 x 1 KiB */
 /* SLOT handles: 5 x 2 KiB */
-/* SLOT stack: 2 x 4 KiB */
-/* SLOT on_heap: 2 x 8 KiB */
-/* SLOT grown: 2 x 16 KiB */
+/* SLOT stack: 5 x 4 KiB */
+/* SLOT on_heap: 5 x 8 KiB */
+/* SLOT grown: 5 x 16 KiB */
 /* SLOT jobs: 5 x 32 KiB */
 /* What was popped and forgotten stands in its slot still. A count beside the array covers those that are in use; where it is
  * elsewhere, or beside the positions of a ring, nobody knows. */
