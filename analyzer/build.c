@@ -92,7 +92,7 @@ static void take_failed(struct build *b) {
     const struct vt_replay *r = &b->replay;
     b->p->failed = vt_alloc(r->error_count, sizeof *b->p->failed);
     b->p->failed_in_all = r->errors_in_all;
-    b->p->nothing_allocated = r->error_count && !r->site_count && !b->p->dropped_events &&
+    b->p->nothing_allocated = r->error_count && !r->site_count && !b->p->quality.missing &&
                               b->p->window_since == VT_UNKNOWN;
     for (uint32_t i = 0; i < r->error_count; i++) {
         const struct vt_rec_fail *first = &r->errors[i].first;

@@ -58,8 +58,8 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
                  h->exit_kind == VT_EXIT_SIGNALED;
     p->bare_end = ended && (h->flags & VT_FLAG_BARE_END);
     bool sudden = p->bare_end || h->exit_kind == VT_EXIT_SIGNALED;
-    p->complete = ended && !log->cut && !log->damage_count &&
-                  !(sudden && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
+    p->quality.complete = ended && !log->cut && !log->damage_count &&
+                          !(sudden && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
     if (log->running)
         vt_model_note(p, "The process is still running: this report covers its log so far.");
     else if (!ended)
@@ -76,8 +76,8 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
             p,
             "The log is cut off after %s bytes: read up to the last whole record of each thread.",
             VT_NUMBER(log->file_bytes));
-    p->gaps = !log->running && (log->cut || log->damage_count);
-    p->damaged_events =
+    p->quality.gaps = !log->running && (log->cut || log->damage_count);
+    p->quality.damaged =
         log->damage_count * (VT_CHUNK_BYTES / sizeof(uint64_t)); /* the shortest record */
     if (log->damage_count) {
         const struct vt_log_damage *d = &log->damage[0];
@@ -95,52 +95,64 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
                       p->bare_end ? "ended" : "was killed");
 }
 
+/* Adds a note that says why events are missing. Takes the text. */
+static void note_missing(struct vt_process *p, char *text) {
+    vt_model_note(p, "%s", text);
+    free(text);
+    if (!p->quality.missing_why)
+        p->quality.missing_why = p->notes[p->note_count - 1];
+}
+
 /* The log was as long as it may be: to its end, or until space was made in it. */
 static void take_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     uint64_t count = log->header.dropped[VT_DROP_BOUND], first = log->header.first_drop;
-    p->dropped_events += count;
+    vt_log_misses(&p->quality, count, log->live_listed, true);
     p->events_until = log->bound_at ? vt_clock_ns(clock, log->bound_at) : VT_UNKNOWN;
     if (log->bound_at)
-        vt_model_note(p, "Single events until %s (VRAMTRACE_MAX_LOG): %s %s%s not recorded; %s.",
-                      VT_DURATION(p->events_until), VT_NUMBER(count),
-                      first < log->bound_at ? "event" : "later one", count == 1 ? " was" : "s were",
-                      log->live_listed ? "what was live at the end is exact"
-                      : log->running
-                          ? "the report goes up to there"
-                          : "the process left no list of what was live at its end, so the "
-                            "report goes up to there");
+        note_missing(
+            p, vt_formatted(
+                   "Single events until %s (VRAMTRACE_MAX_LOG): %s %s%s not recorded; %s.",
+                   VT_DURATION(p->events_until), VT_NUMBER(count),
+                   first < log->bound_at ? "event" : "later one", count == 1 ? " was" : "s were",
+                   log->live_listed ? "what was live at the end is exact"
+                   : log->running   ? "the report goes up to there"
+                                  : "the process left no list of what was live at its end, so the "
+                                    "report goes up to there"));
     else if (count)
-        vt_model_note(p,
-                      "%s event%s not recorded while the log had no space (VRAMTRACE_MAX_LOG); all "
-                      "before %s are there; %s.",
-                      VT_NUMBER(count), vt_plural(count), VT_DURATION(vt_clock_ns(clock, first)),
-                      log->live_listed ? "what was live at the end is exact"
-                                       : "what was freed meanwhile may be shown as live");
+        note_missing(p, vt_formatted("%s event%s not recorded while the log had no space "
+                                     "(VRAMTRACE_MAX_LOG); all before %s are there; %s.",
+                                     VT_NUMBER(count), vt_plural(count),
+                                     VT_DURATION(vt_clock_ns(clock, first)),
+                                     log->live_listed
+                                         ? "what was live at the end is exact"
+                                         : "what was freed meanwhile may be shown as live"));
 }
 
 static void take_summary(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     p->compacted_until = log->summary ? vt_clock_ns(clock, log->until) : 0;
     if (log->summary)
         vt_model_note(p, "Single events since %s%s.", VT_DURATION(p->compacted_until),
-                      p->dropped_events ? "" : ": figures are exact for the whole run");
+                      p->quality.missing ? "" : ": figures are exact for the whole run");
 }
 
 /* What the tracer could not record, with a note for each reason. */
 static void take_drops(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     static const struct {
         enum vt_drop reason;
-        bool event;
+        bool event, ended; /* nothing was recorded after it */
         const char *text;
     } reasons[] = {
-        {VT_DROP_LOG_FULL, true, "no space for the log, or its file could not grow"},
-        {VT_DROP_NESTED, true, "a signal handler allocated while its thread was being recorded"},
-        {VT_DROP_NO_MEMORY, true, "no memory for the tracer's own tables"},
-        {VT_DROP_LOG_LOST, true,
+        {VT_DROP_LOG_FULL, true, true, "no space for the log, or its file could not grow"},
+        {VT_DROP_NESTED, true, false,
+         "a signal handler allocated while its thread was being recorded"},
+        {VT_DROP_NO_MEMORY, true, false, "no memory for the tracer's own tables"},
+        {VT_DROP_LOG_LOST, true, true,
          "the program closed or replaced the log's file descriptor, or left none for it"},
-        {VT_DROP_STACKS, false,
+        {VT_DROP_STACKS, false, false,
          "call stacks or names in them, or of phases, were not kept: no space for them"},
-        {VT_DROP_LIVE, false, "allocations did not fit the tracer's live table"},
-        {VT_DROP_UNKNOWN, false, "CUDA calls failed because the real function was not found"},
+        {VT_DROP_LIVE, false, false, "allocations did not fit the tracer's live table"},
+        {VT_DROP_UNKNOWN, false, false,
+         "CUDA calls failed because the real function was not found"},
     };
     const struct vt_log_header *h = &log->header;
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
@@ -149,16 +161,14 @@ static void take_drops(const struct vt_log *log, struct vt_clock clock, struct v
             continue;
         const char *number = VT_NUMBER(count);
         if (reasons[i].event) {
-            p->dropped_events += count;
-            vt_model_note(p, "%s event%s dropped: %s.", number, vt_plural(count), reasons[i].text);
+            vt_log_misses(&p->quality, count, log->live_listed, reasons[i].ended);
+            note_missing(p, vt_formatted("%s event%s dropped: %s.", number, vt_plural(count),
+                                         reasons[i].text));
         } else {
             vt_model_note(p, "%s %s.", number, reasons[i].text);
         }
     }
     take_bound(log, clock, p);
-    p->unsure_events = log->live_listed ? 0 : p->dropped_events;
-    p->unwritten_events =
-        h->dropped[VT_DROP_LOG_FULL] + h->dropped[VT_DROP_LOG_LOST] + h->dropped[VT_DROP_BOUND];
 }
 
 /* What else the reader has to know. */

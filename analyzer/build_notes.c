@@ -69,7 +69,7 @@ void vt_build_notes(const struct vt_replay *r, bool since, struct vt_process *p)
                       "sites\": the log's summary had no room for more.",
                       VT_NUMBER(r->sites_let_go), vt_plural(r->sites_let_go),
                       r->sites_let_go == 1 ? "is" : "are");
-    p->dropped_events += r->behind_bound;
+    vt_log_misses(&p->quality, r->behind_bound, !p->quality.missing_live, true);
     if (r->behind_bound)
         vt_model_note(p,
                       "%s event%s recorded after that by threads whose part of the log still had "

@@ -162,7 +162,7 @@ static void collect(const struct vt_model *model, struct groups *groups,
                 total->peak_bytes = d->peak_bytes;
         }
         total->ooms += p->oom_count + p->ooms_left_out;
-        total->gaps |= p->gaps;
+        total->gaps |= p->quality.gaps;
     }
     add_leaks(model, groups, total);
     vt_map_free(&groups->by_site);

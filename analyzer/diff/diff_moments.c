@@ -39,7 +39,7 @@ static const struct vt_snapshot nothing_left = {
  * at the end. */
 static bool left_nothing(const struct vt_process *p) {
     bool looked = false;
-    if (p->ending.how != VT_END_EXITED || !p->complete)
+    if (p->ending.how != VT_END_EXITED || !p->quality.complete)
         return false;
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         looked |= p->snapshots[i].passing;

@@ -195,7 +195,7 @@ static uint32_t number_runs(const struct vt_logs *logs, uint32_t *run) {
 /* Whether a process ran to its end, and its log has all of it. */
 static bool is_measure(const struct vt_process *p) {
     bool ended = vt_ended_well(p->ending) || p->ending.how == VT_END_EXEC;
-    return ended && p->complete && !p->dropped_events;
+    return ended && vt_log_is_whole(&p->quality);
 }
 
 /* Leaves out the set's bad runs, unless all are. */

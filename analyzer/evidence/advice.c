@@ -175,7 +175,7 @@ static char *find_unreleased(const struct vt_process *p, const struct vt_leak *l
     }
     if (!live)
         return NULL;
-    if (p->dropped_events)
+    if (p->quality.missing)
         return vt_formatted("cuMemUnmap or cuMemRelease is missing for %s handles",
                             VT_NUMBER(live));
     if (!mapped)

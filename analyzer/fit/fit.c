@@ -47,10 +47,10 @@ static char *missing_events(const struct vt_process *p) {
     if (p->compacted_until)
         return vt_formatted("the log was compacted: single events before %s are gone",
                             VT_DURATION(p->compacted_until));
-    if (p->dropped_events)
-        return vt_formatted("%s event%s could not be recorded", VT_NUMBER(p->dropped_events),
-                            vt_plural(p->dropped_events));
-    return p->gaps ? vt_strdup("the log is cut off or damaged") : NULL;
+    if (p->quality.missing)
+        return vt_formatted("%s event%s could not be recorded", VT_NUMBER(p->quality.missing),
+                            vt_plural(p->quality.missing));
+    return p->quality.gaps ? vt_strdup("the log is cut off or damaged") : NULL;
 }
 
 /* Whether the lives of two processes overlap. */
@@ -349,7 +349,7 @@ static void take_range(struct vt_fit *fit) {
     uint64_t recorded = d->peak_bytes + vt_known(fit->driver_bytes);
     uint64_t idle = vt_beyond(vt_known(fit->recorded_reserved_bytes), d->blocks.peak_bytes);
     uint64_t other = fit->needs_bytes == VT_UNKNOWN ? vt_beyond(recorded, idle) : fit->needs_bytes;
-    bool whole = !fit->process->dropped_events && !fit->process->gaps;
+    bool whole = vt_log_peak_is_exact(&fit->process->quality);
     fit->from_bytes = !whole ? d->sure_peak_bytes : other < recorded ? other : recorded;
     fit->to_bytes = !whole ? VT_UNKNOWN : other > recorded ? other : recorded;
 }

@@ -361,7 +361,7 @@ static bool holds_that_much(const struct vt_fleet *f, const struct found *found,
 static bool knows_owners(const struct vt_fleet *f, const struct vt_fleet_process *p,
                          enum vt_snapshot_why why) {
     return saw(f, p, why) ||
-           (why == VT_SNAPSHOT_END && (p->none_at_end || (p->complete && !p->live_bytes)));
+           (why == VT_SNAPSHOT_END && (p->none_at_end || (p->quality.complete && !p->live_bytes)));
 }
 
 /* The reason of the snapshots that are compared, of most processes: at an out-of-memory error other

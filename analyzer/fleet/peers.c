@@ -153,7 +153,7 @@ struct traits {
     bool child;    /* a process of the fleet started it */
     bool empty;    /* a helper that allocated nothing */
     bool replaced; /* its rank was started anew */
-    bool lacking;  /* see is_lacking */
+    bool lacking;  /* see vt_log_lacks_much */
     uint64_t key;  /* the same for all that are peers */
 };
 
@@ -226,13 +226,7 @@ static void join_processes(struct peers *s) {
 
 /* It allocated nothing: there is nothing to say about it. */
 static bool is_empty(const struct vt_fleet_process *p) {
-    return !p->peak_bytes && !p->cell_count && !p->oom_count && !p->dropped_events && p->complete;
-}
-
-/* One event in a hundred that is missing may be the largest allocation, but a log of millions that lost a few
- * is worth comparing. */
-static bool is_lacking(const struct vt_fleet_process *p) {
-    return p->dropped_events > p->events / 100;
+    return !p->peak_bytes && !p->cell_count && !p->oom_count && vt_log_is_whole(&p->quality);
 }
 
 static uint64_t rank_key(struct peers *s, uint32_t i) {
@@ -253,7 +247,7 @@ static void find_helpers(struct peers *s) {
         s->of[i].empty = is_empty(p) && (p->rank < 0 || s->of[i].child ||
                                          vt_map_get(&workers, rank_key(s, i)) != VT_MAP_NONE);
         s->of[i].replaced = p->next_start != VT_FLEET_NONE;
-        s->of[i].lacking = is_lacking(p);
+        s->of[i].lacking = vt_log_lacks_much(&p->quality, p->events);
     }
 }
 

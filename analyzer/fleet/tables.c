@@ -177,7 +177,7 @@ uint32_t vt_fleet_add_host(struct vt_fleet *f, const char *name, const char *boo
 static bool says_more(const struct vt_fleet_process *a, const struct vt_fleet_process *b) {
     const char *const ours[] = {vt_basename(a->log)}, *const theirs[] = {vt_basename(b->log)};
     int order = VT_ORDER({a->events, b->events}, {a->duration, b->duration},
-                         {a->complete, b->complete}, {a->live_bytes, b->live_bytes},
+                         {a->quality.complete, b->quality.complete}, {a->live_bytes, b->live_bytes},
                          {a->peak_bytes, b->peak_bytes}, {a->leaked_bytes, b->leaked_bytes});
     return order ? order > 0 : compare_texts(ours, theirs, 1) < 0;
 }

@@ -307,10 +307,10 @@ static int check_judged(const struct vt_check *check, const struct vt_model *mod
         const struct vt_process *p = &model->processes[i];
         judged |= p->site_count > 0;
         none = none || !p->nothing_allocated ? none : p;
-        if (p->events || !p->dropped_events)
+        if (p->events || !p->quality.missing)
             continue;
         vt_error("%s: nothing to judge: all %llu events were dropped", p->log,
-                 (unsigned long long)p->dropped_events);
+                 (unsigned long long)p->quality.missing);
         return VT_STATUS_USAGE;
     }
     if (judged || !none)

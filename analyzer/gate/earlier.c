@@ -74,7 +74,7 @@ static unsigned flaws_of(const struct vt_fleet_process *p) {
     unsigned flaws = endings[p->ending.how];
     if (p->ending.how == VT_END_EXITED && p->ending.status)
         flaws |= FAILED;
-    return flaws | (p->complete ? 0 : CUT) | (p->dropped_events ? LOST : 0);
+    return flaws | (p->quality.complete ? 0 : CUT) | (p->quality.missing ? LOST : 0);
 }
 
 /* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; of a child that Python started, what it runs. Free it. */

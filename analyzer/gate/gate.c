@@ -35,11 +35,11 @@ static bool peak_is_open(const struct vt_gate_options *o, const struct vt_proces
 /* Lost events that leave open whether a process without failures passes: any where it is not known
  * what was live at the end; else those that would have shown growth or a peak. */
 static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p) {
-    if (p->unsure_events)
-        return p->unsure_events;
+    if (p->quality.missing_live)
+        return p->quality.missing_live;
     if (peak_is_open(g->options, p))
-        return p->dropped_events;
-    return p->python || g->options->max_peak != VT_UNKNOWN ? p->unwritten_events : 0;
+        return p->quality.missing;
+    return p->python || g->options->max_peak != VT_UNKNOWN ? p->quality.missing_growth : 0;
 }
 
 static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
@@ -275,7 +275,7 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
         g->failed |= g->figures[m].fails;
     for (uint32_t i = 0; i < model->process_count && !g->failed; i++) {
         g->processes[i].open_events = open_events(g, &model->processes[i]);
-        g->processes[i].open = g->processes[i].open_events || model->processes[i].gaps ||
+        g->processes[i].open = g->processes[i].open_events || model->processes[i].quality.gaps ||
                                (options->earlier && !options->earlier->runs);
         g->open_events += g->processes[i].open_events;
         g->open |= g->processes[i].open;

@@ -86,8 +86,8 @@ static void write_judged(struct writer *w, uint32_t index) {
     vt_json_strings(j, "command", p->command, p->command_count);
     vt_json_boolean(j, "python", p->python);
     vt_json_boolean(j, "simulated", p->simulated);
-    vt_json_boolean(j, "complete", p->complete);
-    vt_json_number(j, "dropped_events", p->dropped_events);
+    vt_json_boolean(j, "complete", p->quality.complete);
+    vt_json_number(j, "dropped_events", p->quality.missing);
     vt_json_string(j, "note", p->went_note);
     vt_json_part_unjudged(j, g->unjudged);
     vt_json_boolean(j, "outlier", g->outlier);

@@ -204,7 +204,7 @@ static void processes(const struct text *t) {
                 VT_BYTES(g->leaked.bytes));
         if (!t->options->stable)
             fprintf(t->out, ", peak %s", VT_BYTES(g->peak_bytes));
-        fprintf(t->out, "%s%s\n", p->complete ? "" : ", log incomplete",
+        fprintf(t->out, "%s%s\n", p->quality.complete ? "" : ", log incomplete",
                 g->outlier ? "  <- unlike the others" : "");
     }
     if (shown < model->process_count)
@@ -266,9 +266,9 @@ static void what_was_judged(const struct text *t) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         bool runs = model->processes[i].ending.how == VT_END_RUNNING;
         running += runs;
-        incomplete += !runs && !model->processes[i].complete;
+        incomplete += !runs && !model->processes[i].quality.complete;
         simulated += model->processes[i].simulated;
-        unsure |= model->processes[i].unsure_events > 0;
+        unsure |= model->processes[i].quality.missing_live > 0;
     }
     if (!model->process_count)
         return;

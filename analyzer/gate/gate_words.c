@@ -246,7 +246,7 @@ const char *vt_gate_open_text(const struct vt_gate *gate, uint64_t open_events,
 uint64_t vt_gate_dropped(const struct vt_gate *gate) {
     uint64_t dropped = 0;
     for (uint32_t i = 0; i < gate->model->process_count; i++)
-        dropped += gate->model->processes[i].dropped_events;
+        dropped += gate->model->processes[i].quality.missing;
     return dropped;
 }
 

@@ -125,7 +125,7 @@ static enum vt_oom_outcome outcome(const struct vt_sources *s, const struct vt_p
             vt_clock_ns(s->clock, from->next_ticks) - vt_clock_ns(s->clock, from->ticks) <= soon;
         return same ? VT_OOM_RECOVERED : VT_OOM_UNKNOWN;
     }
-    return p->complete ? VT_OOM_RAISED : VT_OOM_UNKNOWN;
+    return p->quality.complete ? VT_OOM_RAISED : VT_OOM_UNKNOWN;
 }
 
 /* --- the whole --- */

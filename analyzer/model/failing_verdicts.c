@@ -30,7 +30,7 @@ bool vt_site_may_fail(const struct vt_process *p, const struct vt_site *site,
  * it would at that rate, with the events as a clock. A cache that filled meanwhile holds less. */
 static bool grew_on(const struct vt_process *p, const struct vt_site *site) {
     double seen = (double)(site->live_count - site->unrecorded_count);
-    double events = (double)p->events, all = events + (double)p->unwritten_events;
+    double events = (double)p->events, all = events + (double)p->quality.missing_growth;
     return (double)site->live_count * events >= 0.95 * seen * all;
 }
 
@@ -41,11 +41,11 @@ bool vt_site_fails(const struct vt_process *p, const struct vt_site *site,
     if (site->verdict ==
         VT_VERDICT_LOST) /* the exit scan looked for it in the tracer's own table */
         return true;
-    uint64_t missing = p->unsure_events + p->damaged_events;
+    uint64_t missing = vt_log_doubtful_live(&p->quality);
     if (missing && site->live_count <= missing)
         return false;
     bool fails_as_unfreed = site->live_count && vt_verdict_fails(p, VT_VERDICT_UNFREED, chosen) &&
                             !vt_site_is_fixtures(site);
-    return site->verdict != VT_VERDICT_GROWING || !p->unwritten_events || fails_as_unfreed ||
+    return site->verdict != VT_VERDICT_GROWING || !p->quality.missing_growth || fails_as_unfreed ||
            grew_on(p, site);
 }

@@ -50,11 +50,12 @@ struct vt_fleet_process {
     uint64_t started_at; /* the same moment as CLOCK_REALTIME, ns, by its host's clock_offset */
     uint64_t duration;
     struct vt_ending ending;
-    bool complete, simulated, python;
+    struct vt_log_quality quality; /* `complete` and `missing` alone, where a merged file says it */
+    bool simulated, python;
     /* a snapshot of its end saw nothing of the program's own: its owners below, if any, are of
      * another moment */
     bool none_at_end;
-    uint64_t events, dropped_events, failed_count;
+    uint64_t events, failed_count;
     uint64_t peak_bytes; /* of all its devices, pinned and managed memory: the sum of their peaks */
     uint64_t live_bytes; /* likewise at its end, driver layer */
     uint64_t leaked_bytes; /* of its leaks */

@@ -131,6 +131,7 @@ struct vt_tested {
 };
 
 #include "bound.h"
+#include "log_quality.h"
 #include "owner.h"
 #include "timeline.h"
 
@@ -367,20 +368,16 @@ struct vt_process {
     bool hides_source; /* the log belongs to another user: it may name any file of the reader's */
     struct vt_answers *answers; /* its sources' lines, recorded or replayed; NULL: neither */
     struct vt_ending ending;
-    bool complete;
-    char **notes; /* sentences; first those that say why it is incomplete */
+    struct vt_log_quality quality; /* of its log */
+    char **notes;                  /* sentences; first those that say why the log is incomplete */
     uint32_t note_count, note_room;
-    uint64_t events, dropped_events;
+    uint64_t events;
     uint64_t sites_let_go;    /* are in those without a stack: "other call sites" */
     uint64_t compacted_until; /* single events are there from then on; 0: from the start */
-    uint64_t events_until;  /* the bound left no space for later ones; VT_UNKNOWN: all are there */
-    uint64_t unsure_events; /* dropped ones that leave open what was live at the end */
-    uint64_t unwritten_events; /* dropped ones of which the log had no room: growth may be missed */
-    bool bare_end;             /* it exited unseen by the tracer; its parent knew the status */
-    bool gaps; /* the log is cut off or damaged, so it is not known how many events are missing */
-    uint64_t damaged_events; /* at most this many are missing where it is damaged */
-    uint64_t went_bytes;     /* of its own memory, released with its context: no call freed it */
-    const char *went_note;   /* the note about it if it does not fail, one of `notes`; NULL: none */
+    uint64_t events_until; /* the bound left no space for later ones; VT_UNKNOWN: all are there */
+    bool bare_end;         /* it exited unseen by the tracer; its parent knew the status */
+    uint64_t went_bytes;   /* of its own memory, released with its context: no call freed it */
+    const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
     bool scan_unknown; /* some allocations are pointed to only in memory whose blocks are unknown */

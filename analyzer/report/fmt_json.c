@@ -60,9 +60,9 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_boolean(j, "simulated", p->simulated);
     vt_json_string(j, "version", p->version);
     vt_json_part_ending(j, p->ending);
-    vt_json_boolean(j, "complete", p->complete);
+    vt_json_boolean(j, "complete", p->quality.complete);
     vt_json_number(j, "events", p->events);
-    vt_json_number(j, "dropped_events", p->dropped_events);
+    vt_json_number(j, "dropped_events", p->quality.missing);
     vt_json_number(j, "events_until_ns", p->events_until);
     vt_json_number(j, "compacted_until_ns", p->compacted_until);
     vt_json_strings(j, "notes", p->notes, p->note_count);

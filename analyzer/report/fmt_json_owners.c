@@ -62,7 +62,7 @@ void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *p,
 }
 
 void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
-    bool is_last = !p->complete && !vt_process_snapshot(p);
+    bool is_last = !p->quality.complete && !vt_process_snapshot(p);
     const struct vt_snapshot *shown = is_last ? vt_process_snapshot_shown(p) : NULL;
     for (uint32_t i = 0; vt_json_items(j, "snapshots", i, p->snapshot_count); i++) {
         const struct vt_snapshot *s = &p->snapshots[i];

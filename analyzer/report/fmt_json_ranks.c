@@ -53,7 +53,7 @@ static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ra
         vt_json_time(j, "started_at", p->started_at);
         vt_json_number(j, "duration_ns", p->duration);
         vt_json_part_ending(j, p->ending);
-        vt_json_boolean(j, "complete", p->complete);
+        vt_json_boolean(j, "complete", p->quality.complete);
         vt_json_number(j, "peak_bytes", p->peak_bytes);
         vt_json_number(j, "live_bytes", p->live_bytes);
         vt_json_number(j, "leaked_bytes", p->leaked_bytes);

@@ -99,11 +99,11 @@ static void count_processes(struct vt_ranks *r, const struct vt_fleet *f) {
         r->peak_bytes += p->peak_bytes;
         r->live_bytes += p->live_bytes;
         r->leaked_bytes += p->leaked_bytes;
-        r->dropped_events += p->dropped_events;
+        r->dropped_events += p->quality.missing;
         r->running += p->ending.how == VT_END_RUNNING;
         r->killed += p->ending.how == VT_END_SIGNALED;
         r->failed += p->ending.how == VT_END_EXITED && p->ending.status;
-        r->incomplete += !p->complete && p->ending.how != VT_END_RUNNING;
+        r->incomplete += !p->quality.complete && p->ending.how != VT_END_RUNNING;
         r->ooms += p->oom_count > 0;
         if (p->rank >= 0)
             vt_map_put(&ranks, vt_mix((uint64_t)p->rank + 1), i);

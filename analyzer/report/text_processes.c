@@ -9,8 +9,8 @@
 
 /* Whether there is nothing to say about a process. */
 static bool is_empty(const struct vt_process *p) {
-    return !p->site_count && !p->oom_count && !p->failed_count && !p->dropped_events &&
-           p->complete && !vt_process_peak_bytes(p);
+    return !p->site_count && !p->oom_count && !p->failed_count && vt_log_is_whole(&p->quality) &&
+           !vt_process_peak_bytes(p);
 }
 
 /* The biggest first; of equal ones, such as the ranks of one training, by rank. */

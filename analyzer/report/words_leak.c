@@ -32,8 +32,8 @@ static const char *memory(const struct vt_process *p, const struct vt_leak *leak
 
 /* When the blocks that are not live were freed. */
 static const char *freed(const struct vt_process *p, struct vt_amount amount) {
-    return p->window_until != VT_UNKNOWN || !p->complete ? "freed only at the end"
-                                                         : vt_amount_freed(amount);
+    return p->window_until != VT_UNKNOWN || !p->quality.complete ? "freed only at the end"
+                                                                 : vt_amount_freed(amount);
 }
 
 static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
@@ -78,7 +78,7 @@ static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
     else
         vt_string_format(&rest, " still allocated %s.",
                          p->window_until != VT_UNKNOWN ? "when the window ends"
-                         : p->complete                 ? "when the process ended"
+                         : p->quality.complete         ? "when the process ended"
                                                        : "where the log ends");
     return rest.text;
 }

@@ -63,7 +63,7 @@ static char *where_within(const struct vt_process *p, unsigned width) {
 
 bool vt_words_usual(const struct vt_text *t) {
     const struct vt_process *p = t->process;
-    return !t->options->top && p->python && p->complete && p->window_until == VT_UNKNOWN &&
+    return !t->options->top && p->python && p->quality.complete && p->window_until == VT_UNKNOWN &&
            vt_ended_well(p->ending);
 }
 
@@ -133,7 +133,7 @@ static void say_late(const struct vt_text *t, struct vt_doc *doc) {
 /* What is held where no leak is. */
 static void say_held(const struct vt_text *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->complete;
+    bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->quality.complete;
     bool listed = !vt_words_usual(t);
     const char *title = !listed    ? "HELD UNTIL PYTHON ENDED"
                         : ended    ? "STILL HELD AT THE END"
@@ -153,7 +153,7 @@ static void say_held(const struct vt_text *t, struct vt_doc *doc) {
         if (!ended)
             vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
         /* well only if the log is complete */
-        bool well = ended && !p->dropped_events && !p->went_bytes;
+        bool well = ended && vt_log_is_whole(&p->quality) && !p->went_bytes;
         vt_doc_heading(doc, well ? VT_STYLE_GOOD : VT_STYLE_HEAD,
                        ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", "%s",
                        vt_doc_keep(doc, rest.text))
@@ -261,11 +261,11 @@ void vt_words_add_head(const struct vt_text *t, struct vt_doc *doc) {
         vt_doc_text(doc, "%s", command.text);
     vt_doc_add(doc, VT_DOC_SIDES,
                vt_doc_text(doc, "log %s, %s events, %s dropped",
-                           !p->complete        ? "INCOMPLETE"
-                           : p->dropped_events ? "WITH GAPS"
-                                               : "complete",
-                           VT_NUMBER(p->events), VT_NUMBER(p->dropped_events)))
-        ->label = vt_doc_text(doc, "%s %s", p->complete ? "ran" : "log up to", ended);
+                           !p->quality.complete ? "INCOMPLETE"
+                           : p->quality.missing ? "WITH GAPS"
+                                                : "complete",
+                           VT_NUMBER(p->events), VT_NUMBER(p->quality.missing)))
+        ->label = vt_doc_text(doc, "%s %s", p->quality.complete ? "ran" : "log up to", ended);
     if (p->simulated)
         vt_words_add_simulated(doc);
     if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN)

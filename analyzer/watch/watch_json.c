@@ -125,7 +125,7 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
         vt_json_boolean(j, "simulated", p->simulated);
         vt_json_part_ending(j, p->ending);
         vt_json_number(j, "events", p->events);
-        vt_json_number(j, "dropped_events", p->dropped_events);
+        vt_json_number(j, "dropped_events", p->quality.missing);
         put_devices(j, w);
         vt_json_part_apart(j, "pinned_host", &p->pinned);
         vt_json_part_apart(j, "managed", &p->managed);

@@ -147,13 +147,7 @@ char *vt_watch_words_leak(const struct vt_watch_process *w, const struct vt_leak
 
 char *vt_watch_words_dropped(const struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
-    if (!p || !p->dropped_events)
-        return NULL;
-    for (uint32_t i = 0; i < p->note_count; i++)
-        if (strstr(p->notes[i], "dropped:"))
-            return vt_strdup(p->notes[i]);
-    return vt_formatted("%s event%s dropped.", VT_NUMBER(p->dropped_events),
-                        vt_plural(p->dropped_events));
+    return p && p->quality.missing_why ? vt_strdup(p->quality.missing_why) : NULL;
 }
 
 char *vt_watch_words_rate(double rate) {

@@ -24,10 +24,10 @@ static void write_head(struct vt_html *h) {
     vt_json_number(j, "started_at", p->started_at ? p->started_at / 1000000 : VT_UNKNOWN); /* ms */
     vt_json_number(j, "duration", p->duration);
     vt_json_string(j, "exit", ended);
-    vt_json_boolean(j, "complete", p->complete);
+    vt_json_boolean(j, "complete", p->quality.complete);
     vt_json_boolean(j, "simulated", p->simulated);
     vt_json_number(j, "events", p->events);
-    vt_json_number(j, "dropped", p->dropped_events);
+    vt_json_number(j, "dropped", p->quality.missing);
     vt_json_number(j, "since", p->window_since);
     vt_json_number(j, "until", p->window_until);
     vt_html_text_list(h, "notes", (const char *const *)p->notes, p->note_count);

@@ -313,7 +313,7 @@ static void end_without_memory(void **state) {
     see(&after, &b, VT_SNAPSHOT_GROWTH);
     owns(&after, &b, "self.kept", 0, VT_PURPOSE_OTHER, 20);
     after.process.ending.how = VT_END_EXITED;
-    after.process.complete = true;
+    after.process.quality.complete = true;
     for (int reversed = 0; reversed < 2; reversed++) {
         vt_diff_make(reversed ? &after.model : &before.model,
                      reversed ? &before.model : &after.model, &diff);

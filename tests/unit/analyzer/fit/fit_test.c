@@ -143,7 +143,7 @@ static void sharers(void **state) {
 
 static void missing_events(void **state) {
     struct run *r = *state;
-    r->process->dropped_events = 3;
+    r->process->quality.missing = 3;
     assert_int_equal(make(r, 0, NULL, 0), 0);
     assert_false(r->fit.sure);
     assert_true(isnan(r->fit.deviation));

@@ -29,7 +29,7 @@ static void rank(struct vt_fleet *f, int number, uint64_t begin, uint64_t end, e
         .started_monotonic = (second ? 5000 : 100000) * MS + begin * MS,
         .duration = (end - begin) * MS,
         .ending.how = how,
-        .complete = true};
+        .quality.complete = true};
     vt_fleet_add_process(f, p);
     struct vt_fleet_cell *cell = vt_fleet_add_row(f, VT_CELL_ROWS, &(struct vt_fleet_cell){0});
     cell->line =

@@ -39,7 +39,7 @@ static void add_process(struct vt_fleet *f, uint64_t id, uint64_t events) {
                                        .started_monotonic = 1000 + id,
                                        .ending.how = VT_END_EXITED,
                                        .ending.status = id == 9 ? VT_NO_STATUS : 0,
-                                       .complete = true,
+                                       .quality.complete = true,
                                        .events = events,
                                        .peak_bytes = UINT64_MAX - 1};
     if (!vt_fleet_add_process(f, process))

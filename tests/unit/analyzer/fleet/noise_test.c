@@ -58,7 +58,7 @@ static void add_rank(struct vt_fleet *f, int r) {
                                  .ppid = 1,
                                  .duration = 1000000,
                                  .ending.how = VT_END_EXITED,
-                                 .complete = true};
+                                 .quality.complete = true};
     vt_fleet_add_process(f, p);
 }
 

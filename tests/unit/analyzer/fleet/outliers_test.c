@@ -33,7 +33,7 @@ static struct vt_fleet_process process(struct vt_fleet *f, int rank, const char 
                                      .started_monotonic = 1000 + number,
                                      .duration = 1000000,
                                      .ending.how = VT_END_EXITED,
-                                     .complete = true};
+                                     .quality.complete = true};
 }
 
 static void line(struct vt_fleet *f, const char *text, uint64_t bytes) {
@@ -288,7 +288,7 @@ static void lacking(void **state) {
         for (int i = 0; i < 5; i++) {
             rank(f, i, "train.py:31", i == 2 ? 0 : 200ull * MIB);
             f->processes[i].events = 10000;
-            f->processes[i].dropped_events = i == 2 ? dropped : 0;
+            f->processes[i].quality.missing = i == 2 ? dropped : 0;
         }
         CHECK(f, outliers_of,
               dropped == 860 ? "" : "2 less: peak 600 of 800, train.py:31 0 of 200");

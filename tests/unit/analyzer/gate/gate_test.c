@@ -107,7 +107,7 @@ static void open_peak(void **state) {
     struct vt_gate_options options = {.max_peak = 700};
     struct vt_gate gate;
     (void)state;
-    m->processes[0].dropped_events = 3;
+    m->processes[0].quality.missing = 3;
     m->devices[0].sure_peak_bytes = 500;
     vt_gate_judge(&m->model, &options, &gate);
     assert_false(gate.failed);

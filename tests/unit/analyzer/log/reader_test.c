@@ -116,7 +116,7 @@ static int read_all(uint64_t *events, bool *complete) {
         assert_int_equal(f->write(&model, &how, out), 0);
     fclose(out);
     *events = model.processes[0].events;
-    *complete = model.processes[0].complete;
+    *complete = model.processes[0].quality.complete;
     vt_build_free(&model);
     return 0;
 }

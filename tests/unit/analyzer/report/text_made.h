@@ -37,7 +37,7 @@ static struct made *make(void) {
     m->process = (struct vt_process){.rank = -1,
                                      .python = true,
                                      .ending.how = VT_END_EXITED,
-                                     .complete = true,
+                                     .quality.complete = true,
                                      .duration = 10000000000,
                                      .window_since = VT_UNKNOWN,
                                      .window_until = VT_UNKNOWN,

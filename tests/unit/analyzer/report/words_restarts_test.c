@@ -31,7 +31,7 @@ static void process(struct vt_fleet *f, int rank, uint64_t at, uint32_t restart,
                                                       .started_monotonic = 1000 + at,
                                                       .duration = 100,
                                                       .ending = {VT_END_EXITED, status},
-                                                      .complete = true});
+                                                      .quality.complete = true});
 }
 
 static void expect(struct vt_fleet *f, const char *expected) {
