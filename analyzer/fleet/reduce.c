@@ -48,6 +48,7 @@ static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
         .run_id = p->run_id,
         .job = p->job,
         .command = command,
+        .task = p->task,
         .version = p->version,
         .host = vt_fleet_add_host(f, p->host, p->boot),
         .launch = p->launch,

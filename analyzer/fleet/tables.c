@@ -184,8 +184,8 @@ static bool says_more(const struct vt_fleet_process *a, const struct vt_fleet_pr
 
 bool vt_fleet_add_process(struct vt_fleet *f, struct vt_fleet_process process) {
     struct vt_fleet_memory *m = f->memory;
-    const char **const texts[] = {&process.log,    &process.run_id,  &process.job,
-                                  &process.launch, &process.command, &process.version};
+    const char **const texts[] = {&process.log,     &process.run_id,  &process.job, &process.launch,
+                                  &process.command, &process.version, &process.task};
     uint32_t before = vt_map_get(&m->processes, process.id);
     if (before != VT_MAP_NONE) {
         if (!says_more(&process, &f->processes[before]))

@@ -79,13 +79,15 @@ static unsigned flaws_of(const struct vt_fleet_process *p) {
 
 /* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; of a child that Python started, what it runs. Free it. */
 static char *program_of(const struct vt_fleet_process *p) {
-    const char *word = p->command ? p->command : "", *child = strstr(word, " (child of pid ");
-    size_t length = child ? (size_t)(child - word) : strcspn(word, " ");
+    if (p->task)
+        return vt_strdup(vt_basename(p->task));
+    const char *word = p->command ? p->command : "";
+    size_t length = strcspn(word, " ");
     const char *next = word + length + strspn(word + length, " ");
     while (next[0] == '-' && next[1] != 'm' && next[1] != 'c')
         next += strcspn(next, " ") + strspn(next + strcspn(next, " "), " ");
     next += strncmp(next, "-m ", 3) ? 0 : 3;
-    if (!child && p->python && *next && *next != '-') {
+    if (p->python && *next && *next != '-') {
         word = next;
         length = strcspn(next, " ");
     }

@@ -36,6 +36,7 @@ struct vt_fleet_host {
 struct vt_fleet_process {
     uint64_t id; /* of host, boot, pid, start and run: the same log gives the same */
     const char *log, *run_id, *job, *command, *version;
+    const char *task;          /* what a child of Python's multiprocessing runs; NULL: it is none */
     uint32_t host;             /* index in hosts */
     uint32_t run;              /* the same number: one run, as `report` takes a folder's newest */
     const char *launch;        /* the same text in all ranks that were launched together */
