@@ -17,7 +17,6 @@ static const uint32_t never;
 const uint32_t *vt_process_settled = &never;
 uint32_t vt_process_pid;
 
-__thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
 
 /* vfork_entry.S jumps here. */
 int vt_locks_vfork_failed(int result);

@@ -14,6 +14,7 @@
 
 bool vt_sys_sealed, vt_sys_careful, vt_sys_unsure; /* atomic */
 static bool watched;                               /* atomic */
+__thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
 static __thread uint32_t sealed_child; /* its vt_locks_vforks; deeper ones inherit the filter */
 
 static bool has_filter(void) {

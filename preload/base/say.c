@@ -22,7 +22,8 @@ static void nothing(void) {}
 
 /* The loader calls this as it relocates the library, before any constructor: that of another library may open a file, which
  * becomes descriptor 2 if the process was started without stderr. No sanitizer is ready at that time. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static void (*look(void))(void) {
+__attribute__((used,
+               no_sanitize("address", "thread", "undefined"))) static void (*look(void))(void) {
     struct stat st;
     stderr_known = vt_sys_anyway(SYS_fstat, 2, (long)&st, 0, 0, 0, 0) == 0;
     stderr_device = st.st_dev;
