@@ -14,7 +14,7 @@
  * -errno with a reason in `why` (may be NULL). */
 int vt_file_open(const char *path, const char **why);
 
-/* The same with these flags of open: to write to it, too, or O_NOFOLLOW. */
+/* The same with these flags of open: for writing as well, or O_NOFOLLOW. */
 int vt_file_open_as(const char *path, int flags, const char **why);
 
 /* The same for a file that was found already: `at` is a descriptor of O_PATH, or -errno. `path` leads to it. */

@@ -120,7 +120,7 @@ static int open_in_place(struct vt_new_file *f) {
     return fd < 0 ? -errno : fd;
 }
 
-/* A name that nobody can guess, and that no command takes for an input. */
+/* A random name, which no command takes for an input. */
 static void choose_name(struct vt_new_file *f) {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random)

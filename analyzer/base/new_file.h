@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every file that a command writes. It has no name, or a random one in the same folder, until it is whole; then it
- * takes its name, in place of the file that had it. So nobody reads half of one, a failure leaves the old file, and
+ * takes its name, in place of the file that had it. So no reader sees half of one, a failure leaves the old file, and
  * what others put in the way, a link, a pipe, a second name of another file, is replaced or refused, never written to.
  */
 #ifndef VRAMTRACE_ANALYZER_NEW_FILE_H

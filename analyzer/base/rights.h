@@ -31,7 +31,7 @@ uid_t vt_rights_user(const char *path);
 int vt_rights_lower(const char *path);
 void vt_rights_restore(const int *lowered);
 /* Opens a file to read it as vt_file_open does, with the rights of the user of `like`: `path` itself, or the log that it lies beside.
- * If the user cannot reach it and nobody else named it, as in an archive of root's, root opens it, but only by links of root's, and
+ * If the user cannot reach it and no other user named it, as in an archive of root's, root opens it, but only by links of root's, and
  * only a file of that user's. A path without a user is opened by links of root's alone. */
 int vt_rights_open(const char *path, const char *like, const char **why);
 

@@ -145,7 +145,7 @@ static bool write_summary(const struct vt_gate_page *page) {
         return false;
     errno = 0;
     int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd = open(path, flags, 0666); /* a pipe that nobody reads is an error */
+    int fd = open(path, flags, 0666); /* a pipe without a reader is an error */
     FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
     if (file) {
         struct vt_page shown;

@@ -35,7 +35,7 @@ static inline bool vt_log_is_whole(const struct vt_log_quality *q) {
     return q->complete && !q->missing;
 }
 
-/* Peaks are exact: nothing is missing up to where the log ends. Of a process that still runs, too. */
+/* Peaks are exact: nothing is missing up to where the log ends. Also of a process that still runs. */
 static inline bool vt_log_peak_is_exact(const struct vt_log_quality *q) {
     return !q->missing && !q->gaps;
 }

@@ -69,7 +69,7 @@ static bool is_guard_wiped(void) {
     return vt_get(&guard) != &fallback;
 }
 
-/* In a child whose parent was arming, nobody is. */
+/* In a child whose parent was arming, no thread is. */
 static bool claim_arming(struct guard *g) {
     const bool wiped = is_guard_wiped();
     uint32_t pid = wiped ? 1 : (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);

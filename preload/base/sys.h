@@ -25,7 +25,7 @@ static inline long vt_sys_anyway(long n, long a, long b, long c, long d, long e,
 }
 
 /* Once vt_sys_sealed is set (listen/seccomp.c), a system call might end the process: each fails at once, but for the
- * end itself. A filter that a bare instruction sets tells nobody: so before each call the kernel is asked whether there is one. */
+ * end itself. A filter that a bare instruction sets is not reported: so before each call the kernel is asked whether there is one. */
 static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f) {
     if (__builtin_expect(__atomic_load_n(&vt_sys_careful, __ATOMIC_RELAXED), 0) &&
         n != SYS_exit_group && !vt_sys_is_free())
