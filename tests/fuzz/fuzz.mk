@@ -56,7 +56,7 @@ $(FUZZ_OUT)/obj/preload/%.o: preload/%.c
 $(FUZZ_OUT)/obj/analyzer.a: $(FUZZ_ANALYZER) $(PROTO_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
-	objcopy $(FUZZ_RENAME) --weaken-symbol=vt_new_file_open $@
+	objcopy $(FUZZ_RENAME) --weaken-symbol=vt_new_file_open --weaken-symbol=vt_new_file_find $@
 
 # With pack.c in it.
 $(FUZZ_OUT)/obj/tests/pack_fuzz.o: tests/fuzz/pack_fuzz.c
