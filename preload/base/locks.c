@@ -17,7 +17,6 @@ static const uint32_t never;
 const uint32_t *vt_process_settled = &never;
 uint32_t vt_process_pid;
 
-
 /* vfork_entry.S jumps here. */
 int vt_locks_vfork_failed(int result);
 int vt_locks_vfork_failed(int result) {
