@@ -221,7 +221,9 @@ struct vt_scan {
 /* read.c */
 
 #define VT_SCAN_NO_MEMORY "not enough memory"
-#define VT_SCAN_MEMFD     "vramtrace-scan" /* the name of the memory file: copied pages */
+/* How the names of our memory files begin, and of the simulated driver's. "scan": copied pages. */
+#define VT_OUR_MEMFD      "vramtrace-"
+#define VT_SCAN_MEMFD     VT_OUR_MEMFD "scan"
 
 /* Maps zeroed memory, in whole pages. NULL: none left. */
 void *vt_scan_memory(size_t bytes);

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BYTES      65536u               /* read at a time */
 #define FILES_MOST ((uint64_t)64 << 20) /* read of all files without a name */
@@ -172,20 +173,34 @@ static bool is_mapped(struct asked *a, const struct stat *st) {
     return mapped;
 }
 
-/* By memfd_create, or removed: only those have it that were given it. */
-static void ask_file(struct asked *a, uint32_t fd, const struct stat *st) {
-    long have = 0, got = 0;
-    uint64_t at = 0;
-    if (vt_log_is_file(st->st_dev, st->st_ino))
-        return; /* it has every address */
-    while (a->file_bytes < FILES_MOST && vt_scan_goes_on(a->scan) &&
-           (got = VT_SYS4(SYS_pread64, fd, a->bytes + have, BYTES - have, at)) > 0) {
+/* By memfd_create, or removed: only those have it that were given it. Holes are skipped, by a file description of our own:
+ * the program's offset stays. */
+static void ask_file(struct asked *a, uint32_t fd, const char *path, const struct stat *st) {
+    long flags = VT_SYS2(SYS_fcntl, fd, F_GETFL), have = 0, got = 0;
+    uint64_t at = 0, end = (uint64_t)st->st_size;
+    if (vt_log_is_file(st->st_dev, st->st_ino) || (flags & O_ACCMODE) == O_WRONLY || flags & O_PATH)
+        return; /* it has every address; the program cannot read it */
+    long own = vt_descriptors_open(path, O_RDONLY, 0);
+    while (at < end && a->file_bytes < FILES_MOST && vt_scan_goes_on(a->scan)) {
+        long data = own >= 0 ? VT_SYS3(SYS_lseek, own, at, SEEK_DATA) : -EINVAL;
+        if (data == -ENXIO) /* a hole to its end */
+            end = at;
+        else if (data > (long)at) {
+            at = (uint64_t)data;
+            have = 0;
+        }
+        if (at >= end)
+            break;
+        got = VT_SYS4(SYS_pread64, own >= 0 ? own : fd, a->bytes + have, BYTES - have, at);
+        if (got <= 0)
+            break;
         at += (uint64_t)got;
         a->file_bytes += (uint64_t)got;
         have = follow_part(a, have + got);
     }
-    /* EBADF: it is open for writing only. */
-    if (got != -EBADF && at < (uint64_t)st->st_size && !a->scan->found && !is_mapped(a, st))
+    if (own >= 0)
+        VT_SYS1(SYS_close, own);
+    if (at < end && !a->scan->found && !is_mapped(a, st))
         doubt(a, "a file without a name is too large, or cannot be read");
 }
 
@@ -204,8 +219,9 @@ static void ask_descriptor(struct asked *a, uint32_t fd) {
         return;
     else if (!S_ISREG(st.st_mode) || !st.st_nlink)
         VT_SYS4(SYS_readlinkat, AT_FDCWD, path, name, sizeof name - 1);
-    if (S_ISREG(st.st_mode) && !st.st_nlink && !vt_maps_begins(name, "/memfd:" VT_SCAN_MEMFD))
-        ask_file(a, fd, &st);
+    /* Our own; and the simulated driver's device memory, where a program cannot follow pointers. */
+    if (S_ISREG(st.st_mode) && !st.st_nlink && !vt_maps_begins(name, "/memfd:" VT_OUR_MEMFD))
+        ask_file(a, fd, path, &st);
     memcpy(path, "/proc/self/fdinfo/", 19);
     *vt_scan_number(path + 18, fd) = 0;
     if (strcmp(name, "anon_inode:[eventpoll]") == 0)

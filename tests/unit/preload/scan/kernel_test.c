@@ -183,17 +183,30 @@ static void test_files(void **state) {
         assert_int_equal(ask(), FOUND);
         assert_int_equal(lseek(file, 0, SEEK_CUR), before + 8);
     }
-    assert_int_equal(ftruncate(file, 128 << 20), 0); /* the rest is not read */
-    assert_int_equal(ask(), DOUBT);
-    void *all = mmap(NULL, 128 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    assert_ptr_not_equal(all, MAP_FAILED);
-    assert_int_equal(ask(), FOUND); /* it is memory */
-    munmap(all, 128 << 20);
-    close(file);
-    file = memfd_create(VT_SCAN_MEMFD, 0);
-    send_address(file, 0);
+    /* Holes are skipped, and do not count. */
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(ftruncate(file, 1ll << 36), 0);
     assert_int_equal(ask(), LOST);
+    assert_int_equal(lseek(file, 1ll << 35, SEEK_SET), 1ll << 35);
+    send_address(file, 8);
+    assert_int_equal(ask(), FOUND);
+    assert_int_equal(lseek(file, 0, SEEK_CUR), (1ll << 35) + 16);
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+    send_address(file, 128 << 20); /* what is beyond the limit is not read */
+    assert_int_equal(ask(), DOUBT);
+    void *all = mmap(NULL, (128 << 20) + 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    assert_ptr_not_equal(all, MAP_FAILED);
+    assert_int_equal(ask(), LOST); /* it is memory, which is read elsewhere */
+    munmap(all, (128 << 20) + 8);
     close(file);
+    const char *not_read[] = {VT_SCAN_MEMFD, "vramtrace-sim-device"};
+    for (int i = 0; i < 2; i++) {
+        file = memfd_create(not_read[i], 0);
+        send_address(file, 0);
+        assert_int_equal(ask(), LOST);
+        close(file);
+    }
 }
 
 int main(void) {
