@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Builds, tests and installs vramtrace. Sources are found by their folders: a new file or room in preload/,
+# Builds, tests and installs vramtrace. Sources are found by their folders: a new file or module in preload/,
 # analyzer/ or tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`),
 # packaging/packaging.mk how everything is installed and packed.
 # `make` builds and uses no network; `make demo`, `test`, `check` and `bench` first install what they need.
@@ -43,7 +43,7 @@ TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
 .PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu test-genuine test-model \
-    scan-dump test-cpython check check-setup check-format check-warnings check-rooms rooms-picture check-man \
+    scan-dump test-cpython check check-setup check-format check-warnings check-modules modules-picture check-man \
     compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
@@ -165,7 +165,7 @@ include packaging/packaging.mk
 # --- unit tests -----------------------------------------------------------------------------------------------
 
 # Each tests/unit/FOLDER/ROOM/NAME_test.c is one program. It is linked with an archive of all of that folder's
-# rooms, so it may call any function there, or include a .c file to reach its static functions: what it defines
+# modules, so it may call any function there, or include a .c file to reach its static functions: what it defines
 # itself is not taken again. Those of tests/unit/sim/ are built by sim.mk.
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
@@ -273,9 +273,9 @@ test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefine
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD) test-build
 	@tests/run --build $(BUILD) unit/$(T)
 
-# `make test` has all of this as tests of their own. Format, rooms and man pages cost seconds.
-check: check-format check-man check-warnings ## formatting, rooms, man pages, warnings of gcc and clang
-	@tools/check-rooms $(BUILD)
+# `make test` has all of this as tests of their own. Format, modules and man pages cost seconds.
+check: check-format check-man check-warnings ## formatting, modules, man pages, warnings of gcc and clang
+	@tools/check-modules $(BUILD)
 	@echo "check: passed"
 
 check-setup:
@@ -289,13 +289,13 @@ check-warnings: check-setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
 	@$(MAKE) --no-print-directory -nB CC=clang all test-build | tools/compile-commands --warnings
 
-check-rooms: lib analyzer ## print the order of the rooms, proved from the object files, and their sizes (SINCE=COMMIT: before, too)
-	@tools/check-rooms $(BUILD)
-	@tools/room-sizes $(if $(SINCE),--since $(SINCE))
+check-modules: lib analyzer ## print the order of the modules, proved from the object files, and their sizes (SINCE=COMMIT: before, too)
+	@tools/check-modules $(BUILD)
+	@tools/module-sizes $(if $(SINCE),--since $(SINCE))
 
-rooms-picture: lib analyzer ## draw doc/rooms.svg anew, from the object files, as check-rooms reads them
-	@tools/check-rooms --report $(BUILD) >$(BUILD)/rooms
-	@tools/draw-rooms doc/INTERNALS.md <$(BUILD)/rooms >doc/rooms.svg
+modules-picture: lib analyzer ## draw doc/modules.svg anew, from the object files, as check-modules reads them
+	@tools/check-modules --report $(BUILD) >$(BUILD)/modules
+	@tools/draw-modules doc/INTERNALS.md <$(BUILD)/modules >doc/modules.svg
 
 check-man:
 	@tools/json-man doc/schema/*.json >$(BUILD)/vramtrace-json.5

@@ -5,11 +5,10 @@
  */
 #include "build_process.h"
 
-#include "draw/draw.h"
-#include "evidence/evidence.h"
-#include "names/names.h"
-#include "log/log.h"
-#include "judge/judge.h"
+#include "content/content.h"
+#include "symbols/symbols.h"
+#include "logfile/logfile.h"
+#include "analysis/analysis.h"
 #include "replay/replay.h"
 
 #include <errno.h>
@@ -353,17 +352,17 @@ static void judge(struct build *b) {
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
     b->p->scan_unknown = scanned && b->log.scan.flags & VT_SCAN_BY_UNKNOWN;
-    vt_judge_blocks(&b->from, b->p);
+    vt_analysis_blocks(&b->from, b->p);
     if (!b->goes_on)
         vt_replay_drop_live(&b->replay);
-    vt_judge_snapshots(&b->from, b->p);
+    vt_analysis_snapshots(&b->from, b->p);
     if (!b->goes_on)
         vt_owned_drop(&b->replay);
-    vt_judge_process(&b->from, b->p);
+    vt_analysis_process(&b->from, b->p);
     vt_stacks_take_modules(b->from.stacks, b->p);
     take_owner(b);
     vt_build_notes(&b->replay, b->options->since != NULL, b->p);
-    vt_evidence_write(b->p);
+    vt_content_write(b->p);
 }
 
 /* Fills the process with what the books have. */

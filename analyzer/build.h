@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Logs -> model: reader, replay, names, verdicts, in the order of the rooms. For the commands
- * (cmd_*.c), which pass the model, or the builder itself, to the rooms below.
+ * (cmd_*.c), which pass the model, or the builder itself, to the modules below.
  */
 #ifndef VRAMTRACE_ANALYZER_BUILD_H
 #define VRAMTRACE_ANALYZER_BUILD_H
@@ -15,9 +15,9 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
                    struct vt_string *message);
 void vt_build_free(struct vt_model *model);
 
-/* The same with model->fleet, where there are several logs: of the processes at most `whole` stay, those
- * that a report shows; the others are in the fleet alone, and in model->apart. A log that cannot be
- * read is an error only if no other can; else it is noted in the fleet. `only`: a process has to be like this
+/* The same with model->job, where there are several logs: of the processes at most `whole` stay, those
+ * that a report shows; the others are in the job alone, and in model->apart. A log that cannot be
+ * read is an error only if no other can; else it is noted in the job. `only`: a process has to be like this
  * to stay; NULL: any. `options` and `logs` have to outlive the model. */
 int vt_build_ranks(const char *const *logs, uint32_t log_count,
                    const struct vt_model_options *options, uint32_t whole,

@@ -5,7 +5,7 @@
  */
 #include "build_process.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "build.h"
 
 #include "build_process.h"
-#include "fleet/fleet.h"
+#include "job/job.h"
 
 #include <stdlib.h>
 
@@ -65,47 +65,46 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
         keep(model, &built);
     }
     for (uint32_t i = 0; i < model->process_count && model->process_count > 1; i++) {
-        if (!model->fleet)
-            model->fleet = vt_fleet_open();
-        vt_fleet_add(model->fleet, &model->processes[i]);
+        if (!model->job)
+            model->job = vt_job_open();
+        vt_job_add(model->job, &model->processes[i]);
     }
-    if (model->fleet)
-        vt_fleet_finish(model->fleet);
+    if (model->job)
+        vt_job_finish(model->job);
     model->id_digits = vt_model_id_digits(model);
     return 0;
 }
 
 /* --- many logs --- */
 
-/* Where each process of the fleet was read from: its log's path there is UTF-8, whatever it was. Those of
+/* Where each process of the job was read from: its log's path there is UTF-8, whatever it was. Those of
  * merged files are in none. */
 struct paths {
-    struct vt_map by_id; /* vt_fleet_process.id -> index in the logs that were given */
+    struct vt_map by_id; /* vt_job_process.id -> index in the logs that were given */
     const char *const *logs;
 };
 
-static const char *path_of(const struct paths *paths, const struct vt_fleet_process *process) {
+static const char *path_of(const struct paths *paths, const struct vt_job_process *process) {
     uint32_t index = vt_map_get(&paths->by_id, process->id);
     return index == VT_MAP_NONE ? NULL : paths->logs[index];
 }
 
-/* Fills model->apart: all logs that were read, in the fleet's order, NULL for what merged files had. */
+/* Fills model->apart: all logs that were read, in the job's order, NULL for what merged files had. */
 static void set_apart(struct vt_model *model, const struct vt_model_options *options,
                       const struct paths *paths) {
     struct vt_model_memory *m = model->memory;
-    m->logs = vt_alloc(model->fleet->process_count, sizeof *m->logs);
-    for (uint32_t i = 0; i < model->fleet->process_count; i++)
-        m->logs[i] = path_of(paths, &model->fleet->processes[i]);
+    m->logs = vt_alloc(model->job->process_count, sizeof *m->logs);
+    for (uint32_t i = 0; i < model->job->process_count; i++)
+        m->logs[i] = path_of(paths, &model->job->processes[i]);
     m->options = *options;
     m->options.symbols = m->names.symbols;
-    m->apart =
-        (struct vt_model_logs){m->logs, model->fleet->process_count, &m->options, &vt_builder};
+    m->apart = (struct vt_model_logs){m->logs, model->job->process_count, &m->options, &vt_builder};
     model->apart = &m->apart;
 }
 
 /* Reads those again that a report shows whole. */
 static void take_chosen(struct vt_model *model, uint32_t whole) {
-    const struct vt_fleet *f = model->fleet;
+    const struct vt_job *f = model->job;
     for (uint32_t i = 0; i < f->shown_count && i < whole; i++) {
         struct vt_built built;
         VT_SCOPED_STRING why = {0};
@@ -113,13 +112,13 @@ static void take_chosen(struct vt_model *model, uint32_t whole) {
         if (!log)
             continue;
         if (vt_build_process(log, model->apart->options, &model->memory->names, &built, &why))
-            vt_build_process_free(&built); /* it is gone meanwhile: the fleet has it */
+            vt_build_process_free(&built); /* it is gone meanwhile: the job has it */
         else
             keep(model, &built);
     }
 }
 
-/* What vt_build_ranks was asked for, and where the logs of its fleet are. */
+/* What vt_build_ranks was asked for, and where the logs of its job are. */
 struct ranks {
     struct vt_model *model;
     const struct vt_model_options *options;
@@ -135,11 +134,10 @@ static int add_ranks(struct ranks *r, uint32_t index, struct vt_string *why) {
     const char *path = r->paths.logs[index];
     struct vt_built built;
     if (vt_logs_is_merged(path))
-        return vt_merged_read(path, model->fleet, why);
+        return vt_merged_read(path, model->job, why);
     int error = vt_build_process(path, r->options, &model->memory->names, &built, why);
-    if (!error && vt_fleet_add(model->fleet, &built.process)) {
-        vt_map_put(&r->paths.by_id, model->fleet->processes[model->fleet->process_count - 1].id,
-                   index);
+    if (!error && vt_job_add(model->job, &built.process)) {
+        vt_map_put(&r->paths.by_id, model->job->processes[model->job->process_count - 1].id, index);
         if ((r->only || r->log_count <= r->whole) && model->process_count < r->whole &&
             (!r->only || r->only(&built.process, r->what))) {
             keep(model, &built);
@@ -158,22 +156,22 @@ int vt_build_ranks(const char *const *logs, uint32_t log_count,
     int error = open_model(options, log_count < whole ? log_count : whole, model, message), bad = 0;
     if (error)
         return error;
-    struct vt_fleet *fleet = model->fleet = vt_fleet_open();
+    struct vt_job *job = model->job = vt_job_open();
     for (uint32_t i = 0; i < log_count; i++) {
         VT_SCOPED_STRING why = {0};
         vt_progress_of(i + 1, log_count);
         error = add_ranks(&ranks, i, &why);
         if (error) {
-            vt_fleet_add_unread(fleet, why.text);
+            vt_job_add_unread(job, why.text);
             if (!bad) {
                 bad = error;
                 vt_string_add(message, why.text);
             }
         }
     }
-    if (fleet->process_count) {
+    if (job->process_count) {
         vt_string_free(message);
-        vt_fleet_finish(fleet);
+        vt_job_finish(job);
         if (log_count > whole)
             set_apart(model, options, &ranks.paths);
         if (log_count > whole && !only)
@@ -204,7 +202,7 @@ void vt_build_free(struct vt_model *model) {
         free(model->memory->logs);
         free(model->memory);
     }
-    vt_fleet_free(model->fleet);
+    vt_job_free(model->job);
     free(model->processes);
     *model = (struct vt_model){0};
 }

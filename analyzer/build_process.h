@@ -5,8 +5,8 @@
 #ifndef VRAMTRACE_ANALYZER_BUILD_PROCESS_H
 #define VRAMTRACE_ANALYZER_BUILD_PROCESS_H
 
-#include "log/log.h"
-#include "names/names.h"
+#include "logfile/logfile.h"
+#include "symbols/symbols.h"
 #include "replay/replay.h"
 
 /* What all logs of a model have in common. */

@@ -6,7 +6,7 @@
 #include "gate/gate.h"
 #include "commands.h"
 #include "build.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #include <dirent.h>
 #include <errno.h>

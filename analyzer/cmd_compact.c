@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "compact/compact.h"
 #include "cmd_input.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "report/report.h"
 
 #include <errno.h>

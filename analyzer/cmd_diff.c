@@ -7,7 +7,7 @@
 #include "build.h"
 #include "cmd_input.h"
 #include "diff/diff.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "report/report.h"
 #include "base/base.h"
 

@@ -6,7 +6,7 @@
  */
 #include "commands.h"
 #include "cmd_input.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -54,7 +54,7 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
     const struct vt_process *p =
         model->processes; /* none: --site found none, which is told elsewhere */
     const char *others = model->process_count > 1 ? " and the others" : "";
-    uint32_t devices = model->fleet ? (uint32_t)model->fleet->device_count : 0, begun = 0;
+    uint32_t devices = model->job ? (uint32_t)model->job->device_count : 0, begun = 0;
     uint64_t longest = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
         devices += p[i].device_count;

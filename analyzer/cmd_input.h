@@ -7,7 +7,7 @@
 #define VRAMTRACE_ANALYZER_CMD_INPUT_H
 
 #include "base/base.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "model/model.h"
 
 /* Start it as {.model = {.device = -1}}; free user_code.items. */
@@ -17,7 +17,7 @@ struct vt_input {
     const char *by;     /* the option that asks for what merged files do not have; NULL */
     const char *output; /* -o; NULL: stdout */
     bool native;        /* --native */
-    bool ranks;         /* several processes are compared: vt_model.fleet */
+    bool ranks;         /* several processes are compared: vt_model.job */
     /* with `ranks`: only processes that have a site whose id begins with this; NULL */
     const char *site;
     struct vt_texts user_code;

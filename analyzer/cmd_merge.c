@@ -6,8 +6,8 @@
 #include "commands.h"
 #include "build.h"
 #include "cmd_input.h"
-#include "fleet/fleet.h"
-#include "log/log.h"
+#include "job/job.h"
+#include "logfile/logfile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -87,29 +87,29 @@ static int close_output(struct output *o, int error, uint64_t *bytes) {
 
 /* --- merging --- */
 
-static void tell_unread(const struct vt_fleet *fleet, uint32_t kept) {
-    for (uint32_t i = 0; i < fleet->unread_count && i < kept; i++)
-        vt_error("left out: %s", fleet->unread[i]);
-    if (fleet->unread_count > kept)
-        vt_error("left out: %u more that could not be read", fleet->unread_count - kept);
+static void tell_unread(const struct vt_job *job, uint32_t kept) {
+    for (uint32_t i = 0; i < job->unread_count && i < kept; i++)
+        vt_error("left out: %s", job->unread[i]);
+    if (job->unread_count > kept)
+        vt_error("left out: %u more that could not be read", job->unread_count - kept);
 }
 
-static uint32_t count_hosts(const struct vt_fleet *fleet) {
-    VT_SCOPED bool *seen = vt_alloc(fleet->host_count, sizeof *seen);
+static uint32_t count_hosts(const struct vt_job *job) {
+    VT_SCOPED bool *seen = vt_alloc(job->host_count, sizeof *seen);
     uint32_t hosts = 0;
-    for (uint32_t i = 0; i < fleet->process_count; i++) {
-        hosts += !seen[fleet->processes[i].host];
-        seen[fleet->processes[i].host] = true;
+    for (uint32_t i = 0; i < job->process_count; i++) {
+        hosts += !seen[job->processes[i].host];
+        seen[job->processes[i].host] = true;
     }
     return hosts;
 }
 
 /* "merged 1,000 processes of 125 hosts into x.jsonl.gz (3.10 MiB)". */
-static void tell_done(const struct vt_fleet *fleet, const struct output *o, uint64_t bytes) {
-    uint32_t hosts = count_hosts(fleet);
+static void tell_done(const struct vt_job *job, const struct output *o, uint64_t bytes) {
+    uint32_t hosts = count_hosts(job);
     VT_SCOPED char *path = o->path ? vt_printable(vt_strdup(o->path)) : NULL;
-    fprintf(stderr, "vramtrace: merged %s process%s of %s host%s", VT_NUMBER(fleet->process_count),
-            fleet->process_count == 1 ? "" : "es", VT_NUMBER(hosts), vt_plural(hosts));
+    fprintf(stderr, "vramtrace: merged %s process%s of %s host%s", VT_NUMBER(job->process_count),
+            job->process_count == 1 ? "" : "es", VT_NUMBER(hosts), vt_plural(hosts));
     if (path && bytes)
         fprintf(stderr, " into %s (%s)", path, VT_BYTES(bytes));
     fputc('\n', stderr);
@@ -142,10 +142,10 @@ static int merge(void *to, char *const *arguments, int count) {
     if (!status)
         status = read_all(input, arguments, count, &logs, &model);
     if (!status) {
-        status = close_output(&output, vt_merged_write(model.fleet, output.file.out), &bytes);
-        tell_unread(model.fleet, UNREAD_SHOWN);
+        status = close_output(&output, vt_merged_write(model.job, output.file.out), &bytes);
+        tell_unread(model.job, UNREAD_SHOWN);
         if (!status)
-            tell_done(model.fleet, &output, bytes);
+            tell_done(model.job, &output, bytes);
         vt_build_free(&model);
     }
     vt_logs_free(&logs);

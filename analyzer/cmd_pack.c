@@ -4,8 +4,8 @@
  */
 #include "commands.h"
 #include "cmd_input.h"
-#include "log/log.h"
-#include "names/names.h"
+#include "logfile/logfile.h"
+#include "symbols/symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -65,8 +65,8 @@ static int check_site(const struct vt_model *model, const char *prefix) {
             if (vt_site_wanted(&model->processes[i].sites[j], prefix))
                 return 0;
     vt_error("--site %s: no site of %s%s has an id that begins with this", prefix,
-             model->fleet ? model->fleet->processes[0].log : model->processes[0].log,
-             model->fleet ? " and the others" : "");
+             model->job ? model->job->processes[0].log : model->processes[0].log,
+             model->job ? " and the others" : "");
     return VT_STATUS_USAGE;
 }
 

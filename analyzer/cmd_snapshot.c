@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "build.h"
 #include "cmd_input.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "report/report.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "commands.h"
 #include "build.h"
-#include "names/names.h"
+#include "symbols/symbols.h"
 #include "watch/watch.h"
 
 #include <stdlib.h>

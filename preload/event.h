@@ -3,13 +3,13 @@
  * The only way to record memory events: books, stacks and the log meet in event.c, and
  * nowhere else.
  *
- * Law: between an event's begin and end, its thread is busy; further events on the same thread are
- * counted, not recorded. errno stays the program's. Uses base/, log/, books/ and stack/.
+ * Invariants: between an event's begin and end, its thread is busy; further events on the same thread are
+ * counted, not recorded. errno stays the program's. Uses base/, log/, state/ and stack/.
  */
 #ifndef VT_PRELOAD_EVENT_H
 #define VT_PRELOAD_EVENT_H
 
-#include "books/books.h"
+#include "state/state.h"
 #include "log/log.h"
 
 /* The calling hook and its caller; made at the top of each wrapper. */

@@ -12,11 +12,11 @@
  * so exit runs one of ours first. The order of the program's own stays.
  */
 #define _GNU_SOURCE
-#include "books/books.h"
+#include "state/state.h"
 #include "base/base.h"
 #include "event.h"
 #include "life.h"
-#include "listen/listen.h"
+#include "instrument/instrument.h"
 #include "scan/scan.h"
 #include "snapshot/snapshot.h"
 

@@ -9,10 +9,10 @@
  * then a child in its parent's memory that a bare instruction made, or that its parent does not wait for, is not told from it.
  */
 #define _GNU_SOURCE
-#include "books/books.h"
+#include "state/state.h"
 #include "base/base.h"
 #include "life.h"
-#include "listen/listen.h"
+#include "instrument/instrument.h"
 #include "snapshot/snapshot.h"
 #include "stack/stack.h"
 

@@ -10,10 +10,10 @@
  *
  * fork.c, exec.c and exit.c have the rest of a process's life.
  */
-#include "books/books.h"
+#include "state/state.h"
 #include "base/base.h"
 #include "life.h"
-#include "listen/listen.h"
+#include "instrument/instrument.h"
 #include "snapshot/snapshot.h"
 #include "stack/stack.h"
 

@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What runs inside someone else's process. This is the law of the whole folder; each room's law is
- * in its door, ROOM/ROOM.h.
+ * What runs inside someone else's process. This is the invariants of the whole folder; each module's invariants is
+ * in its public header, MODULE/MODULE.h.
  *
- * The law:
+ * The invariants:
  *   - The program's result never changes. We return what the driver returned, keep errno, never
  *     exit and never abort. When we cannot record, we count (vt_log_drop), and the report says so.
  *   - The record path (event.c and what it calls) takes no lock, calls no malloc, no stdio and no
  *     CUDA, and may be entered from any thread at any time: the caller may hold a framework's
  *     allocator mutex or Python's GIL. It waits for nobody. (What VRAMTRACE_ASK asks the driver is
- *     asked after the record is closed: wrap/ask_driver.c.) Two exceptions, explained where they
+ *     asked after the record is closed: interpose/ask_driver.c.) Two exceptions, explained where they
  *     occur: a stack never seen before (libunwind's cache and the loader's lock, stack.c), and the
  *     first look-ups and the opening of the log (real.c, log.c).
  *   - Nothing happens before the program first uses CUDA: no file, no output, no library opened.
  *   - System calls are made directly (sys.h). The program may close any file descriptor, so ours is
  *     checked before each use.
  *
- * The rooms have an order; each uses only those before it (tools/check-rooms proves it):
+ * The modules have an order; each uses only those before it (tools/check-modules proves it):
  *   machine/ what differs by architecture
  *   base/    basic tools: tables, symbols, system calls, options
  *   memory/  what the process's memory consists of, and how it is read
  *   log/     where records are written
- *   books/   the state that follows from the calls so far
+ *   state/   the state that follows from the calls so far
  *   stack/   who is calling
- *   event.c  the only way to the log: joins time, stack, books and record
+ *   event.c  the only way to the log: joins time, stack, state and record
  *   scan/    what still points to a block, at the end
  *   owners/, pyobjects/, torch/, native/   by which named path a block is held: the walk over the
  *            process's objects, and those who know Python's, PyTorch's, and none but their words
  *   snapshot/  when that is asked, in which process, at what cost
- *   real/    the real functions behind ours
- *   wrap/    one wrapper per hook
- *   route/   how a program reaches our wrappers
- *   listen/  what programs report themselves
+ *   interpose/   how a program's calls reach us: look-ups, the real functions, one wrapper per hook
+ *   instrument/  what programs and frameworks report
  *   load.c, fork.c, exec.c, exit.c   a process's life, from load to end
  *
- * Reading order: load.c, exit.c, route/lookup.c, real/real.c, wrap/wrap_device.c (a typical wrapper),
- * event.c, log/log_chunks.c, books/live.c, stack/stack.c.
+ * Reading order: load.c, exit.c, interpose/lookup.c, interpose/real.c, interpose/wrap_device.c (a typical wrapper),
+ * event.c, log/log_chunks.c, state/live.c, stack/stack.c.
  */
 #ifndef VT_PRELOAD_PRELOAD_H
 #define VT_PRELOAD_PRELOAD_H

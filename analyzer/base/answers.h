@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the machine answered when it was asked about a log: the names at addresses, the lines of sources. A pack
- * (log/pack.h) keeps the answers, and replays them where the program's files are not. Who asks (debug/symbolize.c,
+ * (logfile/pack.h) keeps the answers, and replays them where the program's files are not. Who asks (symbols/symbolize.c,
  * model/frame_text.c) does it in one place each, with one function that both writes an answer and reads it.
  */
 #ifndef VRAMTRACE_ANALYZER_ANSWERS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of base/: the ground that every room of the analyzer stands on.
+ * Public header of base/: the ground that every module of the analyzer stands on.
  *
- * Law: base uses libc, zlib and zstd alone, and knows nothing of logs, models or CUDA. Running out of memory is no
+ * Invariants: base uses libc, zlib and zstd alone, and knows nothing of logs, models or CUDA. Running out of memory is no
  * error for callers: these functions print a message and exit.
  *
- * Tables, in every room: vt_map is keyed by a number, because the replay looks into it for each
+ * Tables, in every module: vt_map is keyed by a number, because the replay looks into it for each
  * event. uthash holds tables keyed by text or by a struct. The only other table is the replay's, of
  * live allocations (replay/addresses.h).
  *

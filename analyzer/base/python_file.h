@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the file name of Python code says where it names no file: a cell of a notebook, or code that
- * a program generated. log/ asks for call sites' ids, model/ for names and for whose code it is.
+ * a program generated. logfile/ asks for call sites' ids, model/ for names and for whose code it is.
  */
 #ifndef VRAMTRACE_ANALYZER_PYTHON_FILE_H
 #define VRAMTRACE_ANALYZER_PYTHON_FILE_H

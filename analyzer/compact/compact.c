@@ -9,7 +9,7 @@
 #include "compact.h"
 
 #include "give_back.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "model/timeline.h"
 #include "replay/replay.h"
 

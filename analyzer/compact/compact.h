@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of compact/: writes a log's summary (log/summary.h), and gives the log's process back the chunks that it covers.
+ * Public header of compact/: writes a log's summary (logfile/summary.h), and gives the log's process back the chunks that it covers.
  *
- * Law: the process never waits for it. What is given back is on the disk in the summary. It may be killed at any moment:
+ * Invariants: the process never waits for it. What is given back is on the disk in the summary. It may be killed at any moment:
  * the next one goes on (include/vramtrace/log_chunk.h). Uses base, log and replay.
  *
  *     compact.c    when, and in which order

@@ -3,7 +3,7 @@
 #ifndef VRAMTRACE_ANALYZER_GIVE_BACK_H
 #define VRAMTRACE_ANALYZER_GIVE_BACK_H
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 /* Chunks that are empty, as vt_free_chunk, the one with the lowest number last. */
 struct vt_free_chunks {

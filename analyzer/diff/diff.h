@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of diff/: compares two runs site by site: what appeared, went, grew or shrank.
+ * Public header of diff/: compares two runs site by site: what appeared, went, grew or shrank.
  *
- * Law: what always differs between two runs of the same program is no change. Sites are matched by
+ * Invariants: what always differs between two runs of the same program is no change. Sites are matched by
  * their call stacks (stack_key.h), the lines of one function in their order, so a moved line or a new
  * build makes no difference. The remaining sites are matched by likeness, so a site survives a renamed function or an additional
  * caller. All processes of a run count together. Bytes and counts are sums. Uses base, model and, for

@@ -6,7 +6,7 @@
  */
 #include "runs.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #include <stdlib.h>
 #include <string.h>

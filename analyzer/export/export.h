@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of export/: a finished model -> the file format of another tool.
+ * Public header of export/: a finished model -> the file format of another tool.
  *
- * Law: a format reads only the model; its figures are those of the JSON report. Names in a log are
+ * Invariants: a format reads only the model; its figures are those of the JSON report. Names in a log are
  * hostile: a format writes them as text, whatever is in them. Formats that show call stacks get them
  * from samples.h, so that they agree. Uses base, model, and of replay the sizes of PyTorch's segments.
  *

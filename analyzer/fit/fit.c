@@ -9,7 +9,7 @@
  */
 #include "fit.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "replay/replay.h"
 
 #include <errno.h>

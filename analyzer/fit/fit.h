@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of fit/: would a recorded run fit, on which card, with which settings of PyTorch's allocator,
+ * Public header of fit/: would a recorded run fit, on which card, with which settings of PyTorch's allocator,
  * with what scaled? The run is replayed once more in a model of the allocator (replay/cache_model.h), all
  * rows of an answer in one pass.
  *
- * Law: the model is proved first: the run as it was recorded must come out as PyTorch recorded it. Where
+ * Invariants: the model is proved first: the run as it was recorded must come out as PyTorch recorded it. Where
  * it does not, or where events are missing, there is a range, and a yes or a no only where that decides. Uses base, log,
  * model, replay and, for text, report.
  *

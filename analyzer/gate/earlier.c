@@ -4,7 +4,7 @@
  */
 #include "earlier.h"
 
-#include "fleet/fleet.h"
+#include "job/job.h"
 #include "gate.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ struct reading {
     uint64_t until;         /* when it began */
 };
 
-static unsigned flaws_of(const struct vt_fleet_process *p) {
+static unsigned flaws_of(const struct vt_job_process *p) {
     static const unsigned endings[VT_ENDS] = {
         [VT_END_UNKNOWN] = UNENDED, [VT_END_RUNNING] = UNENDED, [VT_END_SIGNALED] = KILLED};
     unsigned flaws = endings[p->ending.how];
@@ -78,7 +78,7 @@ static unsigned flaws_of(const struct vt_fleet_process *p) {
 }
 
 /* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; of a child that Python started, what it runs. Free it. */
-static char *program_of(const struct vt_fleet_process *p) {
+static char *program_of(const struct vt_job_process *p) {
     if (p->task)
         return vt_strdup(vt_basename(p->task));
     const char *word = p->command ? p->command : "";
@@ -95,7 +95,7 @@ static char *program_of(const struct vt_fleet_process *p) {
     return vt_strdup(vt_basename(path));
 }
 
-static bool same_program(const struct reading *r, const struct vt_fleet_process *p) {
+static bool same_program(const struct reading *r, const struct vt_job_process *p) {
     VT_SCOPED char *name = program_of(p);
     return vt_map_get(&r->programs, vt_hash_bytes(0, name, strlen(name))) != VT_MAP_NONE;
 }
@@ -110,18 +110,18 @@ static void add_run(struct vt_earlier *e, const uint64_t bytes[VT_GATE_MEASURES]
 }
 
 /* Takes the run of `count` processes, or leaves it out. Runs come in the order of their begin, each judged by those before. */
-static void take_run(struct reading *r, const struct vt_fleet *f, uint32_t first, uint32_t count) {
+static void take_run(struct reading *r, const struct vt_job *f, uint32_t first, uint32_t count) {
     struct vt_earlier *e = r->earlier;
     uint64_t bytes[VT_GATE_MEASURES] = {0};
     unsigned flaws = 0, before = 0;
     bool same = false, exceeds = false;
     for (uint32_t i = first; i < first + count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i];
+        const struct vt_job_process *p = &f->processes[i];
         if (p->started_realtime >= r->until)
             continue;
-        uint64_t peak = vt_fleet_peak(f, p);
+        uint64_t peak = vt_job_peak(f, p);
         bytes[VT_GATE_PEAK] = peak > bytes[VT_GATE_PEAK] ? peak : bytes[VT_GATE_PEAK];
-        bytes[VT_GATE_HELD] += vt_fleet_held(f, p);
+        bytes[VT_GATE_HELD] += vt_job_held(f, p);
         flaws |= flaws_of(p) & ~r->flaws;
         same |= same_program(r, p);
         before++;
@@ -141,7 +141,7 @@ static void take_run(struct reading *r, const struct vt_fleet *f, uint32_t first
         e->other = program_of(&f->processes[first]);
 }
 
-static void take_runs(struct reading *r, const struct vt_fleet *f) {
+static void take_runs(struct reading *r, const struct vt_job *f) {
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
         r->earlier->figures[m] = vt_alloc(f->process_count, sizeof *r->earlier->figures[m]);
     for (uint32_t i = 0, n; i < f->process_count; i += n) {
@@ -153,12 +153,12 @@ static void take_runs(struct reading *r, const struct vt_fleet *f) {
 
 /* --- reading --- */
 
-static struct vt_fleet *fleet_of(const struct vt_model *model) {
-    struct vt_fleet *fleet = vt_fleet_open();
+static struct vt_job *job_of(const struct vt_model *model) {
+    struct vt_job *job = vt_job_open();
     for (uint32_t i = 0; i < model->process_count; i++)
-        vt_fleet_add(fleet, &model->processes[i]);
-    vt_fleet_finish(fleet);
-    return fleet;
+        vt_job_add(job, &model->processes[i]);
+    vt_job_finish(job);
+    return job;
 }
 
 /* Takes the leaks of a process that counts: of each the most that any held. */
@@ -167,15 +167,15 @@ static bool take_leaks(void *to, const struct vt_model *one) {
     struct vt_gate gate;
     if (one->processes[0].started_at >= r->until)
         return false;
-    struct vt_fleet *fleet = fleet_of(one);
-    const struct vt_fleet_process *p = fleet->processes;
+    struct vt_job *job = job_of(one);
+    const struct vt_job_process *p = job->processes;
     if (!(flaws_of(p) & ~r->flaws) && same_program(r, p)) {
         vt_gate_judge(one, &r->judges, &gate);
         vt_gate_baseline(&gate, &r->earlier->leaks);
         vt_gate_free(&gate);
         r->earlier->merged_only = false;
     }
-    vt_fleet_free(fleet);
+    vt_job_free(job);
     return true;
 }
 
@@ -184,22 +184,22 @@ int vt_earlier_read(const char *folder, const struct vt_model *model,
                     const struct vt_gate_options *gate, struct vt_earlier *e,
                     struct vt_string *message) {
     struct reading r = {.earlier = e, .judges = *gate, .until = UINT64_MAX};
-    struct vt_fleet *fleet = fleet_of(model);
+    struct vt_job *job = job_of(model);
     r.judges.baseline = NULL;
     r.judges.earlier = NULL;
     *e = (struct vt_earlier){.merged_only = true};
-    for (uint32_t i = 0; i < fleet->process_count; i++) {
-        const struct vt_fleet_process *p = &fleet->processes[i];
+    for (uint32_t i = 0; i < job->process_count; i++) {
+        const struct vt_job_process *p = &job->processes[i];
         VT_SCOPED char *name = program_of(p);
         vt_map_put(&r.programs, vt_hash_bytes(0, name, strlen(name)), i);
         r.flaws |= flaws_of(p) & (FAILED | KILLED | LOST);
         r.until = p->started_realtime < r.until ? p->started_realtime : r.until;
     }
-    vt_fleet_free(fleet);
-    fleet = vt_fleet_open();
-    int error = vt_fleet_read_folder(fleet, folder, builder, options, take_leaks, &r, message);
-    take_runs(&r, fleet);
-    vt_fleet_free(fleet);
+    vt_job_free(job);
+    job = vt_job_open();
+    int error = vt_job_read_folder(job, folder, builder, options, take_leaks, &r, message);
+    take_runs(&r, job);
+    vt_job_free(job);
     vt_map_free(&r.programs);
     if (!error && !e->runs) {
         VT_SCOPED char *left_out = vt_earlier_left_out(e);
@@ -242,11 +242,11 @@ static uint64_t sure_peak(const struct vt_model *model) {
 
 void vt_earlier_compare(const struct vt_earlier *e, const struct vt_model *model, double increase,
                         struct vt_gate_figure figures[VT_GATE_MEASURES]) {
-    struct vt_fleet *fleet = fleet_of(model);
+    struct vt_job *job = job_of(model);
     uint64_t bytes[VT_GATE_MEASURES] = {[VT_GATE_PEAK] = sure_peak(model)};
-    for (uint32_t i = 0; i < fleet->process_count; i++)
-        bytes[VT_GATE_HELD] += vt_fleet_held(fleet, &fleet->processes[i]);
-    vt_fleet_free(fleet);
+    for (uint32_t i = 0; i < job->process_count; i++)
+        bytes[VT_GATE_HELD] += vt_job_held(job, &job->processes[i]);
+    vt_job_free(job);
     for (unsigned m = 0; m < VT_GATE_MEASURES && e->runs; m++)
         figures[m] = figure_of(e, m, bytes[m], increase);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of gate/: the leak gate: what fails it, and why.
+ * Public header of gate/: the leak gate: what fails it, and why.
  *
- * Law: one judgement for `vramtrace check` and `vramtrace run --check`. gate.c decides; the formats
+ * Invariants: one judgement for `vramtrace check` and `vramtrace run --check`. gate.c decides; the formats
  * (gate_text.c, gate_json.c, gate_junit.c, gate_sarif.c, gate_github.c) only write. Sizes are in
- * bytes. Uses base, model, fleet for earlier runs, and of report text_page.h.
+ * bytes. Uses base, model, job for earlier runs, and of report text_page.h.
  *
  * vt_site_fails (model/failing_verdicts.c) says which sites fail, for reports too; a suppression or the baseline
  * may allow it. A device fails by its peak.
@@ -80,7 +80,7 @@ struct vt_gate_line {
     bool one_device;
 };
 
-/* Lines that are one mistake, because they grow together or for another reason (judge/leaks.c). */
+/* Lines that are one mistake, because they grow together or for another reason (analysis/leaks.c). */
 struct vt_gate_leak {
     uint32_t first, count; /* in vt_gate.lines, the worst first */
     uint32_t processes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which verdicts fail by default, and so which sites are leaks (see model.h). judge/leaks.c asks for reports and pictures, gate/ for the exit
+ * Which verdicts fail by default, and so which sites are leaks (see model.h). analysis/leaks.c asks for reports and pictures, gate/ for the exit
  * status: both must give the same answer, so there is one rule.
  *
  * What is lost or grows is a leak only as far as the log proves it: where events were lost, each could

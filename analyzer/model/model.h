@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of model/: the model, which holds everything that a report can say, as plain results.
+ * Public header of model/: the model, which holds everything that a report can say, as plain results.
  *
- * Law: data only. build.c makes it from logs; every format reads the model and nothing else, so all
+ * Invariants: data only. build.c makes it from logs; every format reads the model and nothing else, so all
  * formats agree. Sizes are in bytes, times in ns since the log began; unknown is VT_UNKNOWN, never
  * 0, or NULL. Everything lives until the builder frees it. Strings may be in any encoding. Uses
  * base.
@@ -19,7 +19,7 @@
  *     failed.h        allocations that failed, and CUDA's errors in words
  *     suppress.h      what is no leak, by patterns
  *     timeline.h      the run over time, for pictures
- *     fleet.h         many processes, reduced to what can be compared
+ *     job.h         many processes, reduced to what can be compared
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_H
 #define VRAMTRACE_ANALYZER_MODEL_H
@@ -423,7 +423,7 @@ struct vt_process {
 struct vt_model_builder;
 struct vt_model_options;
 struct vt_model_logs {
-    const char *const *logs; /* in the order of the fleet's processes; NULL: of a merged file */
+    const char *const *logs; /* in the order of the job's processes; NULL: of a merged file */
     uint32_t count;
     const struct vt_model_options *options;
     const struct vt_model_builder *builder;
@@ -434,7 +434,7 @@ struct vt_model {
     uint32_t process_count;
     struct vt_model_logs *apart; /* `processes` are a few of these; NULL: they are all */
     unsigned id_digits;          /* hex digits that make all site ids distinct: at least 4 */
-    struct vt_fleet *fleet; /* all processes of the logs side by side; `processes` may be a few of
+    struct vt_job *job; /* all processes of the logs side by side; `processes` may be a few of
                                them. NULL: one process */
     struct vt_model_memory *memory;
 };
@@ -526,7 +526,7 @@ uint32_t vt_stack_caller(const struct vt_stack *stack, uint32_t at);
 const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 
 #include "amount.h"
-#include "fleet.h"
+#include "job.h"
 #include "frame_text.h"
 #include "growth_text.h"
 #include "stack_key.h"

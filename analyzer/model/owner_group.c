@@ -2,7 +2,7 @@
 /*
  * Owners that are told as one: all items of a container, all keys of a dictionary, and what is too
  * small to be told alone. Leaks and the tables of owners ask here, so that all of them say the same
- * (judge/owners.c, report/words_owners.c).
+ * (analysis/owners.c, report/words_owners.c).
  */
 #include "model.h"
 

@@ -7,7 +7,7 @@
  *     leak:^init_*_tables$
  *
  * A pattern matches anywhere in the function, the file or the module of any frame, native or
- * Python; '^' and '$' anchor it, '*' matches anything. For the gate, and for judge/, which asks the
+ * Python; '^' and '$' anchor it, '*' matches anything. For the gate, and for analysis/, which asks the
  * built-in list what is a CUDA library's own.
  */
 #ifndef VRAMTRACE_ANALYZER_SUPPRESS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which frames are user code (see user_code.h), by a list of what is not. names/stacks.c asks for
+ * Which frames are user code (see user_code.h), by a list of what is not. symbols/stacks.c asks for
  * each frame.
  */
 #include "user_code.h"

@@ -14,7 +14,7 @@
 #define VRAMTRACE_ANALYZER_ADDRESSES_H
 
 #include "base/base.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

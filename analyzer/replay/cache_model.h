@@ -100,7 +100,7 @@ unsigned vt_packing_find(const struct vt_segments *f, unsigned device,
                          struct vt_oom_cache *found);
 
 /* --- rehearsal.c: a run once more, in rows; the replay reports every block of a device and every
- * request that was given up. For judge/, which advises a setting only if it would have helped, and
+ * request that was given up. For analysis/, which advises a setting only if it would have helped, and
  * for fit/. All rows go through the log together, and one costs nothing as long as it is in no other
  * state than another one: until it meets its limit. --- */
 

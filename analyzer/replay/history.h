@@ -14,7 +14,7 @@
  * with the next one of their site, but for the sites that hold most. What is kept, since when, and how long blocks
  * lived stays exact; the lowest levels are told later than they were.
  *
- * The replay fills it, judge/growth.c reads it.
+ * The replay fills it, analysis/growth.c reads it.
  */
 #ifndef VRAMTRACE_ANALYZER_HISTORY_H
 #define VRAMTRACE_ANALYZER_HISTORY_H

@@ -9,7 +9,7 @@
 #ifndef VRAMTRACE_ANALYZER_OPERATIONS_H
 #define VRAMTRACE_ANALYZER_OPERATIONS_H
 
-#include "log/log_reader.h"
+#include "logfile/log_reader.h"
 
 /* Zero-initialized: nothing has happened. Free with vt_operations_close. */
 struct vt_operations {

@@ -11,7 +11,7 @@
 #ifndef VRAMTRACE_ANALYZER_OWNED_H
 #define VRAMTRACE_ANALYZER_OWNED_H
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 /* Blocks of one site that one way holds, with the same roles. */
 struct vt_owned_sum {

@@ -135,7 +135,7 @@ void vt_pictures_let_go(struct vt_pictures *p) {
     vt_picture_maps_let_go(p);
 }
 
-/* Where the tracer says that a device holds much (preload/books/limit.c). */
+/* Where the tracer says that a device holds much (preload/state/limit.c). */
 static uint64_t alarm_of(const struct vt_log *log, unsigned device) {
     const char *text = NULL;
     uint64_t total = 0, bytes = 0;

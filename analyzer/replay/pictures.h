@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What pictures of a run need (model/timeline.h), collected while it is replayed: nothing of it knows the
- * end, so it holds at any time. Sites are the replay's, times are ticks; draw/ puts them in the model's
+ * end, so it holds at any time. Sites are the replay's, times are ticks; analysis/ puts them in the model's
  * terms. Bounded: by slots of time, moments, pieces and changes, and by VT_PICTURE_STEPS.
  */
 #ifndef VRAMTRACE_ANALYZER_PICTURES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the pytest plugin tells of its tests and fixtures, in marks whose names begin with
- * "vramtrace:". judge/pytest_sites.c draws the conclusions.
+ * "vramtrace:". analysis/pytest_sites.c draws the conclusions.
  *
  *     vramtrace:tests                      the tests of this process are over, and were judged; what
  *                                          was freed before, they gave back themselves

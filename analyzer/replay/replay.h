@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of replay/: events in order of time -> the books: how much each call site, device and
+ * Public header of replay/: events in order of time -> the books: how much each call site, device and
  * caching allocator held, and when.
  *
- * Law: one pass over the events, which may be wrong in any way. Times are ticks, stacks are
+ * Invariants: one pass over the events, which may be wrong in any way. Times are ticks, stacks are
  * indices, sizes are bytes. The replay counts; it draws no conclusions. Uses base, log and model.
  *
  *     replay.h       the replay and its result (below)
@@ -28,7 +28,7 @@
 #include "owned.h"
 #include "pictures.h"
 #include "pytest_marks.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #define VT_REPLAY_AGES 25 /* vt_address.allocated_at has 24 bits */
 #define VT_HOLDERS     8  /* the largest holders at a failed allocation */

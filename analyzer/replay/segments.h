@@ -2,7 +2,7 @@
 /*
  * Inside the caching allocators, at each moment of the replay: which driver allocations are
  * segments, and which pieces of them are blocks in use and which are idle. The replay reports every
- * block and every change of driver memory; judge/ and pins.c read the result.
+ * block and every change of driver memory; analysis/ and pins.c read the result.
  *
  * A segment is a driver allocation that contains or contained a block, or physical memory that is
  * mapped at an address (PyTorch's expandable segments), where adjacent mappings count as one. The

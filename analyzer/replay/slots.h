@@ -7,7 +7,7 @@
 #ifndef VRAMTRACE_ANALYZER_SLOTS_H
 #define VRAMTRACE_ANALYZER_SLOTS_H
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "model/model.h"
 
 #define VT_REPLAY_LEVELS 160

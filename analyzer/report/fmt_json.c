@@ -437,7 +437,7 @@ int vt_fmt_json_write(const struct vt_model *model, const struct vt_format_optio
     for (uint32_t i = 0; i < model->process_count && !model->apart; i++)
         write_process(&j, &model->processes[i], options);
     vt_json_close(&j, ']');
-    vt_fmt_json_ranks(&j, model->fleet);
+    vt_fmt_json_ranks(&j, model->job);
     vt_json_close(&j, '}');
     fputc('\n', out);
     return 0;

@@ -13,7 +13,7 @@ void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *process,
 void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *process);
 void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned);
 
-/* fmt_json_ranks.c: "ranks" of the whole; null without a fleet. */
-void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *fleet);
+/* fmt_json_ranks.c: "ranks" of the whole; null without a job. */
+void vt_fmt_json_ranks(struct vt_json *j, const struct vt_job *job);
 
 #endif

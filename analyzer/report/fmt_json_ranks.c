@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "ranks" of the JSON format: all processes side by side (model/fleet.h).
+ * "ranks" of the JSON format: all processes side by side (model/job.h).
  */
 #include "fmt_json.h"
 #include "ranks.h"
@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-/* Of a process, in all arrays: its index in "rows". VT_FLEET_NONE: null. */
+/* Of a process, in all arrays: its index in "rows". VT_JOB_NONE: null. */
 static void index_of(struct vt_json *j, const char *name, uint32_t index) {
-    vt_json_number(j, name, index == VT_FLEET_NONE ? VT_UNKNOWN : index);
+    vt_json_number(j, name, index == VT_JOB_NONE ? VT_UNKNOWN : index);
 }
 
 static void indices(struct vt_json *j, const char *name, const uint32_t *list, uint32_t count) {
@@ -19,7 +19,7 @@ static void indices(struct vt_json *j, const char *name, const uint32_t *list, u
         index_of(j, NULL, list[i]);
 }
 
-static void hosts(struct vt_json *j, const struct vt_fleet *f) {
+static void hosts(struct vt_json *j, const struct vt_job *f) {
     for (uint32_t i = 0; vt_json_objects(j, "hosts", i, f->host_count); i++) {
         vt_json_string(j, "host", f->hosts[i].name);
         vt_json_string(j, "boot", f->hosts[i].boot);
@@ -28,9 +28,9 @@ static void hosts(struct vt_json *j, const struct vt_fleet *f) {
     }
 }
 
-static void devices(struct vt_json *j, const struct vt_fleet *f, const struct vt_fleet_process *p) {
+static void devices(struct vt_json *j, const struct vt_job *f, const struct vt_job_process *p) {
     for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++) {
-        const struct vt_fleet_device *d = &f->devices[p->first_device + i];
+        const struct vt_job_device *d = &f->devices[p->first_device + i];
         vt_json_part_ordinal(j, "device", d->ordinal);
         vt_json_boolean(j, "host_memory", d->ordinal == VT_DEVICE_HOST);
         vt_json_string(j, "uuid", d->uuid);
@@ -39,9 +39,9 @@ static void devices(struct vt_json *j, const struct vt_fleet *f, const struct vt
     }
 }
 
-static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ranks *r) {
+static void rows(struct vt_json *j, const struct vt_job *f, const struct vt_ranks *r) {
     for (uint32_t i = 0; vt_json_objects(j, "rows", i, f->process_count); i++) {
-        const struct vt_fleet_process *p = &f->processes[i];
+        const struct vt_job_process *p = &f->processes[i];
         vt_json_part_rank(j, "rank", p->rank);
         vt_json_number(j, "restart", p->restart);
         vt_json_number(j, "pid", p->pid);
@@ -64,9 +64,9 @@ static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ra
     }
 }
 
-static void peers(struct vt_json *j, const struct vt_fleet *f) {
+static void peers(struct vt_json *j, const struct vt_job *f) {
     for (uint32_t i = 0; vt_json_objects(j, "peers", i, f->peers_count); i++) {
-        const struct vt_fleet_peers *peers = &f->peers[i];
+        const struct vt_job_peers *peers = &f->peers[i];
         vt_json_string(j, "kind",
                        peers->empty      ? "helpers"
                        : peers->replaced ? "replaced"
@@ -77,8 +77,8 @@ static void peers(struct vt_json *j, const struct vt_fleet *f) {
     }
 }
 
-static void line(struct vt_json *j, const struct vt_fleet *f, uint32_t index) {
-    const struct vt_fleet_line *l = index == VT_FLEET_NONE ? NULL : &f->lines[index];
+static void line(struct vt_json *j, const struct vt_job *f, uint32_t index) {
+    const struct vt_job_line *l = index == VT_JOB_NONE ? NULL : &f->lines[index];
     vt_json_string(j, "at", l ? l->text : NULL);
     vt_json_string(j, "function", l ? l->function : NULL);
     vt_json_string(j, "file", l ? l->file : NULL);
@@ -86,17 +86,16 @@ static void line(struct vt_json *j, const struct vt_fleet *f, uint32_t index) {
     vt_json_string(j, "layer", l ? vt_layer_names[l->layer] : NULL);
 }
 
-static void differences(struct vt_json *j, const struct vt_fleet *f,
-                        const struct vt_fleet_outlier *o) {
+static void differences(struct vt_json *j, const struct vt_job *f, const struct vt_job_outlier *o) {
     static const char *const measures[] = {"peak", "line", "owner"};
     for (uint32_t i = 0; vt_json_objects(j, "differences", i, o->difference_count); i++) {
-        const struct vt_fleet_difference *d = &o->differences[i];
+        const struct vt_job_difference *d = &o->differences[i];
         vt_json_string(j, "measure", measures[d->measure]);
-        if (d->measure == VT_FLEET_LINE) {
+        if (d->measure == VT_JOB_LINE) {
             line(j, f, d->what);
             vt_json_string(j, "caller", vt_ranks_caller(f, o, d));
         }
-        if (d->measure == VT_FLEET_OWNER)
+        if (d->measure == VT_JOB_OWNER)
             vt_json_string(j, "owner", f->owners[d->what].text);
         vt_json_number(j, "bytes", d->bytes);
         vt_json_number(j, "others_bytes", d->median);
@@ -105,9 +104,9 @@ static void differences(struct vt_json *j, const struct vt_fleet *f,
     }
 }
 
-static void write_outliers(struct vt_json *j, const struct vt_fleet *f) {
+static void write_outliers(struct vt_json *j, const struct vt_job *f) {
     for (uint32_t i = 0; vt_json_objects(j, "outliers", i, f->outlier_count); i++) {
-        const struct vt_fleet_outlier *o = &f->outliers[i];
+        const struct vt_job_outlier *o = &f->outliers[i];
         struct vt_doc doc = {0};
         vt_words_outlier(f, o, 1, &doc);
         vt_json_string(j, "why", doc.items[0].text);
@@ -128,7 +127,7 @@ static void sum(struct vt_json *j, const struct vt_ranks_sum *s) {
     index_of(j, "most", s->most);
 }
 
-static void sums(struct vt_json *j, const struct vt_fleet *f) {
+static void sums(struct vt_json *j, const struct vt_job *f) {
     uint32_t leaks, ooms, owners;
     VT_SCOPED struct vt_ranks_sum *of_leaks = vt_ranks_leaks(f, &leaks);
     VT_SCOPED struct vt_ranks_sum *of_ooms = vt_ranks_ooms(f, &ooms);
@@ -153,7 +152,7 @@ static void sums(struct vt_json *j, const struct vt_fleet *f) {
     }
 }
 
-void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {
+void vt_fmt_json_ranks(struct vt_json *j, const struct vt_job *f) {
     struct vt_ranks r;
     if (!vt_json_object(j, "ranks", f))
         return;

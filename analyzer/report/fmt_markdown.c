@@ -243,7 +243,7 @@ static void put_ending(struct page *page, const struct vt_doc *doc, uint32_t mor
 
 /* --- many processes --- */
 
-static void ranks_head(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
+static void ranks_head(struct page *page, const struct vt_ranks *r, const struct vt_job *f) {
     struct vt_string *s = &page->section;
     char *many = vt_words_many(r), *ended = vt_words_all_ended(r, f),
          *date = vt_words_date(r->from);
@@ -265,7 +265,7 @@ static void ranks_head(struct page *page, const struct vt_ranks *r, const struct
     end_section(page);
 }
 
-static void ranks_table(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
+static void ranks_table(struct page *page, const struct vt_ranks *r, const struct vt_job *f) {
     struct vt_string *s = &page->section;
     VT_SCOPED uint32_t *list = vt_alloc(r->count, sizeof *list);
     uint32_t most = page->t->options->top ? page->t->options->top : PROCESSES;
@@ -278,7 +278,7 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
     vt_string_format(s, "| --- | ---: | ---: |%s ---: | ---: | ---: | --- |%s\n",
                      hosts ? " --- |" : "", commands ? " --- |" : "");
     for (uint32_t i = 0; i < count; i++) {
-        const struct vt_fleet_process *p = &f->processes[list[i]];
+        const struct vt_job_process *p = &f->processes[list[i]];
         char rank[16] = "", *command = vt_text_cut(p->command ? p->command : "", COLUMNS);
         VT_SCOPED char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN);
         if (p->rank >= 0)
@@ -331,7 +331,7 @@ static void ranks_sums(struct page *page, const char *title, const char *headlin
 
 /* What several processes have in common; the page of the most telling one follows. */
 static void many_processes(struct page *page, const struct vt_processes *list) {
-    const struct vt_fleet *f = page->t->model->fleet;
+    const struct vt_job *f = page->t->model->job;
     struct vt_ranks r;
     struct vt_words_sums sums;
     if (!list->many)
@@ -351,7 +351,7 @@ static void many_processes(struct page *page, const struct vt_processes *list) {
     ranks_sums(page, "OUT OF MEMORY", sums.headline, &sums);
     ranks_table(page, &r, f);
     if (list->count) {
-        VT_SCOPED char *stands = vt_words_stands_for(&r, f, list->in_fleet[0]);
+        VT_SCOPED char *stands = vt_words_stands_for(&r, f, list->in_job[0]);
         if (stands)
             vt_string_format(&page->section, "\n---\n\n%s\n", stands);
         vt_string_add(&page->section, "\n");

@@ -51,7 +51,7 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
             fputs("\n\n", out);
         }
         if (processes.many)
-            vt_text_stands_for(&t, processes.in_fleet[i]);
+            vt_text_stands_for(&t, processes.in_job[i]);
         print_process(&t);
     }
     if (processes.count == 1 && !processes.many && !options->site && processes.empty) {

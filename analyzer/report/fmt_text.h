@@ -49,9 +49,9 @@ const char *vt_rows_noun(const struct vt_text *t);
 
 struct vt_processes {
     const struct vt_process **list; /* the biggest first; at the end those that allocated nothing */
-    uint32_t *in_fleet;             /* with `many`: of each of `list` */
+    uint32_t *in_job;               /* with `many`: of each of `list` */
     uint32_t count, empty;
-    bool many; /* the fleet has more to say of them (vt_text_ranks), and `list` stands for all */
+    bool many; /* the job has more to say of them (vt_text_ranks), and `list` stands for all */
 };
 
 /* The processes to write; with --site those that have it. Of peers that are alike one is enough, unless
@@ -66,10 +66,10 @@ void vt_processes_empty(const struct vt_processes *processes, const struct vt_te
 
 /* --- text_ranks.c --- */
 
-/* The head of a report on several processes (model->fleet): who differs, sums, a table, a time line. */
+/* The head of a report on several processes (model->job): who differs, sums, a table, a time line. */
 void vt_text_ranks(const struct vt_text *t);
 
-/* Before the page of a process (index in model->fleet): for whom it stands. */
+/* Before the page of a process (index in model->job): for whom it stands. */
 void vt_text_stands_for(const struct vt_text *t, uint32_t process);
 
 #endif

@@ -22,7 +22,7 @@ static int compare_changes(const void *a, const void *b) {
 }
 
 /* The steps of one device on the common clock. Returns how many. */
-static size_t add_changes(const struct vt_fleet *f, const struct vt_fleet_device *d,
+static size_t add_changes(const struct vt_job *f, const struct vt_job_device *d,
                           struct change *changes) {
     const struct vt_levels *l = &d->levels;
     uint64_t begin = f->processes[d->process].started_at + l->from, was = 0;
@@ -43,9 +43,9 @@ static unsigned column_of(const struct vt_ranks *r, uint64_t at, unsigned column
     return part < columns ? (unsigned)part : columns - 1;
 }
 
-uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t process,
+uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_job *f, uint32_t process,
                          unsigned columns, uint64_t *course) {
-    bool all = process == VT_FLEET_NONE;
+    bool all = process == VT_JOB_NONE;
     size_t first = all ? 0 : f->processes[process].first_device, room = 0, count = 0;
     size_t end = all ? f->device_count : first + f->processes[process].device_count;
     for (size_t i = first; i < end; i++)
@@ -71,13 +71,13 @@ uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_fleet *f, uin
 
 /* Those that were used; where none was, those that were seen. A GPU's UUID is its own in the world;
  * simulated GPUs have the same on each machine. */
-static void count_gpus(struct vt_ranks *r, const struct vt_fleet *f) {
+static void count_gpus(struct vt_ranks *r, const struct vt_job *f) {
     VT_SCOPED_MAP seen = {0};
     bool used = false;
     for (size_t i = 0; i < f->device_count; i++)
         used |= f->devices[i].ordinal != VT_DEVICE_HOST && f->devices[i].peak_bytes;
     for (size_t i = 0; i < f->device_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[f->devices[i].process];
+        const struct vt_job_process *p = &f->processes[f->devices[i].process];
         const char *uuid = f->devices[i].uuid;
         uint64_t key = uuid ? vt_hash_bytes(p->simulated ? p->host + 1 : 0, uuid, strlen(uuid)) : 0;
         if (!uuid || f->devices[i].ordinal == VT_DEVICE_HOST ||
@@ -88,11 +88,11 @@ static void count_gpus(struct vt_ranks *r, const struct vt_fleet *f) {
     }
 }
 
-static void count_processes(struct vt_ranks *r, const struct vt_fleet *f) {
+static void count_processes(struct vt_ranks *r, const struct vt_job *f) {
     VT_SCOPED_MAP ranks = {0}, hosts = {0};
     r->from = VT_UNKNOWN;
     for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i];
+        const struct vt_job_process *p = &f->processes[i];
         uint64_t end = p->started_at + p->duration;
         r->from = p->started_at < r->from ? p->started_at : r->from;
         r->to = end > r->to ? end : r->to;
@@ -126,13 +126,13 @@ static int compare_placed(const void *a, const void *b) {
 
 /* Those of one group of peers are listed by rank; otherwise the largest is first. Helpers that allocated
  * nothing are listed if there is nobody else. */
-static void make_list(struct vt_ranks *r, const struct vt_fleet *f) {
+static void make_list(struct vt_ranks *r, const struct vt_job *f) {
     VT_SCOPED struct placed *placed = vt_alloc(f->process_count, sizeof *placed);
     for (uint32_t i = 0; i < f->peers_count; i++)
         r->empty += f->peers[i].empty ? f->peers[i].process_count : 0;
     r->empty = r->empty < f->process_count ? r->empty : 0;
     for (uint32_t i = 0; i < f->peers_count; i++) {
-        const struct vt_fleet_peers *peers = &f->peers[i];
+        const struct vt_job_peers *peers = &f->peers[i];
         bool left_out = peers->empty && r->empty;
         r->groups += !left_out && !peers->replaced && !peers->lacking;
         r->lacking += peers->lacking ? peers->process_count : 0;
@@ -149,15 +149,15 @@ static void make_list(struct vt_ranks *r, const struct vt_fleet *f) {
         r->list[i] = placed[i].process;
 }
 
-void vt_ranks_make(struct vt_ranks *r, const struct vt_fleet *f) {
+void vt_ranks_make(struct vt_ranks *r, const struct vt_job *f) {
     *r = (struct vt_ranks){.processes = f->process_count};
     count_processes(r, f);
     count_gpus(r, f);
     make_list(r, f);
-    r->at_once_bytes = vt_ranks_course(r, f, VT_FLEET_NONE, 0, NULL);
+    r->at_once_bytes = vt_ranks_course(r, f, VT_JOB_NONE, 0, NULL);
     r->differs = vt_alloc(f->process_count, sizeof *r->differs);
     for (uint32_t i = 0; i < f->outlier_count; i++) {
-        const struct vt_fleet_outlier *o = &f->outliers[i];
+        const struct vt_job_outlier *o = &f->outliers[i];
         const uint32_t *both = f->peers[o->peers].processes;
         for (uint32_t k = 0; k < (o->two ? 2 : o->process_count); k++)
             r->differs[o->two ? both[k] : o->processes[k]] = true;
@@ -180,11 +180,11 @@ static uint32_t mark_taken(bool *taken, uint32_t i) {
     return !before;
 }
 
-uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t most,
+uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_job *f, uint32_t most,
                        uint32_t *rows) {
     VT_SCOPED bool *taken = vt_alloc(f->process_count, sizeof *taken);
     uint32_t count = 0, bad = 0, least_at = 0, most_at = 0, limit = 2 * most;
-    const struct vt_fleet_process *p = f->processes;
+    const struct vt_job_process *p = f->processes;
     for (uint32_t i = 0; i < r->count; i++) {
         least_at = p[r->list[i]].peak_bytes < p[r->list[least_at]].peak_bytes ? i : least_at;
         most_at = p[r->list[i]].peak_bytes > p[r->list[most_at]].peak_bytes ? i : most_at;
@@ -283,29 +283,29 @@ static struct vt_ranks_sum *sum_parts(struct part *parts, size_t count, bool lar
     return sums;
 }
 
-struct vt_ranks_sum *vt_ranks_leaks(const struct vt_fleet *f, uint32_t *count) {
+struct vt_ranks_sum *vt_ranks_leaks(const struct vt_job *f, uint32_t *count) {
     struct part *parts = vt_alloc(f->leak_count, sizeof *parts);
     for (size_t i = 0; i < f->leak_count; i++) {
-        const struct vt_fleet_leak *l = &f->leaks[i];
+        const struct vt_job_leak *l = &f->leaks[i];
         parts[i] =
             (struct part){l->line, l->process, l->verdict, l->bytes, l->caller, l->kept_by, 0};
     }
     return sum_parts(parts, f->leak_count, false, count);
 }
 
-struct vt_ranks_sum *vt_ranks_owners(const struct vt_fleet *f, uint32_t *count) {
+struct vt_ranks_sum *vt_ranks_owners(const struct vt_job *f, uint32_t *count) {
     struct part *parts = vt_alloc(f->owned_count, sizeof *parts);
     for (size_t i = 0; i < f->owned_count; i++) {
-        const struct vt_fleet_owned *o = &f->owned[i];
+        const struct vt_job_owned *o = &f->owned[i];
         parts[i] = (struct part){.what = o->owner, .process = o->process, .bytes = o->bytes};
     }
     return sum_parts(parts, f->owned_count, false, count);
 }
 
-struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
+struct vt_ranks_sum *vt_ranks_ooms(const struct vt_job *f, uint32_t *count) {
     struct part *parts = vt_alloc(f->oom_count, sizeof *parts);
     for (size_t i = 0; i < f->oom_count; i++) {
-        const struct vt_fleet_oom *o = &f->ooms[i];
+        const struct vt_job_oom *o = &f->ooms[i];
         uint64_t bytes = o->requested_bytes == VT_UNKNOWN ? 0 : o->requested_bytes;
         parts[i] = (struct part){
             .what = o->line, .process = o->process, .bytes = bytes, .caller = o->caller};
@@ -313,14 +313,14 @@ struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
     return sum_parts(parts, f->oom_count, true, count);
 }
 
-const char *vt_ranks_caller(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
-                            const struct vt_fleet_difference *d) {
+const char *vt_ranks_caller(const struct vt_job *f, const struct vt_job_outlier *o,
+                            const struct vt_job_difference *d) {
     bool more = d->bytes > d->median;
-    const struct vt_fleet_process *p =
+    const struct vt_job_process *p =
         &f->processes[more ? o->processes[0] : f->peers[o->peers].typical];
-    const struct vt_fleet_cell *worst = NULL;
-    for (uint32_t i = 0; i < p->cell_count && d->measure == VT_FLEET_LINE; i++) {
-        const struct vt_fleet_cell *cell = &f->cells[p->first_cell + i]; /* the largest first */
+    const struct vt_job_cell *worst = NULL;
+    for (uint32_t i = 0; i < p->cell_count && d->measure == VT_JOB_LINE; i++) {
+        const struct vt_job_cell *cell = &f->cells[p->first_cell + i]; /* the largest first */
         if (cell->line == d->what && (!worst || cell->verdict < worst->verdict))
             worst = cell;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reports say of many processes together (model/fleet.h): figures that several formats need, and
+ * What reports say of many processes together (model/job.h): figures that several formats need, and
  * the sentences, as words.h has them for one process. Texts are printable UTF-8 in one line.
  */
 #ifndef VRAMTRACE_ANALYZER_RANKS_H
@@ -10,7 +10,7 @@
 
 /* --- ranks.c: figures --- */
 
-/* All processes of a fleet. */
+/* All processes of a job. */
 struct vt_ranks {
     uint32_t processes,
         empty; /* of them: helpers that allocated nothing, which are left out; 0: all are such */
@@ -29,13 +29,13 @@ struct vt_ranks {
     uint32_t count;
     bool *differs; /* each process: an outlier */
 };
-void vt_ranks_make(struct vt_ranks *ranks, const struct vt_fleet *fleet);
+void vt_ranks_make(struct vt_ranks *ranks, const struct vt_job *job);
 void vt_ranks_free(struct vt_ranks *ranks);
 
 /* The rows of a table of at most about `most` rows, in the table's order: all, if they fit; else those
  * that differ, were killed or ran out of memory, and the extremes; the first ones fill it up. Returns
  * how many; `rows` has room for ranks->count. */
-uint32_t vt_ranks_rows(const struct vt_ranks *ranks, const struct vt_fleet *fleet, uint32_t most,
+uint32_t vt_ranks_rows(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t most,
                        uint32_t *rows);
 
 /* What one line leaked, or what one owner holds, in all processes. */
@@ -52,26 +52,26 @@ struct vt_ranks_sum {
     const char *kept_by; /* of leaks: what keeps each of them, NULL: not the same */
 };
 /* The largest first. Free it. */
-struct vt_ranks_sum *vt_ranks_leaks(const struct vt_fleet *fleet, uint32_t *count);
-struct vt_ranks_sum *vt_ranks_owners(const struct vt_fleet *fleet, uint32_t *count);
-struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *fleet, uint32_t *count); /* by line; a row
-                                                                       may be VT_FLEET_NONE */
+struct vt_ranks_sum *vt_ranks_leaks(const struct vt_job *job, uint32_t *count);
+struct vt_ranks_sum *vt_ranks_owners(const struct vt_job *job, uint32_t *count);
+struct vt_ranks_sum *vt_ranks_ooms(const struct vt_job *job, uint32_t *count); /* by line; a row
+                                                                       may be VT_JOB_NONE */
 
-/* The caller at a line by which a process differs, or which its peers have and it lacks (vt_fleet_cell).
+/* The caller at a line by which a process differs, or which its peers have and it lacks (vt_job_cell).
  * NULL: none, or no line. */
-const char *vt_ranks_caller(const struct vt_fleet *fleet, const struct vt_fleet_outlier *outlier,
-                            const struct vt_fleet_difference *difference);
+const char *vt_ranks_caller(const struct vt_job *job, const struct vt_job_outlier *outlier,
+                            const struct vt_job_difference *difference);
 
-/* The course of the driver memory of a process, or of all together (VT_FLEET_NONE), by the levels of
+/* The course of the driver memory of a process, or of all together (VT_JOB_NONE), by the levels of
  * their devices: the most in each of `columns` equal parts of the job's time. Returns the most of all,
  * which does not depend on `columns`. `course` is to be 0; with 0 columns it may be NULL. */
-uint64_t vt_ranks_course(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
-                         uint32_t process, unsigned columns, uint64_t *course);
+uint64_t vt_ranks_course(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t process,
+                         unsigned columns, uint64_t *course);
 
 /* --- words_ranks.c: sentences; free them --- */
 
 /* "rank 5", "ranks 0 to 3, 6", "process 4711", "ranks 1, 4 and 990 more". `processes` in their order. */
-char *vt_words_who(const struct vt_fleet *fleet, const uint32_t *processes, uint32_t count);
+char *vt_words_who(const struct vt_job *job, const uint32_t *processes, uint32_t count);
 
 /* "peaks add up to 8.00 GiB; 0 B at the ends". */
 char *vt_words_totals(const struct vt_ranks *ranks);
@@ -85,22 +85,21 @@ static inline const char *vt_words_list_heading(const struct vt_ranks *ranks) {
 char *vt_words_many(const struct vt_ranks *ranks);
 
 /* "7 exited with status 0, 1 was killed by signal 9 (Killed)". */
-char *vt_words_all_ended(const struct vt_ranks *ranks, const struct vt_fleet *fleet);
+char *vt_words_all_ended(const struct vt_ranks *ranks, const struct vt_job *job);
 
 /* "a1b2..0c3d", "GPU 0", "a1b2..0c3d +1": the GPUs of a process, by their UUIDs if known. */
-char *vt_words_gpus(const struct vt_fleet *fleet, const struct vt_fleet_process *process);
+char *vt_words_gpus(const struct vt_job *job, const struct vt_job_process *process);
 
 /* Processes that differ: "DIFFERS" is its heading. The largest differences, `most` of each measure. */
-void vt_words_outlier(const struct vt_fleet *fleet, const struct vt_fleet_outlier *outlier,
-                      uint32_t most, struct vt_doc *doc);
+void vt_words_outlier(const struct vt_job *job, const struct vt_job_outlier *outlier, uint32_t most,
+                      struct vt_doc *doc);
 
 /* "rank 5 differs from the others, as does rank 6", "rank 0 is like ranks 1 to 4": whom a process stands
  * for that is shown whole. NULL: for itself alone. */
-char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
-                          uint32_t process);
+char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t process);
 
 /* Sentences about the logs and the clocks, as rows without a label. */
-void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
+void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_job *job,
                           struct vt_doc *doc);
 
 /* The lines that leaked, that failed, or the owners, in all processes, the largest first: at most `most` rows, each
@@ -113,12 +112,12 @@ struct vt_words_sums {
     uint32_t count, left; /* of all, and those that are left out */
     uint64_t left_bytes;
 };
-void vt_words_sums(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
+void vt_words_sums(const struct vt_ranks *ranks, const struct vt_job *job,
                    enum vt_words_sums_of what, uint32_t most, struct vt_words_sums *sums);
 
 /* "Ranks 0 to 2 were restarted once. Of their earlier starts 2 were killed by signal 15 (Terminated), 1
  * exited with status 1; rank 1 had run out of memory at train.py:5 in step." NULL: none was. */
-char *vt_words_restarts(const struct vt_fleet *fleet);
+char *vt_words_restarts(const struct vt_job *job);
 
 /* "rank" or "process"; with an "s" unless `count` is 1 or 0. */
 const char *vt_words_process(const struct vt_ranks *ranks, uint32_t count);

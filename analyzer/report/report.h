@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of report/: a finished model -> a report.
+ * Public header of report/: a finished model -> a report.
  *
- * Law: a format reads only the model, and computes nothing that another format needs as well. Uses
+ * Invariants: a format reads only the model, and computes nothing that another format needs as well. Uses
  * base and model.
  *
  *     doc.h          a document for people: headings, rows, tables, laid out as text or as Markdown

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of the text report that other rooms show as well: call sites grouped as its lists have them,
+ * Parts of the text report that other modules show as well: call sites grouped as its lists have them,
  * and the command.
  */
 #ifndef VRAMTRACE_ANALYZER_TEXT_PARTS_H

@@ -31,30 +31,30 @@ static bool has_site(const struct vt_process *p, const char *site) {
     return found;
 }
 
-/* The process's index in the fleet. */
-static uint32_t find_in_fleet(const struct vt_fleet *fleet, const struct vt_process *p) {
-    for (uint32_t i = 0; i < fleet->process_count; i++)
-        if (fleet->processes[i].pid == p->pid &&
-            fleet->processes[i].started_realtime == p->started_at &&
-            fleet->processes[i].started_monotonic == p->started_monotonic)
+/* The process's index in the job. */
+static uint32_t find_in_job(const struct vt_job *job, const struct vt_process *p) {
+    for (uint32_t i = 0; i < job->process_count; i++)
+        if (job->processes[i].pid == p->pid &&
+            job->processes[i].started_realtime == p->started_at &&
+            job->processes[i].started_monotonic == p->started_monotonic)
             return i;
-    return VT_FLEET_NONE;
+    return VT_JOB_NONE;
 }
 
-/* Those that the fleet would show come first, in its order; of the others only those are left that
+/* Those that the job would show come first, in its order; of the others only those are left that
  * `alike` wants. */
-static void choose_shown(struct vt_processes *chosen, const struct vt_fleet *fleet, bool alike) {
+static void choose_shown(struct vt_processes *chosen, const struct vt_job *job, bool alike) {
     const struct vt_process **list = vt_alloc(chosen->count, sizeof *list);
     VT_SCOPED uint32_t *at = vt_alloc(chosen->count, sizeof *at);
     uint32_t count = 0;
     VT_SCOPED bool *taken = vt_alloc(chosen->count, sizeof *taken);
     for (uint32_t i = 0; i < chosen->count; i++)
-        at[i] = find_in_fleet(fleet, chosen->list[i]);
-    for (uint32_t s = 0; s <= fleet->shown_count; s++)
+        at[i] = find_in_job(job, chosen->list[i]);
+    for (uint32_t s = 0; s <= job->shown_count; s++)
         for (uint32_t i = 0; i < chosen->count; i++)
-            if (!taken[i] && (s < fleet->shown_count ? at[i] == fleet->shown[s] : alike)) {
+            if (!taken[i] && (s < job->shown_count ? at[i] == job->shown[s] : alike)) {
                 taken[i] = true;
-                chosen->in_fleet[count] = at[i];
+                chosen->in_job[count] = at[i];
                 list[count++] = chosen->list[i];
             }
     free(chosen->list);
@@ -64,10 +64,10 @@ static void choose_shown(struct vt_processes *chosen, const struct vt_fleet *fle
 
 /* Whether there is more to say than of each alone: that two of them allocated, or, if no process was
  * read whole, what is known of them. */
-static bool are_many(const struct vt_fleet *fleet) {
+static bool are_many(const struct vt_job *job) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < fleet->peers_count; i++)
-        count += fleet->peers[i].empty ? 0 : fleet->peers[i].process_count;
+    for (uint32_t i = 0; i < job->peers_count; i++)
+        count += job->peers[i].empty ? 0 : job->peers[i].process_count;
     return count > 1;
 }
 
@@ -75,7 +75,7 @@ void vt_processes_choose(struct vt_processes *chosen, const struct vt_model *mod
                          const struct vt_format_options *options, bool alike) {
     *chosen = (struct vt_processes){0};
     chosen->list = vt_alloc(model->process_count, sizeof *chosen->list);
-    chosen->in_fleet = vt_alloc(model->process_count, sizeof *chosen->in_fleet);
+    chosen->in_job = vt_alloc(model->process_count, sizeof *chosen->in_job);
     for (uint32_t i = 0; i < model->process_count; i++)
         if (!options->site || has_site(&model->processes[i], options->site))
             chosen->list[chosen->count++] = &model->processes[i];
@@ -84,15 +84,14 @@ void vt_processes_choose(struct vt_processes *chosen, const struct vt_model *mod
         chosen->count--;
         chosen->empty++;
     }
-    chosen->many =
-        model->fleet && !options->site && (are_many(model->fleet) || !model->process_count);
+    chosen->many = model->job && !options->site && (are_many(model->job) || !model->process_count);
     if (chosen->many)
-        choose_shown(chosen, model->fleet, alike);
+        choose_shown(chosen, model->job, alike);
 }
 
 void vt_processes_free(struct vt_processes *chosen) {
     free(chosen->list);
-    free(chosen->in_fleet);
+    free(chosen->in_job);
     *chosen = (struct vt_processes){0};
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The head of a text report on many processes: the job, who differs and in what, what leaked, a table
- * of ranks, and their memory on one time line. All of it from the fleet; the processes that a report
+ * of ranks, and their memory on one time line. All of it from the job; the processes that a report
  * shows whole follow.
  */
 #include "fmt_text.h"
@@ -14,7 +14,7 @@ enum { ROWS = 8, LEAKS = 5, OUTLIERS = 5, DIFFERENCES = 3, OWNERS = 10, SUM = 13
 
 struct page {
     const struct vt_text *t;
-    const struct vt_fleet *f;
+    const struct vt_job *f;
     struct vt_ranks r;
 };
 
@@ -28,8 +28,8 @@ static char *printable(const char *text) {
 
 /* --- the job --- */
 
-static const struct vt_fleet_process *largest(const struct page *p) {
-    const struct vt_fleet_process *largest = &p->f->processes[p->r.list[0]];
+static const struct vt_job_process *largest(const struct page *p) {
+    const struct vt_job_process *largest = &p->f->processes[p->r.list[0]];
     for (uint32_t i = 1; i < p->r.count; i++)
         if (p->f->processes[p->r.list[i]].peak_bytes > largest->peak_bytes)
             largest = &p->f->processes[p->r.list[i]];
@@ -37,7 +37,7 @@ static const struct vt_fleet_process *largest(const struct page *p) {
 }
 
 static void job(const struct page *p) {
-    const struct vt_fleet_process *first = largest(p);
+    const struct vt_job_process *first = largest(p);
     struct vt_doc doc = {0};
     char *date = vt_doc_keep(&doc, vt_words_date(p->r.from));
     char *ended = vt_doc_keep(&doc, vt_words_all_ended(&p->r, p->f));
@@ -73,7 +73,7 @@ static void print_outliers(const struct page *p) {
                 p->f->outlier_count - most, p->f->outlier_count);
     bool peers = false;
     for (uint32_t i = 0; i < p->f->peers_count; i++)
-        peers |= p->f->peers[i].process_count > 1 && vt_fleet_peers_compared(&p->f->peers[i]);
+        peers |= p->f->peers[i].process_count > 1 && vt_job_peers_compared(&p->f->peers[i]);
     if (!p->f->outlier_count && peers)
         vt_text_heading(t, VT_STYLE_GOOD, "NONE DIFFERS",
                         "processes that do the same work hold the same");
@@ -148,7 +148,7 @@ static struct columns choose_columns(const struct page *p, const uint32_t *rows,
     struct columns c = {0};
     bool gpus_differ = false;
     for (uint32_t i = 0; i < count; i++) {
-        const struct vt_fleet_process *row = &p->f->processes[rows[i]];
+        const struct vt_job_process *row = &p->f->processes[rows[i]];
         VT_SCOPED char *gpus = vt_words_gpus(p->f, row),
                        *host = printable(p->f->hosts[row->host].name);
         VT_SCOPED char *first = vt_words_gpus(p->f, &p->f->processes[rows[0]]);
@@ -191,7 +191,7 @@ static const char *short_command(const char *command) {
 }
 
 static void table_row(const struct page *p, const struct columns *c, uint32_t index) {
-    const struct vt_fleet_process *row = &p->f->processes[index];
+    const struct vt_job_process *row = &p->f->processes[index];
     const struct vt_text *t = p->t;
     VT_SCOPED_STRING s = {0};
     VT_SCOPED char *end = vt_words_ending(row->ending, VT_ENDING_COLUMN);
@@ -274,7 +274,7 @@ static void over_time(const struct page *p) {
     uint32_t lines = p->f->shown_count < LINES ? p->f->shown_count : LINES;
     VT_SCOPED uint64_t *own = vt_alloc((size_t)lines * columns, sizeof *own);
     uint64_t peaks[LINES], most = 0;
-    vt_ranks_course(&p->r, p->f, VT_FLEET_NONE, columns, sum);
+    vt_ranks_course(&p->r, p->f, VT_JOB_NONE, columns, sum);
     for (uint32_t i = 0; i < lines; i++) {
         peaks[i] = vt_ranks_course(&p->r, p->f, p->f->shown[i], columns, own + (size_t)i * columns);
         most = peaks[i] > most ? peaks[i] : most;
@@ -295,8 +295,8 @@ static void over_time(const struct page *p) {
 
 void vt_text_stands_for(const struct vt_text *t, uint32_t process) {
     struct vt_ranks ranks;
-    vt_ranks_make(&ranks, t->model->fleet);
-    VT_SCOPED char *text = vt_words_stands_for(&ranks, t->model->fleet, process);
+    vt_ranks_make(&ranks, t->model->job);
+    VT_SCOPED char *text = vt_words_stands_for(&ranks, t->model->job, process);
     if (text) {
         fputs(vt_text_style(t, VT_STYLE_HEAD), t->out);
         vt_text_wrap(t, "", 0, text);
@@ -306,7 +306,7 @@ void vt_text_stands_for(const struct vt_text *t, uint32_t process) {
 }
 
 void vt_text_ranks(const struct vt_text *t) {
-    struct page p = {.t = t, .f = t->model->fleet};
+    struct page p = {.t = t, .f = t->model->job};
     vt_ranks_make(&p.r, p.f);
     if (p.r.count) {
         job(&p);

@@ -13,7 +13,7 @@
 /* --- who --- */
 
 /* A rank tells a process, unless a helper or an earlier start of it has the number, too. */
-static bool by_rank(const struct vt_fleet *f, const uint32_t *processes, uint32_t count) {
+static bool by_rank(const struct vt_job *f, const uint32_t *processes, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (f->processes[processes[i]].rank < 0 ||
             (i && f->processes[processes[i]].rank == f->processes[processes[i - 1]].rank))
@@ -21,7 +21,7 @@ static bool by_rank(const struct vt_fleet *f, const uint32_t *processes, uint32_
     return true;
 }
 
-char *vt_words_who(const struct vt_fleet *f, const uint32_t *processes, uint32_t count) {
+char *vt_words_who(const struct vt_job *f, const uint32_t *processes, uint32_t count) {
     enum { NAMED = 6 }; /* single ones, or runs of them */
     struct vt_string s = {0};
     bool ranks = by_rank(f, processes, count);
@@ -32,7 +32,7 @@ char *vt_words_who(const struct vt_fleet *f, const uint32_t *processes, uint32_t
                      count == 1 ? "" : "s");
     uint32_t named = 0, i = 0;
     while (i < count && named < NAMED) {
-        const struct vt_fleet_process *p = &f->processes[processes[i]];
+        const struct vt_job_process *p = &f->processes[processes[i]];
         uint32_t run = 1;
         while (ranks && i + run < count &&
                f->processes[processes[i + run]].rank == p->rank + (int)run)
@@ -83,7 +83,7 @@ static int compare_endings(const void *a, const void *b) {
     return VT_ORDER({y->count, x->count}, {(uint64_t)x->ending.status, (uint64_t)y->ending.status});
 }
 
-static char *how_ended(const struct vt_fleet *f, const uint32_t *list, uint32_t count) {
+static char *how_ended(const struct vt_job *f, const uint32_t *list, uint32_t count) {
     enum { KINDS = 16 }; /* what is beyond counts with the last */
     struct endings endings[KINDS];
     uint32_t kinds = 0;
@@ -107,16 +107,16 @@ static char *how_ended(const struct vt_fleet *f, const uint32_t *list, uint32_t 
     return vt_printable(s.text);
 }
 
-char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_fleet *f) {
+char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_job *f) {
     return how_ended(f, r->list, r->count);
 }
 
-char *vt_words_gpus(const struct vt_fleet *f, const struct vt_fleet_process *p) {
+char *vt_words_gpus(const struct vt_job *f, const struct vt_job_process *p) {
     enum { DIGITS = 4 };
-    const struct vt_fleet_device *largest = NULL;
+    const struct vt_job_device *largest = NULL;
     uint32_t others = 0;
     for (uint32_t i = 0; i < p->device_count; i++) {
-        const struct vt_fleet_device *d = &f->devices[p->first_device + i];
+        const struct vt_job_device *d = &f->devices[p->first_device + i];
         if (d->ordinal == VT_DEVICE_HOST || !d->peak_bytes)
             continue;
         others += largest != NULL;
@@ -141,7 +141,7 @@ char *vt_words_gpus(const struct vt_fleet *f, const struct vt_fleet_process *p) 
 /* --- who differs --- */
 
 /* "640 MiB to 644 MiB", "nothing". */
-static char *between(const struct vt_fleet_difference *d) {
+static char *between(const struct vt_job_difference *d) {
     if (!d->high)
         return vt_strdup("nothing");
     char low[VT_FORMAT_BYTES], high[VT_FORMAT_BYTES];
@@ -152,54 +152,53 @@ static char *between(const struct vt_fleet_difference *d) {
     return vt_formatted("%s to %s", d->low ? low : "nothing", high);
 }
 
-static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
-                           const struct vt_fleet_difference *d, const char *label,
+static void add_difference(const struct vt_job *f, const struct vt_job_outlier *o,
+                           const struct vt_job_difference *d, const char *label,
                            struct vt_doc *doc) {
     bool more = d->bytes > d->median;
     VT_SCOPED char *others = between(d),
                    *own = d->bytes ? vt_strdup(VT_BYTES(d->bytes)) : vt_strdup("nothing");
-    const char *what = d->measure == VT_FLEET_LINE    ? f->lines[d->what].text
-                       : d->measure == VT_FLEET_OWNER ? f->owners[d->what].text
-                                                      : NULL;
+    const char *what = d->measure == VT_JOB_LINE    ? f->lines[d->what].text
+                       : d->measure == VT_JOB_OWNER ? f->owners[d->what].text
+                                                    : NULL;
     const char *caller = vt_ranks_caller(f, o, d);
-    char *text = what ? vt_formatted("%c%s %s%s%s: %s, the other%s %s", more ? '+' : '-',
-                                     VT_BYTES(vt_fleet_difference_size(d)), what,
-                                     caller ? ", called by " : "", caller ? caller : "", own,
-                                     o->two ? "" : "s", others)
-                      : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
+    char *text =
+        what ? vt_formatted("%c%s %s%s%s: %s, the other%s %s", more ? '+' : '-',
+                            VT_BYTES(vt_job_difference_size(d)), what, caller ? ", called by " : "",
+                            caller ? caller : "", own, o->two ? "" : "s", others)
+             : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
     vt_doc_row(doc, label, "%s", vt_doc_keep(doc, text));
 }
 
 enum { SMALL_PART = 20 };
 
 /* The largest differences come first; what is small beside the first says nothing more. */
-static void add_measure(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
-                        enum vt_fleet_measure measure, uint32_t most, struct vt_doc *doc) {
+static void add_measure(const struct vt_job *f, const struct vt_job_outlier *o,
+                        enum vt_job_measure measure, uint32_t most, struct vt_doc *doc) {
     static const char *const labels[] = {"peak", "allocated at", "kept by"};
     uint64_t largest = 0;
     uint32_t count = 0, shown = 0;
     for (uint32_t i = 0; i < o->difference_count; i++) {
-        const struct vt_fleet_difference *d = &o->differences[i];
+        const struct vt_job_difference *d = &o->differences[i];
         if (d->measure != measure)
             continue;
-        largest = count++ ? largest : vt_fleet_difference_size(d);
-        if (shown == most || vt_fleet_difference_size(d) < largest / SMALL_PART)
+        largest = count++ ? largest : vt_job_difference_size(d);
+        if (shown == most || vt_job_difference_size(d) < largest / SMALL_PART)
             continue;
         add_difference(f, o, d, shown++ ? "" : labels[measure], doc);
     }
     if (count > shown)
         vt_doc_row(doc, "", "and less at %u more %s%s", count - shown,
-                   measure == VT_FLEET_LINE ? "line" : "owner", vt_plural(count - shown));
+                   measure == VT_JOB_LINE ? "line" : "owner", vt_plural(count - shown));
 }
 
 /* The peak, where it is not among what differs. */
-static void add_peak(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
-                     struct vt_doc *doc) {
-    const struct vt_fleet_peers *peers = &f->peers[o->peers];
-    const struct vt_fleet_process *first = &f->processes[o->processes[0]],
-                                  *typical = &f->processes[peers->typical];
+static void add_peak(const struct vt_job *f, const struct vt_job_outlier *o, struct vt_doc *doc) {
+    const struct vt_job_peers *peers = &f->peers[o->peers];
+    const struct vt_job_process *first = &f->processes[o->processes[0]],
+                                *typical = &f->processes[peers->typical];
     for (uint32_t i = 0; i < o->difference_count; i++)
-        if (o->differences[i].measure == VT_FLEET_PEAK)
+        if (o->differences[i].measure == VT_JOB_PEAK)
             return;
     if (peers->typical != o->processes[0])
         vt_doc_row(doc, "peak", "%s; the others typically %s", VT_BYTES(first->peak_bytes),
@@ -208,9 +207,9 @@ static void add_peak(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
 
 enum { LABEL = 16 };
 
-void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o, uint32_t most,
+void vt_words_outlier(const struct vt_job *f, const struct vt_job_outlier *o, uint32_t most,
                       struct vt_doc *doc) {
-    const struct vt_fleet_peers *peers = &f->peers[o->peers];
+    const struct vt_job_peers *peers = &f->peers[o->peers];
     VT_SCOPED char *who = vt_words_who(f, o->processes, o->process_count);
     VT_SCOPED char *than =
         o->two ? vt_words_who(f, &peers->processes[peers->processes[0] == o->processes[0]], 1)
@@ -219,10 +218,10 @@ void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o
                    o->process_count == 1 ? "s" : "", o->more ? "more" : "less", than);
     uint32_t heading = doc->count;
     doc->column = LABEL;
-    add_measure(f, o, VT_FLEET_PEAK, 1, doc);
+    add_measure(f, o, VT_JOB_PEAK, 1, doc);
     add_peak(f, o, doc);
-    add_measure(f, o, VT_FLEET_LINE, most, doc);
-    add_measure(f, o, VT_FLEET_OWNER, most, doc);
+    add_measure(f, o, VT_JOB_LINE, most, doc);
+    add_measure(f, o, VT_JOB_OWNER, most, doc);
     if (o->process_count > 1 && doc->count > heading)
         vt_doc_add(doc, VT_DOC_REMARK, "The figures are those of the first.");
     else if (o->two)
@@ -239,7 +238,7 @@ static uint32_t others_of(const uint32_t *all, uint32_t count, uint32_t process,
     return kept;
 }
 
-char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t process) {
+char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_job *f, uint32_t process) {
     VT_SCOPED uint32_t *others = vt_alloc(f->process_count, sizeof *others);
     uint32_t count = 0;
     bool differs = false, two = false;
@@ -269,22 +268,22 @@ char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, ui
 /* --- sums --- */
 
 /* "train.py:13 in make, called by train.py:41 in step": the line of a leak or a failure. */
-static char *line_text(const struct vt_fleet *f, const struct vt_ranks_sum *sum) {
+static char *line_text(const struct vt_job *f, const struct vt_ranks_sum *sum) {
     return vt_formatted("%s%s%s%s",
-                        sum->what == VT_FLEET_NONE ? "(unknown line)" : f->lines[sum->what].text,
+                        sum->what == VT_JOB_NONE ? "(unknown line)" : f->lines[sum->what].text,
                         sum->caller ? ", called by " : "", sum->caller ? sum->caller : "",
                         sum->caller && sum->callers ? " and others" : "");
 }
 
 /* "in rank 3", "in 2 of them; largest in rank 3": which of those that ran out of memory did so at a line. */
-static char *in_which(const struct vt_fleet *f, const struct vt_ranks_sum *oom) {
+static char *in_which(const struct vt_job *f, const struct vt_ranks_sum *oom) {
     VT_SCOPED char *who = vt_words_who(f, &oom->most, 1);
     return oom->processes == 1
                ? vt_formatted("in %s", who)
                : vt_formatted("in %s of them; largest in %s", VT_NUMBER(oom->processes), who);
 }
 
-static char *in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
+static char *in_how_many(const struct vt_ranks *r, const struct vt_job *f,
                          const struct vt_ranks_sum *sum) {
     VT_SCOPED char *who = vt_words_who(f, &sum->most, 1);
     struct vt_string s = {0};
@@ -299,7 +298,7 @@ static char *in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
     return s.text;
 }
 
-static char *headline_of_leaks(const struct vt_ranks *r, const struct vt_fleet *f) {
+static char *headline_of_leaks(const struct vt_ranks *r, const struct vt_job *f) {
     uint32_t processes = 0;
     for (uint32_t i = 0; i < f->process_count; i++)
         processes += f->processes[i].leak_count > 0;
@@ -307,7 +306,7 @@ static char *headline_of_leaks(const struct vt_ranks *r, const struct vt_fleet *
                         VT_NUMBER(r->count), vt_words_process(r, r->count));
 }
 
-void vt_words_sums(const struct vt_ranks *r, const struct vt_fleet *f, enum vt_words_sums_of what,
+void vt_words_sums(const struct vt_ranks *r, const struct vt_job *f, enum vt_words_sums_of what,
                    uint32_t most, struct vt_words_sums *sums) {
     bool leaks = what == VT_SUMS_OF_LEAKS, ooms = what == VT_SUMS_OF_OOMS;
     *sums = (struct vt_words_sums){0};
@@ -338,9 +337,9 @@ void vt_words_sums(const struct vt_ranks *r, const struct vt_fleet *f, enum vt_w
 /* --- restarts --- */
 
 /* The failure that ended a process, or nearly: the last one that was not recovered from. NULL: none. */
-static const struct vt_fleet_oom *ended_by(const struct vt_fleet *f, uint32_t process) {
-    const struct vt_fleet_process *p = &f->processes[process];
-    const struct vt_fleet_oom *last = NULL;
+static const struct vt_job_oom *ended_by(const struct vt_job *f, uint32_t process) {
+    const struct vt_job_process *p = &f->processes[process];
+    const struct vt_job_oom *last = NULL;
     for (uint32_t i = p->first_oom; i < p->first_oom + p->oom_rows; i++)
         if (f->ooms[i].outcome != VT_OOM_RECOVERED)
             last = &f->ooms[i];
@@ -348,14 +347,14 @@ static const struct vt_fleet_oom *ended_by(const struct vt_fleet *f, uint32_t pr
 }
 
 /* Who of the earlier starts ran out of memory: "rank 1 had run out of memory at train.py:5 in step". */
-static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier, uint32_t count,
+static void add_why_restarted(const struct vt_job *f, const uint32_t *earlier, uint32_t count,
                               struct vt_string *s) {
     VT_SCOPED uint32_t *who = vt_alloc(count, sizeof *who);
     uint32_t found = 0;
-    struct vt_ranks_sum at = {.what = VT_FLEET_NONE};
+    struct vt_ranks_sum at = {.what = VT_JOB_NONE};
     bool one_line = true;
     for (uint32_t i = 0; i < count; i++) {
-        const struct vt_fleet_oom *oom = ended_by(f, earlier[i]);
+        const struct vt_job_oom *oom = ended_by(f, earlier[i]);
         if (!oom)
             continue;
         one_line = one_line && (!found || oom->line == at.what);
@@ -369,22 +368,22 @@ static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier,
     if (found) {
         VT_SCOPED char *names = vt_words_who(f, who, found), *line = line_text(f, &at);
         vt_string_format(s, "; %s had run out of memory", names);
-        if (one_line && at.what != VT_FLEET_NONE)
+        if (one_line && at.what != VT_JOB_NONE)
             vt_string_format(s, " at %s", line);
     }
 }
 
-char *vt_words_restarts(const struct vt_fleet *f) {
+char *vt_words_restarts(const struct vt_job *f) {
     VT_SCOPED uint32_t *earlier = vt_alloc(f->process_count, sizeof *earlier),
                        *ranks = vt_alloc(f->process_count, sizeof *ranks);
     uint32_t count = 0, restarted = 0, least = 0, most = 0;
     struct vt_string s = {0};
     for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i], *before = p - 1;
+        const struct vt_job_process *p = &f->processes[i], *before = p - 1;
         uint32_t last = i;
         if (p->rank < 0 || (i && before->rank == p->rank && before->run == p->run))
             continue; /* it is not the first of its rank */
-        for (; f->processes[last].next_start != VT_FLEET_NONE; last = f->processes[last].next_start)
+        for (; f->processes[last].next_start != VT_JOB_NONE; last = f->processes[last].next_start)
             earlier[count++] = last;
         uint32_t restart = f->processes[last].restart;
         if (restart) {
@@ -420,16 +419,16 @@ static void add_note(struct vt_doc *doc, char *text) {
     item->column = 6;
 }
 
-static const char *host_name(const struct vt_fleet_host *host) {
+static const char *host_name(const struct vt_job_host *host) {
     return host->name ? host->name : "a host";
 }
 
 /* What their ranks say of the clocks of hosts; where these are many, of the one that is farthest off. */
-static void note_apart(const struct vt_fleet *f, struct vt_doc *doc) {
-    const struct vt_fleet_host *most = NULL;
+static void note_apart(const struct vt_job *f, struct vt_doc *doc) {
+    const struct vt_job_host *most = NULL;
     uint32_t hosts = 0;
     for (uint32_t i = 0; i < f->host_count; i++) {
-        const struct vt_fleet_host *host = &f->hosts[i];
+        const struct vt_job_host *host = &f->hosts[i];
         hosts += host->later_by != 0;
         if (host->later_by && (!most || llabs(host->later_by) > llabs(most->later_by)))
             most = host;
@@ -444,7 +443,7 @@ static void note_apart(const struct vt_fleet *f, struct vt_doc *doc) {
                           hosts > 1 ? ", and other hosts differ too" : ""));
 }
 
-static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f, struct vt_doc *doc) {
+static void note_clocks(const struct vt_ranks *r, const struct vt_job *f, struct vt_doc *doc) {
     enum { MATTERS = 200 }; /* parts of the job's time */
     if (r->hosts > 1)
         add_note(doc, vt_strdup("The times of each host are by its own clock."));
@@ -460,11 +459,11 @@ static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f, stru
 }
 
 /* How many ranks the launcher says there are; 0: unknown, or several launches. */
-static uint32_t world_of(const struct vt_fleet *f) {
+static uint32_t world_of(const struct vt_job *f) {
     enum { MOST = 1 << 20 };
     uint32_t world = 0;
     for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i];
+        const struct vt_job_process *p = &f->processes[i];
         if (p->rank < 0)
             continue;
         if (!p->world_size || p->world_size > MOST || (world && p->world_size != world) ||
@@ -476,7 +475,7 @@ static uint32_t world_of(const struct vt_fleet *f) {
 }
 
 /* Ranks without a log: one that died before it used CUDA differs from the others most. */
-static void note_missing(const struct vt_fleet *f, struct vt_doc *doc) {
+static void note_missing(const struct vt_job *f, struct vt_doc *doc) {
     enum { NAMED = 6 };
     uint32_t world = world_of(f), missing = 0, named = 0;
     VT_SCOPED bool *seen = vt_alloc(world + 1, sizeof *seen);
@@ -502,7 +501,7 @@ static void note_missing(const struct vt_fleet *f, struct vt_doc *doc) {
                               VT_NUMBER(missing), VT_NUMBER(world), missing == 1 ? "it" : "they"));
 }
 
-void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_fleet *f, struct vt_doc *doc) {
+void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_job *f, struct vt_doc *doc) {
     char *restarts = vt_words_restarts(f);
     if (f->unread_count)
         add_note(doc, vt_formatted("%s log%s could not be read: %s%s", VT_NUMBER(f->unread_count),

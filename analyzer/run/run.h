@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of run/: starts a traced program, watches it, and reports how it ended.
+ * Public header of run/: starts a traced program, watches it, and reports how it ended.
  *
- * Law: the command gets the same arguments, files, signals and exit status as without vramtrace.
+ * Invariants: the command gets the same arguments, files, signals and exit status as without vramtrace.
  * What would prevent tracing is reported before anything starts. Uses base, log, model, replay and
  * gate; models come from the builder that cmd_run.c passes.
  *

@@ -5,7 +5,7 @@
 #include "run_compact.h"
 
 #include "compact/compact.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "run_inject.h"
 
 #include "base/base.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "model/model.h"
 #include "replay/replay.h"
 #include "run_check.h"

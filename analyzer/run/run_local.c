@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "run_local.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "run_list.h"
 #include "run_places.h"
 

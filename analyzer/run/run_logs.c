@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "replay/replay.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "run_list.h"
 
 #include <dlfcn.h>

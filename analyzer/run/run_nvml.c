@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "run_nvml.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "vramtrace/ticks.h"
 #include "nvml.h"
 #include "run_places.h"

@@ -6,7 +6,7 @@
  */
 #include "watch.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "sample.h"
 #include "screen.h"
 #include "sources.h"

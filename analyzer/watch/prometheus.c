@@ -5,7 +5,7 @@
  */
 #include "writers.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "watch_words.h"
 
 #include <errno.h>

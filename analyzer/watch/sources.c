@@ -4,7 +4,7 @@
  */
 #include "sources.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of watch/: the live view of running processes, from their logs alone.
+ * Public header of watch/: the live view of running processes, from their logs alone.
  *
- * Law: the traced process is not touched, except when the user asks for a snapshot. A refresh builds
+ * Invariants: the traced process is not touched, except when the user asks for a snapshot. A refresh builds
  * the models anew; what all outputs show is in a frame. Names in it are hostile: only screen.c and the
  * writers let text out, and they make it printable. Uses base, log, model and report; it is handed the
  * builder.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of base/: basic tools that are safe inside a process that is not ours.
+ * Public header of base/: basic tools that are safe inside a process that is not ours.
  *
- * Law: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other room, with one
+ * Invariants: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other module, with one
  * exception: process.h calls load.c's steps through a table.
  *
  * Each part has a header of its own:

@@ -4,7 +4,7 @@
  *
  * Why not dlsym: we export dlsym, so our own calls would come back to us; it leaves a message for
  * the program's next dlerror; and it cannot see into an object that was opened RTLD_LOCAL without a
- * handle. Called by libc.c (to find the C library's dlsym), by real/ and by route/.
+ * handle. Called by libc.c (to find the C library's dlsym), by interpose/ and by interpose/.
  */
 #define _GNU_SOURCE
 #include "elf.h"

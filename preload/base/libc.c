@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C library's own functions (see libc.h). Used by the rooms that look symbols up, by load.c and
+ * The C library's own functions (see libc.h). Used by the modules that look symbols up, by load.c and
  * exec.c, and by lookup_entry.S, which jumps to the pointers.
  */
 #define _GNU_SOURCE

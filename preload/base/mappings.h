@@ -20,7 +20,7 @@ extern bool vt_sys_careful; /* it is, or may become so: system calls ask vt_sys_
 bool vt_sys_is_free(void);
 void vt_sys_seal(bool sealed);
 void vt_sys_watch(void);   /* at arming: from now on a filter is noticed */
-extern bool vt_sys_unsure; /* it may be so already; listen/seccomp.c finds out at arming */
+extern bool vt_sys_unsure; /* it may be so already; instrument/seccomp.c finds out at arming */
 
 void vt_mappings_add(const void *start, size_t bytes);
 void vt_mappings_remove(const void *start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every room asks about our process: is it armed, is it a forked child, is it inside exit()?
- * Arming and forks concern every room, so process.c calls up to them through one table, which
+ * What every module asks about our process: is it armed, is it a forked child, is it inside exit()?
+ * Arming and forks concern every module, so process.c calls up to them through one table, which
  * load.c fills. Only here is the order of the rooms reversed.
  */
 #ifndef VT_PRELOAD_PROCESS_H

@@ -24,7 +24,7 @@ static inline long vt_sys_anyway(long n, long a, long b, long c, long d, long e,
     return vt_machine_call(n, a, b, c, d, e, f);
 }
 
-/* Once vt_sys_sealed is set (listen/seccomp.c), a system call might end the process: each fails at once, but for the
+/* Once vt_sys_sealed is set (instrument/seccomp.c), a system call might end the process: each fails at once, but for the
  * end itself. A filter that a bare instruction sets is not reported: so before each call the kernel is asked whether there is one. */
 static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f) {
     if (__builtin_expect(__atomic_load_n(&vt_sys_careful, __ATOMIC_RELAXED), 0) &&

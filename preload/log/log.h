@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of log/: where records are written. One file per process; each thread writes to a chunk
+ * Public header of log/: where records are written. One file per process; each thread writes to a chunk
  * of its own.
  *
- * Law: a record is whole or absent. What cannot be written is counted (vt_log_drop); nobody waits
+ * Invariants: a record is whole or absent. What cannot be written is counted (vt_log_drop); nobody waits
  * for it. What was written survives SIGKILL. Uses base/.
  */
 #ifndef VT_PRELOAD_LOG_H
@@ -45,7 +45,7 @@ struct vt_thread {
     bool orphan;              /* in a forked child: it was the parent's */
     bool named;               /* this chunk has the thread's THREAD record */
     bool fills;               /* it has filled a chunk, so it will fill the next */
-    struct vt_phases *phases; /* owned by books/phases.c; NULL: none yet */
+    struct vt_phases *phases; /* owned by state/phases.c; NULL: none yet */
     struct vt_log_short shorts;
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */
 };
@@ -53,26 +53,28 @@ struct vt_thread {
 /* Everything the library keeps in thread-local storage. */
 struct vt_tls {
     struct vt_thread *thread;
-    int64_t peak_part; /* bytes that are not in the device's sum yet; books/peak.c */
+    int64_t peak_part; /* bytes that are not in the device's sum yet; state/peak.c */
     uint64_t entered;  /* when the last record began */
-    uint64_t newest;   /* address of the last allocation, if it was the last event; books/rise.c */
+    uint64_t newest;   /* address of the last allocation, if it was the last event; state/rise.c */
     uint32_t rise_part, rise_most; /* allocations that are not in its sum yet; how many may be */
     uintptr_t busy;                /* frame of the record that is being written; 0: none */
     uintptr_t call_frame;          /* frame of the call whose time thread->held is */
     uintptr_t label_frame;         /* frame of the outermost label */
     uint32_t events;               /* driver events so far; labels compare it */
-    uint32_t block_events; /* what they were when listen/torch.c last asked for a block's entry */
+    uint32_t
+        block_events; /* what they were when instrument/torch.c last asked for a block's entry */
     uint32_t label_depth;
     uint32_t label_hook;
     struct vt_caller label_caller;
     uint16_t contexts[14];
     uint32_t context_depth;
-    uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask_driver.c is to ask, and for which device */
-    uint8_t due;             /* VT_DUE_*: what is to be done at the end of the event */
-    uint32_t peak_device;    /* whose bytes these are */
-    uint32_t refused_stack;  /* VT_DUE_REFUSED: whose request was refused */
-    uint32_t caller_stack; /* number of the stack of the thread that waits for this one; 0: none */
-    struct vt_backward *backward; /* owned by listen/torch_backward.c */
+    uint8_t ask,
+        ask_device; /* VT_ASK_*: what interpose/ask_driver.c is to ask, and for which device */
+    uint8_t due;    /* VT_DUE_*: what is to be done at the end of the event */
+    uint32_t peak_device;   /* whose bytes these are */
+    uint32_t refused_stack; /* VT_DUE_REFUSED: whose request was refused */
+    uint32_t caller_stack;  /* number of the stack of the thread that waits for this one; 0: none */
+    struct vt_backward *backward; /* owned by instrument/torch_backward.c */
 };
 /* vt_tls.due: snapshot/moments.c does it, at the end of the event that found it due. */
 enum vt_due {
@@ -80,7 +82,7 @@ enum vt_due {
     VT_DUE_REFUSED = 2, /* an allocation was refused */
     VT_DUE_GAVE_UP = 4, /* a framework reported that it could not allocate */
     VT_DUE_ASKED = 8,   /* `vramtrace snapshot` asks for the owners */
-    VT_DUE_RISEN = 16,  /* memory grew (books/rise.c) */
+    VT_DUE_RISEN = 16,  /* memory grew (state/rise.c) */
     VT_DUE_SERVED = 128 /* being done */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));

@@ -3,7 +3,7 @@
  * The threads' chunks: each thread has one to itself, reserves its records there, and takes the next when it is full. And
  * what a thread announces in its slot meanwhile; what of it a forked child may touch; how the log ends.
  *
- * Called by event.c, stack/ and the rooms that write records; exit.c ends the log.
+ * Called by event.c, stack/ and the modules that write records; exit.c ends the log.
  */
 #define _GNU_SOURCE
 #include "log_file.h"

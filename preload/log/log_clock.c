@@ -3,7 +3,7 @@
  * The log's clock: the processor's counter where it runs at one rate, else
  * CLOCK_MONOTONIC. The header says when both clocks showed what, so that a reader can convert.
  *
- * Called by log.c and log_chunks.c; vt_log_ticks by every room.
+ * Called by log.c and log_chunks.c; vt_log_ticks by every module.
  */
 #define _GNU_SOURCE
 #include "log_file.h"

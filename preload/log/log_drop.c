@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the log's header counts: events that are not recorded, by reason, and flags; also before there is a log.
- * Called by every room; vt_log_drop is in log_record.c.
+ * Called by every module; vt_log_drop is in log_record.c.
  */
 #include "log_file.h"
 #include "base/base.h"

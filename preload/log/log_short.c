@@ -7,7 +7,7 @@
  * chunk. A signal handler may jump out of here at any instruction; then the thread does not know whether its last record
  * counts, and the next one is long.
  *
- * Called by event.c, stack/ and listen/.
+ * Called by event.c, stack/ and instrument/.
  */
 #include "log_file.h"
 #include "base/base.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of machine/: all that differs from one architecture to another. Each has a header with the same names;
+ * Public header of machine/: all that differs from one architecture to another. Each has a header with the same names;
  * another one needs a header more here, include/vramtrace/ticks.h, and the entries in assembly (*.S).
  *
- * Law: nothing but the processor, the kernel's and the C library's interfaces of it. It uses no other room. What it
+ * Invariants: nothing but the processor, the kernel's and the C library's interfaces of it. It uses no other module. What it
  * says of the C library's private structures is checked where it is used.
  *
  *   vt_machine_call           a system call, as the kernel answers it

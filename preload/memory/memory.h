@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of memory/: what this process's memory consists of, and how it is read while it may change.
+ * Public header of memory/: what this process's memory consists of, and how it is read while it may change.
  *
  *   maps.c    the mappings as the kernel lists them, and lines of other files of /proc
  *   read.c    reads memory that may be unmapped meanwhile, and knows which pages are there
@@ -9,7 +9,7 @@
  *   heap.c    the C library's heap and Python's small objects, block by block
  *   sort.c    sorts items without memory
  *
- * Law: no malloc, no lock, no call into the loader; a wrong address ends in false, never in a fault.
+ * Invariants: no malloc, no lock, no call into the loader; a wrong address ends in false, never in a fault.
  * What cannot be told apart counts as in use. Uses base/.
  */
 #ifndef VT_PRELOAD_MEMORY_H

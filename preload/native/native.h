@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of native/: what variables of C and C++ hold, whose types are not known.
+ * Public header of native/: what variables of C and C++ hold, whose types are not known.
  *
  *   native.c          the search: words of variables, and what they lead to
  *   blocks.c          the blocks of memory that it enters
@@ -10,7 +10,7 @@
  *   tls.c             where each thread has its thread-local variables
  *   unwind.c          the frames of a thread that stands still
  *
- * Law: that of owners/. Uses memory/, scan/ (what CUDA's libraries reach), owners/, pyobjects/, torch/.
+ * Invariants: that of owners/. Uses memory/, scan/ (what CUDA's libraries reach), owners/, pyobjects/, torch/.
  */
 #ifndef VT_PRELOAD_NATIVE_H
 #define VT_PRELOAD_NATIVE_H

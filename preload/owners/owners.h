@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of owners/: which named path holds each live allocation? The walk over all objects of the
+ * Public header of owners/: which named path holds each live allocation? The walk over all objects of the
  * process, from its roots, and the answer as records of the log.
  *
  *   walk.c    the graph: breadth first from the roots, by named edges
@@ -13,7 +13,7 @@
  * Those who know objects are in rooms of their own (pyobjects/, torch/, native/), which snapshot/ gives
  * to the walk as a table; reader.h is what they use of it.
  *
- * Law: it runs in a child process that has a copy of the memory, or in place, within the program. So:
+ * Invariants: it runs in a child process that has a copy of the memory, or in place, within the program. So:
  * no malloc, no lock, no stdio, no CUDA, and nothing of the program is called. An owner is named only
  * if every step of the path to it is certain.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of pyobjects/: what Python's objects hold. Its parts, in their order:
+ * Public header of pyobjects/: what Python's objects hold. Its parts, in their order:
  *
  *   layout.h   where the fields are that never moved
  *   text.c     strings, names of types, keys as Python shows them; the edge itself
@@ -12,7 +12,7 @@
  *   cycles.c   objects that only hold each other
  *   roots.c    modules, frames of threads, exceptions
  *
- * Law: that of owners/. All of them read through vt_owners_read, so a wrong pointer ends a branch and
+ * Invariants: that of owners/. All of them read through vt_owners_read, so a wrong pointer ends a branch and
  * nothing else. What they return or name is only ever what a live object holds by a strong reference.
  */
 #ifndef VT_PRELOAD_PYOBJECTS_H

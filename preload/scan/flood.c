@@ -29,7 +29,7 @@
  */
 #define _GNU_SOURCE
 #include "flood.h"
-#include "books/books.h"
+#include "state/state.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * The exit scan: which live allocations are still pointed to when the process ends. One
  * without a pointer is `lost`, a certain leak; one with a pointer may be meant to live as long
- * as the process. flood.c follows the pointers; analyzer/judge/verdicts.c gives the verdict.
+ * as the process. flood.c follows the pointers; analyzer/analysis/verdicts.c gives the verdict.
  *
  * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by
  * wrap_context.c before a runtime that ends frees pinned memory; and by snapshot/moments.c when an
@@ -17,7 +17,7 @@
  */
 #define _GNU_SOURCE
 #include "flood.h"
-#include "books/books.h"
+#include "state/state.h"
 #include "event.h"
 #include "stack/stack.h"
 

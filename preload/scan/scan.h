@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of scan/: which live allocations does the process still point to when it ends?
+ * Public header of scan/: which live allocations does the process still point to when it ends?
  *
  *   scan.c   what to look for, when not to scan, what to write
  *   flood.c  follows every pointer from what a program can always reach
  *   hints.c  which pointers count in blocks that CUDA's libraries may own
  *   kernel.c which addresses the kernel holds for the process
  *
- * Law: it runs on one thread, in mapped memory of its own: no malloc, no lock, no CUDA call. Memory
+ * Invariants: it runs on one thread, in mapped memory of its own: no malloc, no lock, no CUDA call. Memory
  * whose use is unknown counts as in use and reached, so an allocation is called lost only when
- * nothing points to it. Uses base/, log/, books/, stack/, event.c and memory/.
+ * nothing points to it. Uses base/, log/, state/, stack/, event.c and memory/.
  */
 #ifndef VT_PRELOAD_SCAN_H
 #define VT_PRELOAD_SCAN_H

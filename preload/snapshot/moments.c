@@ -6,7 +6,7 @@
  *            (stack/python_end.c). Other programs: when exit begins, and for verdicts again when that is
  *            destroyed which was made after arming (exit.c). Both: in _exit, and
  *            before a context ends with memory that is live. In Python also as memory grows
- *            (books/rise.c), because what main() held is gone when Python ends. The program does not
+ *            (state/rise.c), because what main() held is gone when Python ends. The program does not
  *            wait for these, and they take at most a share of its processor time.
  *   oom      Where PyTorch reports that it could not allocate: the refusals before were answered by
  *            freeing its cache. Else at the first refusal of each call site.
@@ -17,10 +17,10 @@
  * here costs an event nothing. The same memory is not looked through twice at the end: a snapshot
  * follows another one there only if something was allocated in between.
  *
- * Called at the end of events (base/process.h), by exit.c, wrap_context.c and listen/phase.c.
+ * Called at the end of events (base/process.h), by exit.c, wrap_context.c and instrument/phase.c.
  */
 #include "base/base.h"
-#include "books/books.h"
+#include "state/state.h"
 #include "event.h"
 #include "scan/scan.h"
 #include "snapshot.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of snapshot/: when the owners of live memory are looked for, in which process, and what is
+ * Public header of snapshot/: when the owners of live memory are looked for, in which process, and what is
  * written.
  *
  *   moments.c     when: VRAMTRACE_SNAPSHOT
@@ -12,8 +12,8 @@
  *   copy_guard.c  how a copy leaves when memory runs short
  *   cost.c        what copies cost the program
  *
- * Law: the program never waits for a lock, and no CUDA call is made. A copy is made only where it can do
- * no harm. Uses all rooms before it.
+ * Invariants: the program never waits for a lock, and no CUDA call is made. A copy is made only where it can do
+ * no harm. Uses all modules before it.
  */
 #ifndef VT_PRELOAD_SNAPSHOT_H
 #define VT_PRELOAD_SNAPSHOT_H

@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "copy.h"
-#include "books/books.h"
+#include "state/state.h"
 #include "stack/stack.h"
 
 #include <string.h>

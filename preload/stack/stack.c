@@ -10,7 +10,7 @@
  * same number without communicating. A stack's record is in the log before the first event that
  * names it. If its record is missing (the disk was full), the reader takes the stack as unknown.
  *
- * An exception to the record path's law: a new stack takes libunwind's cache lock and the loader's
+ * An exception to the record path's invariants: a new stack takes libunwind's cache lock and the loader's
  * lock (dl_iterate_phdr), for which it waits while another thread forks, and blocks signals meanwhile. A forked child that
  * may never have them does without (base/locks.h): a stack that needs libunwind is cut there.
  */

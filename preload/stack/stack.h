@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of stack/: who is calling. It captures native and Python frames and merges them. Each
+ * Public header of stack/: who is calling. It captures native and Python frames and merges them. Each
  * distinct stack gets a number and is written to the log once, with the modules that its addresses
  * lie in.
  *
- * Law: a known stack takes no lock. A new one takes libunwind's cache lock and the loader's lock
+ * Invariants: a known stack takes no lock. A new one takes libunwind's cache lock and the loader's lock
  * (stack.c says why). Python frames are read in place, without the GIL. Uses base/ and log/.
  *
  * Parts: python.h, the Python half (the exit scan asks it for the interpreter's state);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of torch/: what PyTorch's objects hold.
+ * Public header of torch/: what PyTorch's objects hold.
  *
  *   torch.c   tensors, storages, and which of Python's types are PyTorch's
  *   graph.c   nodes of the autograd graph
  *   pybind.c  what Python knows by pybind11
  *   casts.c   what torch.autocast keeps
  *
- * Law: that of owners/, and an object is read only if its run-time class says what it is. Uses owners/
+ * Invariants: that of owners/, and an object is read only if its run-time class says what it is. Uses owners/
  * and pyobjects/.
  */
 #ifndef VT_PRELOAD_TORCH_READERS_H

@@ -4,7 +4,7 @@
  */
 #include "files.h"
 
-#include "names/classes.h"
+#include "symbols/classes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct vt_classes *classes;

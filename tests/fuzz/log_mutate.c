@@ -7,7 +7,7 @@
  */
 #include "parts.h"
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 #include <stdlib.h>
 

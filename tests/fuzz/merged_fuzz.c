@@ -5,7 +5,7 @@
  */
 #include "files.h"
 
-#include "fleet/fleet.h"
+#include "job/job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,32 +15,32 @@ static void expect(bool good) {
         abort();
 }
 
-/* Writes a finished fleet as the file `name`, and frees it. Returns the bytes; free them. */
-static char *write_fleet(struct vt_fleet *fleet, const char *name, size_t *length) {
+/* Writes a finished job as the file `name`, and frees it. Returns the bytes; free them. */
+static char *write_job(struct vt_job *job, const char *name, size_t *length) {
     char *bytes = NULL;
     FILE *out = open_memstream(&bytes, length);
-    vt_fleet_finish(fleet);
-    expect(out && !vt_merged_write(fleet, out) && !fclose(out));
-    vt_fleet_free(fleet);
+    vt_job_finish(job);
+    expect(out && !vt_merged_write(job, out) && !fclose(out));
+    vt_job_free(job);
     vt_fuzz_file_write(name, bytes, *length);
     return bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct vt_string message = {0};
-    struct vt_fleet *fleet = vt_fleet_open();
+    struct vt_job *job = vt_job_open();
     vt_fuzz_file_write("merged", data, size);
-    if (vt_merged_read("merged", fleet, &message)) {
+    if (vt_merged_read("merged", job, &message)) {
         expect(message.length > 0);
-        vt_fleet_finish(fleet);
-        expect(!fleet->process_count && !fleet->cell_count && !fleet->device_count);
-        vt_fleet_free(fleet);
+        vt_job_finish(job);
+        expect(!job->process_count && !job->cell_count && !job->device_count);
+        vt_job_free(job);
     } else {
         size_t first_length, second_length;
-        char *first = write_fleet(fleet, "first", &first_length);
-        fleet = vt_fleet_open();
-        expect(!vt_merged_read("first", fleet, &message));
-        char *second = write_fleet(fleet, "second", &second_length);
+        char *first = write_job(job, "first", &first_length);
+        job = vt_job_open();
+        expect(!vt_merged_read("first", job, &message));
+        char *second = write_job(job, "second", &second_length);
         expect(first_length == second_length && !memcmp(first, second, first_length));
         free(first);
         free(second);

@@ -16,8 +16,8 @@
 #include "files.h"
 #include "logs.h"
 
-#include "log/pack.c"
-#include "log/log.h"
+#include "logfile/pack.c"
+#include "logfile/logfile.h"
 
 #include "build.h"
 #include "report/report.h"

@@ -15,7 +15,7 @@
 
 #include "build.h"
 #include "compact/compact.h"
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "report/report.h"
 
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Up to which time a log that is still written to is whole (analyzer/log/log_reader.c), and the stack table
+ * Up to which time a log that is still written to is whole (analyzer/logfile/log_reader.c), and the stack table
  * (preload/base/numbering.c). Two threads announce, read the clock, look their stack up, write it if it is new, and publish their
  * events; a reader passes the newest time, waits, and passes the slots and the chunks.
  *

@@ -59,13 +59,13 @@ static void write_data(const struct vt_model *model, const struct vt_format_opti
     vt_json_string(&j, "site", options->site);
     vt_json_number(&j, "pages_left_out", processes.count > PAGES ? processes.count - PAGES : 0);
     if (processes.many)
-        vt_html_ranks(&j, model->fleet);
+        vt_html_ranks(&j, model->job);
     vt_json_open(&j, "pages", '[');
     for (uint32_t i = 0; i < processes.count && i < PAGES; i++) {
         struct vt_html h = {.json = &j,
                             .model = model,
                             .process = processes.list[i],
-                            .in_fleet = processes.many ? processes.in_fleet[i] : VT_FLEET_NONE,
+                            .in_job = processes.many ? processes.in_job[i] : VT_JOB_NONE,
                             .options = options,
                             .room = &room};
         if (i < WHOLE)

@@ -38,7 +38,7 @@ struct vt_html {
     struct vt_json *json;
     const struct vt_model *model;
     const struct vt_process *process;
-    uint32_t in_fleet; /* its index there, or VT_FLEET_NONE */
+    uint32_t in_job; /* its index there, or VT_JOB_NONE */
     const struct vt_format_options *options;
     struct vt_html_bounds bounds;
     uint32_t *page_site;  /* for each site of the model its place in the page, or VT_NO_SITE */
@@ -86,7 +86,7 @@ void vt_html_device(struct vt_json *j, const char *name, unsigned device);
 /* --- html_ranks.c --- */
 
 /* "ranks": all processes side by side. */
-void vt_html_ranks(struct vt_json *j, const struct vt_fleet *fleet);
+void vt_html_ranks(struct vt_json *j, const struct vt_job *job);
 
 /* --- html_words.c, html_owners.c, html_time.c --- */
 

@@ -17,7 +17,7 @@ static void write_head(struct vt_html *h) {
     vt_text_command(p, TITLE_COLUMNS, &command);
     vt_html_text(h, "title", command.text);
     vt_html_text(h, "host", p->host);
-    vt_json_number(j, "process", h->in_fleet == VT_FLEET_NONE ? VT_UNKNOWN : h->in_fleet);
+    vt_json_number(j, "process", h->in_job == VT_JOB_NONE ? VT_UNKNOWN : h->in_job);
     vt_json_number(j, "pid", p->pid);
     vt_json_part_rank(j, "rank", p->rank);
     vt_html_text(h, "job", p->job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All processes side by side as the HTML page's data (model/fleet.h): the sentences, and a row for each
+ * All processes side by side as the HTML page's data (model/job.h): the sentences, and a row for each
  * with its memory on the common clock.
  */
 #include "html.h"
@@ -25,7 +25,7 @@ static void texts(struct vt_json *j, const char *name, const struct vt_doc *doc)
     vt_json_close(j, ']');
 }
 
-static void write_page_outliers(struct vt_json *j, const struct vt_fleet *f) {
+static void write_page_outliers(struct vt_json *j, const struct vt_job *f) {
     vt_json_open(j, "outliers", '[');
     for (uint32_t i = 0; i < f->outlier_count && i < OUTLIERS; i++) {
         struct vt_doc doc = {0};
@@ -68,9 +68,9 @@ static void course(struct vt_json *j, const char *name, const uint64_t *levels, 
     vt_json_close(j, ']');
 }
 
-static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f,
-                uint32_t index, const uint64_t *levels, uint64_t scale) {
-    const struct vt_fleet_process *p = &f->processes[index];
+static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_job *f, uint32_t index,
+                const uint64_t *levels, uint64_t scale) {
+    const struct vt_job_process *p = &f->processes[index];
     VT_SCOPED char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN), *gpus = vt_words_gpus(f, p);
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "process", index);
@@ -90,13 +90,13 @@ static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fle
     vt_json_close(j, '}');
 }
 
-static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
+static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_job *f) {
     VT_SCOPED uint32_t *list = vt_alloc(r->count, sizeof *list);
     uint32_t count = vt_ranks_rows(r, f, ROWS, list);
     VT_SCOPED uint64_t *levels = vt_alloc((size_t)count * PARTS, sizeof *levels);
     uint64_t scale = 0;
     VT_SCOPED uint64_t *sum = vt_alloc(PARTS, sizeof *sum);
-    vt_ranks_course(r, f, VT_FLEET_NONE, PARTS, sum);
+    vt_ranks_course(r, f, VT_JOB_NONE, PARTS, sum);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t most = vt_ranks_course(r, f, list[i], PARTS, levels + (size_t)i * PARTS);
         scale = most > scale ? most : scale;
@@ -111,7 +111,7 @@ static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fl
     vt_json_number(j, "rows_left_out", r->count - count);
 }
 
-void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
+void vt_html_ranks(struct vt_json *j, const struct vt_job *f) {
     struct vt_ranks r;
     struct vt_doc notes = {0};
     struct vt_words_sums all;

@@ -233,7 +233,7 @@
     function showAlone() {
         vt.index = 0;
         document.title = data.ranks.many + " - vramtrace";
-        const [element, start] = section(vt.parts.find(part => part.id === "fleet"));
+        const [element, start] = section(vt.parts.find(part => part.id === "job"));
         body.append(vt.el("header", { id: "head" }, bar()), vt.el("main", null, element), footer(), chosen);
         start();
     }

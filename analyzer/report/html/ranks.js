@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes side by side that have one site (--site; else fleet.js): what each held at its peak, holds at the end, and leaks. A click shows that
+ * Several processes side by side that have one site (--site; else job.js): what each held at its peak, holds at the end, and leaks. A click shows that
  * process below. Also the choice in the page's head.
  */
 "use strict";

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "dump.h"
-#include "books/books.h"
+#include "state/state.h"
 #include "scan/flood.h"
 
 #include <fcntl.h>

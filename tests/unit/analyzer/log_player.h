@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_TESTS_LOG_PLAYER_H
 #define VRAMTRACE_TESTS_LOG_PLAYER_H
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 
 /* A chunk of the log, and how much of it is written by now. */
 struct player_chunk {

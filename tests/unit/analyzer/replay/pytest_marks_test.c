@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "log/log.h"
+#include "logfile/logfile.h"
 #include "replay/replay.h"
 #include "replay/walk.h"
 

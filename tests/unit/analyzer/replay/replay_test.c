@@ -13,7 +13,7 @@
 #include "tests/unit/analyzer/log_maker.c"
 #include "model/model.h"
 #include "replay/replay.h"
-#include "log/sites.h"
+#include "logfile/sites.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "base/arena.h"
 #include "base/array_bytes.h"
-#include "books/books.h"
+#include "state/state.h"
 #include "base/table.h"
 
 #include <pthread.h>

@@ -23,7 +23,7 @@ static inline void store_done(void) {
 #include "log/log.c"
 #include "log/log_short.c"
 
-#include "analyzer/log/short_records.c"
+#include "analyzer/logfile/short_records.c"
 
 #include <setjmp.h>
 #include <signal.h>

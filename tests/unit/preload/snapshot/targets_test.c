@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a snapshot of the owners looks for, and what another thread freed before the memory was copied. */
-#include "books/books.h"
+#include "state/state.h"
 #include "snapshot/copy.h"
 
 #include <setjmp.h>

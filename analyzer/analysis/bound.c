@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which sites are kept by holders with a bound: a cache of the functools module, a deque with a maxlen,
+ * an array of fixed length. What such a holder keeps stops growing when it is full, so it is no leak,
+ * if the device can take it then.
+ *
+ * The holder's entries are its own; what hangs on an entry may grow for itself: a cache of three lists,
+ * of which each gets longer. As elsewhere, of a container of containers the one with more items is what
+ * grows. And holders may become more and more: they are as one only if each has more entries than there
+ * are holders.
+ *
+ * owners.c has the sites' bounds taken from a snapshot, judge.c has them judged when it is known what
+ * grows.
+ */
+#include "growth_search.h"
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What one owner, or one container with a bound, keeps of a site. */
+struct keeper {
+    uint64_t key;
+    uint32_t site;
+    uint32_t step; /* of the container; of an array, of one of its slots */
+    uint64_t bytes, blocks, largest;
+    uint64_t holders, entries, capacity; /* 0: it has no bound, as far as is known */
+    /* A variable of C or C++: through how many words all ways go that are known, and how many blocks have
+     * ways that are not. */
+    uint32_t words;
+    uint64_t unknown;
+    bool other_ways; /* some go through no array, or through more words */
+};
+
+/* An array of which a keeper has slots; a name under which it keeps something (vt_memory_owner.name_id). */
+struct of_keeper {
+    uint32_t keeper;
+    uint64_t what;
+};
+struct list {
+    struct of_keeper *items;
+    size_t count, room;
+    struct vt_map known;
+};
+
+struct taking {
+    const struct vt_sources *from;
+    const uint32_t *containers; /* vt_bounds_containers */
+    struct keeper *keepers;
+    size_t count, room;
+    struct vt_map by_key; /* site and owner -> keeper */
+    struct list arrays, names;
+    struct vt_map slots;      /* array and index: in use */
+    struct vt_map slots_used; /* array -> how many of its slots are in use */
+};
+
+/* Adds to a list what it does not have yet. False: it has it. */
+static bool add_to(struct list *list, uint32_t keeper, uint64_t what) {
+    if (!vt_map_add_key(&list->known, vt_mix(vt_mix(what) + keeper)))
+        return false;
+    *VT_ADD(list->items, list->count, list->room) = (struct of_keeper){keeper, what};
+    return true;
+}
+
+/* --- containers of Python --- */
+
+/* Whether a step leads to the entries of a container with a bound. */
+static bool leads_to_entries(const struct vt_log_step *step) {
+    return step->kind == VT_STEP_INDEX ||
+           (step->kind == VT_STEP_ATTRIBUTE &&
+            (!strcmp(step->name, "cache") || !strcmp(step->name, "queue") ||
+             !strcmp(step->name, "_queue")));
+}
+
+/* A step stands behind its parent, and a way may have as many steps as there are. */
+uint32_t *vt_bounds_containers(const struct vt_log *log) {
+    uint32_t *containers = vt_alloc(log->step_count, sizeof *containers);
+    for (size_t i = 0; i < log->step_count; i++) {
+        uint32_t up = log->steps[i].parent;
+        bool inside = up != VT_MAP_NONE && log->steps[up].capacity;
+        containers[i] = inside && leads_to_entries(&log->steps[i]) ? up
+                        : up != VT_MAP_NONE                        ? containers[up]
+                                                                   : VT_MAP_NONE;
+    }
+    return containers;
+}
+
+/* --- taking --- */
+
+static uint32_t keeper_of(struct taking *t, uint32_t site, uint64_t owner, uint32_t step) {
+    uint32_t known = vt_map_add(&t->by_key, vt_mix(owner + site), (uint32_t)t->count);
+    if (known == t->count)
+        *VT_ADD(t->keepers, t->count, t->room) =
+            (struct keeper){.key = owner, .site = site, .step = step};
+    return known;
+}
+
+/* Counts a slot in use for its array, and the array for the keeper. */
+static void add_slot(struct taking *t, uint32_t keeper, const struct vt_slot *slot) {
+    struct keeper *k = &t->keepers[keeper];
+    k->other_ways |= k->words && k->words != slot->words;
+    k->words = slot->words;
+    if (vt_map_add_key(&t->slots, vt_mix(slot->array + slot->index)))
+        vt_map_put(&t->slots_used, slot->array, vt_map_add(&t->slots_used, slot->array, 0) + 1);
+    if (!add_to(&t->arrays, keeper, slot->array))
+        return;
+    k->holders++;
+    k->capacity += slot->capacity;
+}
+
+static bool is_variable(const struct vt_log_step *step) {
+    return step->kind == VT_STEP_GLOBAL || step->kind == VT_STEP_THREAD_LOCAL;
+}
+
+/* What a variable of C or C++ keeps: a way that is not known is as the others. */
+static void add_variable(struct taking *t, uint32_t keeper, const struct vt_log_step *root,
+                         uint64_t blocks) {
+    struct vt_slot slot;
+    if (is_variable(root) && (!root->around || root->in_doubt))
+        t->keepers[keeper].unknown += blocks;
+    else if (vt_native_root_slot(t->from->log, t->from->symbols, root, &slot))
+        add_slot(t, keeper, &slot);
+    else
+        t->keepers[keeper].other_ways = true;
+}
+
+static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum *sum) {
+    const struct vt_log *log = t->from->log;
+    uint32_t step = vt_owners_settled_step(t->from, sum), name = VT_MAP_NONE, inside = VT_MAP_NONE;
+    if (step != VT_MAP_NONE) {
+        name = vt_owner_names_of(t->from->names, step);
+        inside = t->containers[step];
+    }
+    bool bounded = inside != VT_MAP_NONE;
+    uint32_t keeper = keeper_of(t, site, vt_mix((bounded ? inside : name) * 2ull + bounded),
+                                bounded ? inside : step);
+    struct keeper *k = &t->keepers[keeper];
+    if (name != VT_MAP_NONE)
+        add_to(&t->names, keeper, name);
+    if (bounded) {
+        k->holders = log->steps[inside].counts.objects;
+        k->entries = log->steps[inside].entries;
+        k->capacity = log->steps[inside].capacity;
+    }
+    if (sum->further)
+        return;
+    k->bytes += sum->bytes;
+    k->blocks += sum->count;
+    k->largest = sum->largest > k->largest ? sum->largest : k->largest;
+    if (!bounded && step != VT_MAP_NONE)
+        add_variable(t, keeper, &log->steps[log->steps[step].root], sum->count);
+}
+
+/* Counts the entries of arrays: the slots in use, by whatever call site. */
+static void count_slots(struct taking *t) {
+    for (size_t i = 0; i < t->arrays.count; i++)
+        t->keepers[t->arrays.items[i].keeper].entries +=
+            vt_map_get(&t->slots_used, t->arrays.items[i].what);
+    for (size_t i = 0; i < t->count; i++) {
+        struct keeper *k = &t->keepers[i];
+        if (k->words)
+            k->entries += k->unknown;
+        if (k->other_ways || k->entries > k->capacity)
+            k->capacity = 0;
+    }
+}
+
+/* Tells which owners of a snapshot have a bound: those whose name has nothing else. */
+static void mark_owners(const struct taking *t, struct vt_snapshot *named) {
+    enum { NO_KEEPER = INT32_MAX };
+    VT_SCOPED_MAP bounded = {0};
+    for (size_t i = 0; i < t->names.count; i++) {
+        const struct of_keeper *n = &t->names.items[i];
+        bool all = t->keepers[n->keeper].capacity && vt_map_get(&bounded, n->what) != NO_KEEPER;
+        vt_map_put(&bounded, n->what, all ? n->keeper : NO_KEEPER);
+    }
+    for (uint32_t i = 0; i < named->owner_count; i++) {
+        uint32_t keeper = vt_map_get(&bounded, named->owners[i].name_id);
+        named->owners[i].entries = keeper < NO_KEEPER ? t->keepers[keeper].entries : 0;
+    }
+}
+
+/* The sites of which something may have a bound. Free it. */
+static bool *concerned_sites(const struct vt_sources *from, const struct vt_replay_snapshot *s,
+                             const uint32_t *containers, const struct vt_process *p) {
+    bool *concerned = vt_alloc(p->site_count, sizeof *concerned);
+    for (size_t i = 0; i < s->sum_count; i++) {
+        uint32_t step = s->sums[i].step, site = from->index[s->sums[i].site];
+        if (step != VT_MAP_NONE && site != VT_NO_SITE)
+            concerned[site] |= is_variable(&from->log->steps[from->log->steps[step].root]) ||
+                               containers[step] != VT_MAP_NONE;
+    }
+    return concerned;
+}
+
+/* Whether it is the entries that become more: not what hangs on each, nor the holders. */
+static bool grows_by_entries(const struct vt_bound *b) {
+    return b->entries && b->blocks / b->entries <= b->entries &&
+           b->holders <= b->entries / b->holders;
+}
+
+/* Gives a site the bound that its keepers have together. */
+static void give(const struct taking *t, const struct keeper *keepers, size_t count,
+                 struct vt_site *site) {
+    struct vt_bound sum = {.entries = 0};
+    const struct keeper *most = NULL;
+    double full = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct keeper *k = &keepers[i];
+        if (!k->capacity) {
+            sum.others += k->blocks;
+            continue;
+        }
+        most = !most || k->bytes > most->bytes ? k : most;
+        sum.holders += k->holders;
+        sum.entries += k->entries;
+        sum.capacity += k->capacity;
+        sum.blocks += k->blocks;
+        sum.bytes += k->bytes;
+        full += (double)k->bytes + (double)(k->capacity - k->entries) * (double)k->blocks /
+                                       (double)(k->entries ? k->entries : 1) * (double)k->largest;
+    }
+    if (!most || !grows_by_entries(&sum))
+        return;
+    struct vt_memory_owner owner = {.bytes = 0};
+    vt_owner_names_fill(t->from->names, most->step, &owner);
+    sum.full_bytes = vt_analysis_ahead(full);
+    sum.key = most->key;
+    sum.holder = owner.name;
+    site->bound = vt_alloc(1, sizeof sum);
+    *site->bound = sum;
+}
+
+static int compare_keepers(const void *a, const void *b) {
+    const struct keeper *x = a, *y = b;
+    return VT_ORDER({x->site, y->site}, {y->bytes, x->bytes}, {x->step, y->step});
+}
+
+void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
+                    const bool *speaks, struct vt_process *p) {
+    const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
+    VT_SCOPED bool *concerned = concerned_sites(from, s, containers, p);
+    struct taking t = {.from = from, .containers = containers};
+    for (size_t i = 0; i < s->sum_count; i++) {
+        uint32_t site = from->index[s->sums[i].site];
+        if (site != VT_NO_SITE && concerned[site])
+            take_sum(&t, site, &s->sums[i]);
+    }
+    count_slots(&t);
+    mark_owners(&t, &p->snapshots[snapshot]);
+    vt_sort(t.keepers, t.count, sizeof *t.keepers, compare_keepers);
+    for (size_t i = 0, end; i < t.count; i = end) {
+        for (end = i; end < t.count && t.keepers[end].site == t.keepers[i].site;)
+            end++;
+        if (speaks[t.keepers[i].site])
+            give(&t, &t.keepers[i], end - i, &p->sites[t.keepers[i].site]);
+    }
+    free(t.keepers);
+    free(t.arrays.items);
+    free(t.names.items);
+    vt_map_free(&t.arrays.known);
+    vt_map_free(&t.names.known);
+    vt_map_free(&t.by_key);
+    vt_map_free(&t.slots);
+    vt_map_free(&t.slots_used);
+}
+
+/* --- judging --- */
+
+/* Of the blocks of a site that an owner has itself, or holds as well. */
+static uint64_t count_of(const struct vt_owned_site *sites, uint32_t count, uint32_t site) {
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < count; i++)
+        blocks += sites[i].site == site ? sites[i].count + sites[i].shared_count : 0;
+    return blocks;
+}
+
+/* How many blocks of a site the owners with a bound, or those of one name without, hold at a snapshot, alone or
+ * with others. */
+static uint64_t count_at(const struct vt_snapshot *s, uint32_t site, bool bounded,
+                         const char *name) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < s->owner_count; i++) {
+        const struct vt_memory_owner *o = &s->owners[i];
+        if ((o->entries > 0) == bounded && (bounded || !strcmp(o->name, name)))
+            count +=
+                count_of(o->sites, o->site_count, site) + count_of(o->others, o->other_count, site);
+    }
+    return count;
+}
+
+/* Whether the owners of a name without a bound had nearly as many blocks of a site when the bounded ones had not
+ * half of what they have. */
+static bool stands_still(const struct vt_process *p, const struct vt_snapshot *now, uint32_t site,
+                         const char *name, uint64_t count) {
+    for (const struct vt_snapshot *s = p->snapshots; s < now; s++)
+        if (count_at(s, site, true, NULL) <= count_at(now, site, true, NULL) / 2 &&
+            count_at(s, site, false, name) >= count * 2 / 3)
+            return true;
+    return false;
+}
+
+/* Whether something else that holds memory of a site may make it grow: it has as many blocks as the shortest
+ * growth, and more than before, as far as is known. */
+static bool others_may_grow(const struct vt_process *p, uint32_t site) {
+    const struct vt_owned_list *owned = &p->sites[site].owned;
+    const struct vt_snapshot *now =
+        owned->owners[0].seen ? owned->owners[0].seen : vt_process_snapshot(p);
+    uint64_t unknown = p->sites[site].bound->others;
+    for (uint32_t i = 0; i < owned->count; i++)
+        if (!owned->owners[i].owner->entries)
+            unknown -= owned->owners[i].count < unknown ? owned->owners[i].count : unknown;
+    for (uint32_t i = 0; i < now->owner_count; i++) {
+        const struct vt_memory_owner *o = &now->owners[i];
+        if (o->entries ||
+            !(count_of(o->sites, o->site_count, site) + count_of(o->others, o->other_count, site)))
+            continue;
+        uint64_t count = count_at(now, site, false, o->name);
+        if (count >= MARKED_RISES && !stands_still(p, now, site, o->name, count))
+            return true;
+    }
+    return unknown >= MARKED_RISES;
+}
+
+/* How many entries the holder of a site has at a snapshot. */
+static uint64_t entries_at(const struct vt_snapshot *s, uint32_t site) {
+    uint64_t entries = 0;
+    for (uint32_t i = 0; i < s->owner_count; i++)
+        if (s->owners[i].entries > entries &&
+            count_of(s->owners[i].sites, s->owners[i].site_count, site))
+            entries = s->owners[i].entries;
+    return entries;
+}
+
+/* Whether what hangs on an entry grows: lists in a cache. Earlier snapshots show whether there are more blocks now
+ * because there are more entries; without any, entries with equally many blocks are taken for whole. */
+static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
+    const struct vt_owned_by *first = p->sites[site].owned.owners;
+    const struct vt_snapshot *now = first->seen ? first->seen : vt_process_snapshot(p);
+    uint64_t blocks = count_at(now, site, true, NULL), entries = entries_at(now, site);
+    bool shown = blocks <= entries || blocks % entries == 0;
+    for (const struct vt_snapshot *s = p->snapshots; s < now; s++) {
+        uint64_t before = count_at(s, site, true, NULL), had = entries_at(s, site);
+        if (!before || before + MARKED_RISES > blocks)
+            continue;
+        double by_entries = ((double)entries - (double)had) * (double)blocks / (double)entries;
+        if (by_entries < (double)(blocks - before) / 2)
+            return true;
+        shown = true;
+    }
+    return !shown;
+}
+
+/* Whether a bound says enough of a site: of what grew, none of the other holders may; of what did not, there
+ * are as many blocks as in the shortest growth, and none elsewhere. */
+static bool speaks_for(const struct vt_process *p, uint32_t index) {
+    const struct vt_site *site = &p->sites[index];
+    const struct vt_bound *b = site->bound;
+    double each = (double)b->blocks / (double)b->entries;
+    bool grew_since = site->owned.count && site->owned.owners[0].seen &&
+                      (double)site->held_count > (double)b->capacity * each + (double)b->others;
+    if (site->before || vt_site_tidied(p, site) || b->others >= b->blocks || grew_since)
+        return false;
+    if (site->growth || site->unjudged)
+        return !entries_may_grow(p, index) && !others_may_grow(p, index);
+    return site->live_count && !b->others && b->blocks >= MARKED_RISES;
+}
+
+static uint64_t key_on_device(const struct vt_site *site) {
+    return vt_mix(site->bound->key + site->device);
+}
+
+void vt_bounds_judge(struct vt_process *p) {
+    VT_SCOPED_MAP known = {0};
+    VT_SCOPED uint64_t *more = vt_alloc(p->site_count, sizeof *more);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        struct vt_site *site = &p->sites[i];
+        if (site->bound && !speaks_for(p, i)) {
+            free(site->bound);
+            site->bound = NULL;
+        }
+        if (!site->bound)
+            continue;
+        uint32_t holder = vt_map_add(&known, key_on_device(site), count);
+        count += holder == count;
+        more[holder] += site->bound->full_bytes - site->bound->bytes;
+    }
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        struct vt_site *site = &p->sites[i];
+        if (!site->bound)
+            continue;
+        site->bound->too_large =
+            more[vt_map_get(&known, key_on_device(site))] > vt_growth_room(p, site);
+        if (site->bound->too_large)
+            continue;
+        site->unjudged = VT_JUDGED;
+        site->bound->growth = site->growth;
+        site->growth = NULL;
+    }
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
+ * they have the same user frame, reached by different paths; if one owner holds them (owners.c); or
+ * if they rise together and have more in common (in_step.c). Which sites fail is verdicts.c's answer. Here is
+ * also decided which leak is shown first. judge.c calls.
+ */
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- the growth of a leak --- */
+
+static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
+    bool same_rounds = vt_same_text(sum->per, g->per) && sum->iterations == g->iterations;
+    double pace = g->pace;
+    if (!same_rounds && sum->bytes) /* found on another clock; but it rises in step */
+        pace = sum->pace * (double)g->bytes / (double)sum->bytes;
+    double before = sum->pace;
+    double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
+                    ? (double)sum->full_in / (double)sum->full_in_iterations
+                    : 0;
+    if (sum->full_in == VT_UNKNOWN)
+        ns = INFINITY;
+    sum->pace += pace;
+    sum->bytes += g->bytes;
+    sum->blocks += g->blocks;
+    sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
+    sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
+    sum->with_another &= g->with_another;
+    sum->long_rounds = g->long_rounds ? sum->long_rounds : 0;
+    sum->appends = g->appends ? sum->appends : NULL; /* some of it is found by its trend */
+    if (same_rounds && g->since_iteration < sum->since_iteration) {
+        sum->since_iteration = g->since_iteration;
+        sum->since = g->since;
+    }
+    if (sum->full_in_iterations != VT_UNKNOWN && sum->pace > 0) {
+        sum->full_in_iterations = (uint64_t)((double)sum->full_in_iterations * before / sum->pace);
+        sum->full_in = vt_analysis_ahead((double)sum->full_in_iterations * ns);
+    }
+}
+
+/* --- grouping --- */
+
+/* Sites come by size, so the first site of a leak is its largest. */
+struct gathering {
+    struct vt_process *p;
+    uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
+    struct vt_map by_line;                       /* class, verdict and line -> leak */
+    struct vt_map by_holder;                     /* class, verdict and holder -> leak */
+    const struct vt_courses *courses;
+};
+
+static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
+    struct vt_leak *l = &g->p->leaks[leak];
+    const struct vt_site *site = &g->p->sites[i];
+    if (l->site_count)
+        g->next_in_leak[g->last_of[leak]] = i;
+    else
+        g->first_of[leak] = i;
+    g->last_of[leak] = i;
+    l->live_bytes += site->live_bytes;
+    l->live_count += site->live_count;
+    l->held_bytes += site->held_bytes;
+    l->bytes_at_oom += site->bytes_at_oom == VT_UNKNOWN ? 0 : site->bytes_at_oom;
+    l->held_count += site->held_count;
+    l->site_count++;
+    if (!site->growth)
+        return;
+    if (l->growth) {
+        add_growth(l->growth, site->growth);
+    } else {
+        l->growth = vt_alloc(1, sizeof *l->growth);
+        *l->growth = *site->growth;
+    }
+}
+
+/* Whether one test failed for both: what it kept with each of as many rounds. */
+static bool same_test(const struct vt_tested *a, const struct vt_tested *b) {
+    return a && b && a->fails && b->fails && a->rounds == b->rounds &&
+           vt_same_text(a->test, b->test);
+}
+
+/* Whether a leak grows together with a site. Asks the largest of its sites. */
+static bool grows_with(const struct gathering *g, uint32_t leak, uint32_t i) {
+    enum { ASKED = 8 };
+    const struct vt_process *p = g->p;
+    uint32_t asked = 0;
+    for (uint32_t j = g->first_of[leak]; j != VT_NO_SITE && asked < ASKED; j = g->next_in_leak[j]) {
+        const struct vt_site *other = &p->sites[j], *site = &p->sites[i];
+        asked++;
+        if (other->growth &&
+            (vt_in_step_one(p, g->courses, j, i) ||
+             (same_test(other->tested, site->tested) && other->layer == site->layer &&
+              other->device == site->device && vt_in_step(g->courses, j, i))))
+            return true;
+    }
+    return false;
+}
+
+/* A leak that grows together with this site. Asks only the first, because a process can have
+ * thousands of leaks. */
+static uint32_t find_partner(const struct gathering *g, uint32_t i) {
+    enum { ASKED = 256 };
+    for (uint32_t leak = 0; leak < g->p->leak_count && leak < ASKED; leak++)
+        if (g->p->leaks[leak].verdict == g->p->sites[i].verdict &&
+            g->p->sites[g->first_of[leak]].class == g->p->sites[i].class && grows_with(g, leak, i))
+            return leak;
+    return VT_MAP_NONE;
+}
+
+static void gather_site(struct gathering *g, uint32_t i) {
+    struct vt_process *p = g->p;
+    const struct vt_site *site = &p->sites[i];
+    uint64_t line = site->growth ? vt_site_line_key(site) : vt_stack_line_key(site->stack);
+    /* what a CUDA library makes is its own mistake, whatever it shares with the program's */
+    uint64_t kind = site->class * VT_VERDICTS + site->verdict;
+    uint64_t key = line * VT_CLASSES * VT_VERDICTS + kind;
+    uint32_t leak = vt_map_get(&g->by_line, key), holder = vt_owners_main_holder(site);
+    uint64_t held_by = (uint64_t)holder * VT_CLASSES * VT_VERDICTS + kind;
+    if (leak == VT_MAP_NONE && holder != VT_MAP_NONE)
+        leak = vt_map_get(&g->by_holder, held_by);
+    if (leak == VT_MAP_NONE && site->growth)
+        leak = find_partner(g, i);
+    if (leak == VT_MAP_NONE) {
+        leak = p->leak_count++;
+        p->leaks[leak] = (struct vt_leak){.verdict = site->verdict, .stack = site->stack};
+    }
+    vt_map_add(&g->by_line, key, leak);
+    if (holder != VT_MAP_NONE)
+        vt_map_add(&g->by_holder, held_by, leak);
+    add_site(g, leak, i);
+}
+
+/* --- order --- */
+
+/* What ranks a leak, or a site: what it held when memory ran out, if that was more than at the last
+ * allocation. Sites that were freed at exit have nothing live. */
+static uint64_t rank(uint64_t at_oom, uint64_t held) {
+    return at_oom != VT_UNKNOWN && at_oom > held ? at_oom : held;
+}
+
+/* The largest first. What is only unfreed may be meant to live to the end. */
+static int compare_leaks(const void *a, const void *b) {
+    const struct vt_leak *x = a, *y = b;
+    return VT_ORDER({x->verdict == VT_VERDICT_UNFREED, y->verdict == VT_VERDICT_UNFREED},
+                    {rank(y->bytes_at_oom, y->held_bytes), rank(x->bytes_at_oom, x->held_bytes)},
+                    {x->verdict, y->verdict}, {x->sites[0], y->sites[0]});
+}
+
+static int compare_sites(const void *a, const void *b) {
+    const struct vt_site *x = *(const struct vt_site *const *)a;
+    const struct vt_site *y = *(const struct vt_site *const *)b;
+    return VT_ORDER({rank(y->bytes_at_oom, y->held_bytes), rank(x->bytes_at_oom, x->held_bytes)},
+                    {(uintptr_t)x, (uintptr_t)y});
+}
+
+void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
+    struct gathering g = {.p = p, .courses = courses};
+    VT_SCOPED const struct vt_site **order = vt_alloc(p->site_count, sizeof *order);
+    uint32_t count = 0;
+    g.next_in_leak = vt_alloc(p->site_count, sizeof *g.next_in_leak);
+    g.last_of = vt_alloc(p->site_count, sizeof *g.last_of);
+    g.first_of = vt_alloc(p->site_count, sizeof *g.first_of);
+    p->leaks = vt_alloc(p->site_count, sizeof *p->leaks);
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        g.next_in_leak[i] = VT_NO_SITE;
+        const struct vt_site *site = &p->sites[i]; /* leaks are what the gate fails by default */
+        if (!site->before && !site->library_own && vt_site_fails(p, site, NULL))
+            order[count++] = site;
+    }
+    vt_sort(order, count, sizeof *order, compare_sites);
+    for (uint32_t i = 0; i < count; i++)
+        gather_site(&g, (uint32_t)(order[i] - p->sites));
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        struct vt_leak *leak = &p->leaks[i];
+        uint32_t *sites = vt_alloc(leak->site_count, sizeof *sites), n = 0;
+        for (uint32_t site = g.first_of[i]; site != VT_NO_SITE; site = g.next_in_leak[site])
+            sites[n++] = site;
+        leak->sites = sites;
+    }
+    vt_sort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);
+    free(g.next_in_leak);
+    free(g.last_of);
+    free(g.first_of);
+    vt_map_free(&g.by_line);
+    vt_map_free(&g.by_holder);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Verdicts: exactly one for each site, by what is known of it: the exit scan from the replay, growth from
+ * growth.c, classes from symbols/. judge.c calls; content/why.c says what shows it.
+ *
+ * The first that fits counts: memory without a pointer to it is `lost`, even if it grew; memory
+ * that grew is `growing`, in Python processes even if all of it was freed at exit; live memory is
+ * `unfreed`.
+ */
+#include "parts.h"
+
+#include <stdlib.h>
+
+/* The exit scan looks neither for a framework's blocks nor for handles of physical memory. */
+static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
+    return p->scan_bytes != VT_UNKNOWN && site->live_count > site->went_count && !site->before &&
+           site->layer != VT_LAYER_FRAMEWORK;
+}
+
+static void judge(const struct vt_process *p, struct vt_site *site) {
+    bool bounded = site->bound && site->bound->growth;
+    site->reachable = VT_NOT_SEARCHED;
+    /* A cache grows because of the blocks inside, which are judged themselves. A CUDA library keeps
+     * memory for life, but not more and more. */
+    if (site->class == VT_CLASS_CACHE) {
+        free(site->growth);
+        site->growth = NULL;
+    }
+    if (site->class != VT_CLASS_PROGRAM && site->live_count && !site->growth && !bounded) {
+        site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
+        return;
+    }
+    if (site->growth && vt_site_tidied(p, site)) { /* the program lost track of nothing */
+        site->tidied = site->growth;
+        site->growth = NULL;
+    }
+    if (bounded) /* whatever an interpreter then freed by itself */
+        site->verdict = VT_VERDICT_UNFREED;
+    else if (site->growth)
+        site->verdict = VT_VERDICT_GROWING;
+    else
+        site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
+    if (!looked_for(p, site))
+        return;
+    bool named = site->owned.count && !site->unowned_bytes;
+    site->reachable = p->scan_unknown && !named ? VT_REACHABLE_UNKNOWN : VT_REACHABLE_YES;
+    if (site->lost_count) {
+        site->reachable = VT_REACHABLE_NO;
+        site->verdict = VT_VERDICT_LOST;
+        site->unjudged = VT_JUDGED;
+    }
+}
+
+/* Finds what would fail, or is unjudged, and is a CUDA library's own: the gate suppresses that. */
+static void find_library_own(struct vt_process *p) {
+    struct vt_suppressions own = {0};
+    vt_suppress_add_builtin(&own);
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        struct vt_site *site = &p->sites[i];
+        if (site->unjudged || vt_site_may_fail(p, site, NULL))
+            site->library_own = vt_suppress_find(&own, site->stack, site->verdict) >= 0;
+    }
+    vt_suppress_free(&own);
+}
+
+void vt_verdicts_give(struct vt_process *p) {
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        struct vt_site *site = &p->sites[i];
+        judge(p, site);
+        if (site->verdict != VT_VERDICT_CACHE && site->verdict != VT_VERDICT_RUNTIME)
+            p->went_bytes += site->went_bytes;
+    }
+    find_library_own(p);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of what is said of a process, and its notes: what is no leak, but a reader may want to know. build.c
+ * calls, when it is judged.
+ */
+#include "parts.h"
+
+#include <limits.h>
+
+/* "train.py:7 in main (and 2 more call sites)": the largest of `count`. Free it. */
+static char *sites_text(const struct vt_process *p, const struct vt_site *largest, uint32_t count) {
+    VT_SCOPED char *at = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
+    char *text = count > 1 ? vt_formatted("%s (and %u more call site%s)", at, count - 1,
+                                          vt_plural(count - 1))
+                           : vt_strdup(at);
+    return text;
+}
+
+/* What rose to the end, and the program then freed. */
+static void note_tidied(struct vt_process *p) {
+    const struct vt_site *largest = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        count += site->tidied != NULL;
+        if (site->tidied && (!largest || site->held_bytes > largest->held_bytes))
+            largest = site;
+    }
+    if (!largest)
+        return;
+    VT_SCOPED char *text = sites_text(p, largest, count);
+    vt_model_note(p,
+                  "%s: rose steadily to %s until the last allocation, then the program freed it.",
+                  text, VT_BYTES(largest->held_bytes));
+}
+
+/* Memory that was released with its context, unless it fails the gate, which names it. */
+static void note_went(struct vt_process *p) {
+    const char *by = NULL;
+    if (!p->went_bytes || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL))
+        return;
+    for (uint32_t i = 0; i < p->site_count && !by; i++)
+        if (p->sites[i].verdict != VT_VERDICT_CACHE && p->sites[i].verdict != VT_VERDICT_RUNTIME)
+            by = p->sites[i].went_by;
+    vt_model_note(p, "%s was released only when its context was destroyed (%s).",
+                  VT_BYTES(p->went_bytes), by ? by : "an unknown call");
+    p->went_note = p->notes[p->note_count - 1];
+}
+
+/* What is kept by what takes only so many entries. */
+static void note_bounds(struct vt_process *p) {
+    const struct vt_site *largest = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        if (!site->bound || site->bound->too_large || site->verdict != VT_VERDICT_UNFREED ||
+            !(site->bound->growth || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL)))
+            continue;
+        count++;
+        largest = !largest || site->bound->full_bytes > largest->bound->full_bytes ? site : largest;
+    }
+    if (!largest)
+        return;
+    VT_SCOPED char *at = sites_text(p, largest, count);
+    VT_SCOPED char *text = vt_bound_text(largest->bound);
+    vt_model_note(p, "%s: no leak, since what keeps it has a bound: %s.", at, text);
+}
+
+/* Says what would be leaks, had no event been lost that may have freed them. */
+static void note_unsure(struct vt_process *p) {
+    uint64_t bytes = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        if (site->before || site->library_own || !vt_site_may_fail(p, site, NULL) ||
+            vt_site_fails(p, site, NULL))
+            continue;
+        count++;
+        bytes += site->held_bytes;
+    }
+    if (count)
+        vt_model_note(
+            p, "%u site%s (%s) not judged: events that the log lacks may have freed this memory.",
+            count, vt_plural(count), VT_BYTES(bytes));
+}
+
+/* Where nothing is called a leak: what may be one. */
+static void note_unjudged(struct vt_process *p) {
+    struct vt_unjudged_sum sum = vt_process_unjudged(p);
+    VT_SCOPED char *text = vt_unjudged_text(&sum, "");
+    if (sum.sites && !p->leak_count)
+        vt_model_note(p, "No leak found; %s.", text);
+}
+
+void vt_content_write(struct vt_process *p) {
+    vt_why_write(p);
+    note_tidied(p);
+    note_went(p);
+    note_bounds(p);
+    note_unsure(p);
+    note_unjudged(p);
+    vt_advice_add(p);
+    vt_oom_write(p);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which processes of a job differ from their peers, and in what (see model/job.h).
+ *
+ * Called by finish.c, when processes and rows are in order.
+ */
+#ifndef VRAMTRACE_ANALYZER_FLEET_OUTLIERS_H
+#define VRAMTRACE_ANALYZER_FLEET_OUTLIERS_H
+
+#include "model/model.h"
+
+/* Fills job->peers, job->outliers and job->shown. */
+void vt_job_find_outliers(struct vt_job *job);
+
+/* --- peers.c --- */
+
+/* Fills job->peers, all but `typical`. */
+void vt_job_find_peers(struct vt_job *job);
+
+/* --- choose.c --- */
+
+/* Fills job->shown, when the rest is there. */
+void vt_job_find_shown(struct vt_job *job);
+
+#endif

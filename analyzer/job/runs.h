@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which processes of a job are one run, and which of them are restarts of one rank. Called by finish.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_FLEET_RUNS_H
+#define VRAMTRACE_ANALYZER_FLEET_RUNS_H
+
+#include "model/model.h"
+
+/* Numbers the runs by their first start: sets vt_job_process.run. */
+void vt_job_find_runs(struct vt_job *job);
+
+/* Sets vt_job_process.restart and next_start; they are in the job's order. */
+void vt_job_count_restarts(struct vt_job *job);
+
+/* Whether its end is not known: it still runs, or it was killed. */
+bool vt_job_is_running(const struct vt_job_process *process);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which logs are one run: those that have the same run id; those of a process, of its children, and of
+ * what it became by exec; and those of ranks that were launched together, also on several machines.
+ *
+ * find_logs.c asks for the logs of a folder, job/ for processes of merged files, too.
+ */
+#ifndef VRAMTRACE_ANALYZER_LOG_RUNS_H
+#define VRAMTRACE_ANALYZER_LOG_RUNS_H
+
+#include "base/base.h"
+
+#include <sys/types.h>
+
+/* A log that was found in a folder. */
+struct vt_found_log {
+    char *path;
+    char run[41], boot[41], host[65]; /* ids as in the header; "": unknown */
+    char job[41], launch[65];         /* likewise */
+    uint32_t pid, ppid;
+    int32_t rank;            /* -1: unknown */
+    uint32_t world, restart; /* ranks in all (0: unknown); how often they had been started anew */
+    uint64_t pid_namespace;  /* of both pids; 0: unknown */
+    uint64_t process_start;  /* since boot, in the kernel's clock ticks */
+    uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
+    dev_t device;
+    ino_t inode;
+    /* set by vt_log_runs_find: index of a log of the same run, the same for all of it */
+    uint32_t run_of;
+    bool chosen; /* the caller's */
+};
+
+/* Sets run_of of each. It sorts them; so n log n, however many are one run or have one number. */
+void vt_log_runs_find(struct vt_found_log *logs, uint32_t count);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Public header of logfile/: bytes of a log -> records and names, in order of time.
+ *
+ * Invariants: trust nothing that the file says. Whatever it holds, and even while it is being written or
+ * truncated, every pointer and length that leaves this room lies within bytes that were read and
+ * checked. Uses base.
+ *
+ *     log_reader.h    opens a log: its header, its chunks, and everything in it except the events
+ *     short_records.h short records
+ *     records.h       the layout of each record type, from records.def
+ *     merge.h         the events of all threads, in order of time
+ *     nvml_file.h     the samples of LOG.nvml
+ *     summary.h       LOG.summary: what was known of a log up to a moment
+ *     pack.h          packs, and where each log is opened
+ *     clock.h         ticks <-> nanoseconds
+ *     sites.h         call sites and their ids
+ *     hooks.h         the names of the hooked functions
+ *     request.h       asks the process that writes a log for a snapshot
+ *     find_logs.h     which logs a command reads
+ *     log_runs.h      which logs are one run
+ */
+#ifndef VRAMTRACE_ANALYZER_LOGFILE_H
+#define VRAMTRACE_ANALYZER_LOGFILE_H
+
+#include "clock.h"
+#include "find_logs.h"
+#include "hooks.h"
+#include "log_reader.h"
+#include "log_runs.h"
+#include "merge.h"
+#include "nvml_file.h"
+#include "pack.h"
+#include "records.h"
+#include "request.h"
+#include "short_records.h"
+#include "sites.h"
+#include "summary.h"
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ways by which memory is held, named as the program's author would write them:
+ * `history[*]`, `self.cache['k']`, `model.layers[*].weight`. For analysis/owners.c.
+ *
+ * Many ways of the log have one name: all items of a list, all layers of a model, all nodes of a
+ * linked list, everything in an autograd graph.
+ */
+#ifndef VRAMTRACE_ANALYZER_OWNER_NAMES_H
+#define VRAMTRACE_ANALYZER_OWNER_NAMES_H
+
+#include "symbols/symbolize.h"
+
+struct vt_owner_names;
+
+/* Never NULL. The arguments must live while vt_owner_names_fill may be called; the names live until
+ * vt_owner_names_close. */
+struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_symbols *symbols);
+void vt_owner_names_close(struct vt_owner_names *names);
+
+/* The name at which a step's way ends: equal numbers for ways of one name. VT_MAP_NONE: the way has
+ * no root, so it has no name. */
+uint32_t vt_owner_names_of(const struct vt_owner_names *names, uint32_t step);
+
+/* Whether a step's way goes through what may be a weak_ptr. */
+bool vt_owner_names_in_doubt(const struct vt_owner_names *names, uint32_t step);
+/* Of the ways to an allocation, the one that holds it: the first that is not in doubt, or the one
+ * whose variable must be it by the variables' types. VT_MAP_NONE: it is not known. */
+uint32_t vt_owner_names_settle(const struct vt_owner_names *names, uint32_t first,
+                               const uint32_t others[VT_OWNED_OTHERS]);
+
+/* What memory is for that is held in these roles (enum vt_role) by this step. */
+enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *names, uint32_t step,
+                                       unsigned roles);
+
+/* Fills the owner's name, root, path and holder, as of this step and purpose. */
+void vt_owner_names_fill(struct vt_owner_names *names, uint32_t step,
+                         struct vt_memory_owner *owner);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of symbols/ ask each other; nearly all of it is for symbolize.c. Zero-initialized structs are
+ * empty; a Dwarf must outlive what was read of it.
+ */
+#ifndef VRAMTRACE_ANALYZER_DEBUG_PARTS_H
+#define VRAMTRACE_ANALYZER_DEBUG_PARTS_H
+
+#include "symbolize.h"
+
+#include <elfutils/libdwfl.h>
+
+/* --- demangle.c --- */
+
+/* What a compiler of C++, Rust, D or Fortran made of a name, undone; without the hashes of Rust, which
+ * change from build to build. NULL: it is none of theirs. Free it. */
+char *vt_demangle_symbol(const char *name);
+
+/* The same for a type of C++ ("N3foo3BarE"). */
+char *vt_demangle_type(const char *name);
+
+/* --- recorded.c: what the files said, where a pack records or replays it --- */
+
+uint64_t vt_recorded_module(const char *path, const char *build_id);
+
+/* What is asked of a module: its state, the functions at an address, a variable, a slot. `how`: flags. */
+enum vt_recorded { VT_RECORDED_STATE, VT_RECORDED_AT, VT_RECORDED_VARIABLE, VT_RECORDED_SLOT };
+uint64_t vt_recorded_question(uint64_t module, enum vt_recorded what, uint64_t address,
+                              unsigned how, const struct vt_log_around *around);
+
+/* The functions at an address, innermost first. */
+#define VT_SYMBOLS_MOST 64u
+struct vt_recorded_symbols {
+    struct vt_symbol row[VT_SYMBOLS_MOST];
+    uint32_t count;
+};
+
+/* Of enum vt_symbols_state, the struct above, struct vt_variable_symbol and struct vt_slot. */
+vt_reply_fields vt_recorded_state, vt_recorded_symbols, vt_recorded_variable, vt_recorded_slot;
+
+/* --- ranges.c: ranges of addresses that may lie in each other --- */
+
+#define VT_NO_RANGE UINT32_MAX
+
+/* Free with vt_ranges_free. */
+struct vt_ranges {
+    struct vt_range_row *row;
+    uint32_t count, room;
+};
+
+/* Adds [low, high), which has a number of the caller's. Ignores an empty range. */
+void vt_ranges_add(struct vt_ranges *ranges, uint64_t low, uint64_t high, uint32_t number);
+
+/* To be called once all are added, before any is looked up. n log n. */
+void vt_ranges_sort(struct vt_ranges *ranges);
+
+/* The number of the smallest range around an address; of equal ones the highest number. VT_NO_RANGE:
+ * there is none. */
+uint32_t vt_ranges_at(const struct vt_ranges *ranges, uint64_t address);
+
+/* The lowest start of a range above an address; UINT64_MAX: there is none. */
+uint64_t vt_ranges_next(const struct vt_ranges *ranges, uint64_t address);
+
+void vt_ranges_free(struct vt_ranges *ranges);
+
+/* --- elf_symbols.c: the symbols of a module's ELF files --- */
+
+/* libdw's dwfl_module_addrinfo reads all symbols for each address: libtorch_cpu.so has 200,000, and a
+ * report asks for a thousand of its addresses. Here they are sorted once. */
+struct vt_elf_symbols {
+    struct vt_ranges ranges;
+    bool read;
+};
+
+/* The symbol at an address of the module, or around it; a label without a size reaches to the next
+ * symbol of its section. Its name lives as long as the module. NULL: there is none. Thread-local
+ * variables have no address, and are not found. The first call for a module is n log n. */
+const char *vt_elf_symbols_at(struct vt_elf_symbols *s, Dwfl_Module *module, GElf_Addr address,
+                              GElf_Sym *sym, GElf_Off *offset);
+
+void vt_elf_symbols_free(struct vt_elf_symbols *s);
+
+/* --- scopes.c: functions around an address, inlined ones included, and the scopes around a function --- */
+
+/* The scopes of a module that were read so far. Free with vt_scopes_free. */
+struct vt_scopes {
+    struct vt_map units, nodes; /* compile unit, address of a DIE in memory -> its index */
+    struct vt_ranges *unit;
+    struct vt_scopes_node *node;
+    uint32_t unit_count, unit_room, node_count, node_room;
+    struct vt_ranges all_units; /* of the whole module; see has_all_units */
+    bool has_all_units;
+};
+
+/* Finds the compile unit with code at `address`, by the units' ranges. False: there is none. */
+bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *cu);
+
+/* The compile unit that has the functions and variables: `cu`, or with split DWARF (-gsplit-dwarf) the one
+ * in its file .dwo, if libdw finds that beside the program or where the compiler wrote it. */
+Dwarf_Die vt_scopes_whole_unit(const Dwarf_Die *cu);
+
+/* Finds the functions of `cu` around `address`, innermost first: inlined ones, up to one that is
+ * not. Returns how many of `out` it filled, at most `most`; 0: none is known. */
+uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,
+                      uint32_t most);
+
+/* Steps from a DIE to the namespace, type, function or block around it. False: there is none. */
+bool vt_scopes_outward(struct vt_scopes *s, Dwarf_Die *die);
+
+void vt_scopes_free(struct vt_scopes *s);
+
+/* --- variables.c --- */
+
+/* The C and C++ variables of a module, from its debug information: globals, statics, those of namespaces and
+ * classes, and static ones inside functions. */
+struct vt_variables {
+    struct vt_variable_die *list; /* by address */
+    size_t count, room;
+    uint64_t work; /* entries of the debug information that were read */
+    bool read;
+};
+
+/* The variable that begins at an address, or that a compiler has split, and one of whose parts does; a
+ * thread-local one's is that in its module's storage. *whole: all of it is there, as its type says; else it is there
+ * from *part on. False: none begins there. */
+bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
+                       bool is_thread_local, Dwarf_Die *found, bool *whole, uint64_t *part);
+
+/* A part of a variable that was split. */
+struct vt_part {
+    uint64_t start, size; /* in the variable */
+    Dwarf_Addr address;
+    bool known; /* it is in memory */
+};
+/* The parts from 0 on. False: there are no more. */
+bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *part);
+
+void vt_variables_free(struct vt_variables *v);
+
+/* --- left_over.c, weak.c --- */
+
+/* Whether the way by the word at an offset in a variable is none, by the variable's type: a word is left
+ * over from what was there before, or is text. False also if nothing is known. *may_be_unused: the way goes
+ * through a slot of an array that may not be in use. */
+struct vt_word_in {
+    Dwarf_Die variable;
+    uint64_t offset; /* of the word */
+    bool split;      /* the variable's parts lie elsewhere: */
+    Dwarf_Addr address;
+};
+bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around,
+                     bool *may_be_unused);
+
+/* slots.c: whether a pointer is to a node of a chain or a tree, which points to its own kind. */
+bool vt_debug_is_link(Dwarf_Die *pointer);
+
+/* slots.c: the slot of an array of fixed length that a way goes through. False: it goes through none, or
+ * through what may be one of many. slot->words is filled in any case. */
+bool vt_slot_of(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
+                struct vt_slot *slot);
+
+/* A std::weak_ptr looks like a std::shared_ptr in memory: whether there is one in what a variable leads to. */
+enum vt_weak vt_weak_of(Dwarf_Die *variable);
+
+/* Whether a class is one of the C++ library. */
+static inline bool vt_debug_is_of_library(Dwarf_Die *class_) {
+    const char *file = dwarf_decl_file(class_);
+    return file && strstr(file, "/c++/");
+}
+
+#endif

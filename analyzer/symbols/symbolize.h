@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of modules say of addresses: functions, lines and variables; and what
+ * the types of variables say of the words in them.
+ *
+ * Invariants: no name is better than a wrong one: a file that changed since the run gives none. Uses elfutils,
+ * which finds separate debug files by build id, and through debuginfod if the user set DEBUGINFOD_URLS.
+ * Answers are cached. Names live as long as the symbolizer. 
+ *
+ *     symbolize.c    an address in a module -> functions, files and lines, with inlined calls; a variable
+ *     native_root.c  the variable or the function in which a path to memory begins
+ *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
+ *     left_over.c, weak.c, slots.c  what a variable's type says of its words
+ *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
+ *     recorded.c                              the answers, as a pack keeps them
+ */
+#ifndef VRAMTRACE_ANALYZER_SYMBOLIZE_H
+#define VRAMTRACE_ANALYZER_SYMBOLIZE_H
+
+#include "logfile/logfile.h"
+#include "model/model.h"
+
+struct vt_symbols;
+
+/* One function at an address. Its strings live as long as the symbolizer. */
+struct vt_symbol {
+    const char *function; /* demangled; NULL: unknown */
+    const char *file;     /* from the debug information, made absolute; NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+};
+
+enum vt_symbols_state {
+    VT_SYMBOLS_FOUND,   /* the module's file is the one that was loaded */
+    VT_SYMBOLS_MISSING, /* it does not exist any more, or cannot be read */
+    VT_SYMBOLS_CHANGED, /* its build id differs, so it gives no names */
+};
+
+/* `answers`: where they are recorded; or those that are replayed, and then no file is asked; NULL: neither. They
+ * have to outlive it. Never NULL; free with vt_symbols_close. */
+struct vt_symbols *vt_symbols_open(struct vt_answers *answers);
+void vt_symbols_close(struct vt_symbols *symbols);
+
+/* Looks up `address`, without the load address, in the module at `path` with `build_id` (hex; "":
+ * unknown). Points `found` at the functions there, innermost (most inlined) first, and returns how
+ * many; 0: unknown. They live as long as the symbolizer. */
+uint32_t vt_symbols_at(struct vt_symbols *symbols, const char *path, const char *build_id,
+                       uint64_t address, const struct vt_symbol **found);
+
+/* The function that has a frame. Of those that the compiler made one of, the outermost that is not the
+ * C++ library's, since it is not known whose variables are in the frame. */
+bool vt_symbols_frame(struct vt_symbols *symbols, const char *path, const char *build_id,
+                      uint64_t address, struct vt_symbol *found);
+
+/* Whether a std::weak_ptr is in a variable, or in what it leads to. */
+enum vt_weak {
+    VT_WEAK_UNKNOWN,
+    VT_WEAK_MAYBE,
+    VT_WEAK_NONE, /* there is none, by its type */
+    VT_WEAK_ONLY, /* there is, and no shared_ptr before it */
+};
+
+/* A variable of C or C++. The texts live as long as the symbolizer. */
+struct vt_variable_symbol {
+    const char *name, *file; /* NULL: unknown */
+    uint32_t line;           /* where it is defined; 0: unknown */
+    uint64_t address;        /* where it begins */
+    bool hidden;             /* other files do not see it */
+    bool weak;               /* a std::weak_ptr: it keeps nothing */
+    bool no_way;             /* by its type, the word leads nowhere */
+    bool may_be_unused;    /* it leads through a slot of an array that may not be in use any more */
+    enum vt_weak leads_to; /* if asked for */
+};
+
+/* A slot of an array of C or C++ whose length its type says. */
+struct vt_slot {
+    uint64_t array;    /* the same for all slots of one array */
+    uint64_t capacity; /* how many slots it has; of an array of arrays all of them */
+    uint64_t index;
+    uint32_t words; /* how many words the way goes through, that of the variable included */
+};
+
+/* Looks up the variable at `address`, or around it. A thread-local one's address is that of what it
+ * begins with, in the module. `asks`: for what it leads to. `around`: what stood there, or NULL. False:
+ * there is none. */
+bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
+                         uint64_t address, bool is_thread_local, bool asks,
+                         const struct vt_log_around *around, struct vt_variable_symbol *found);
+
+/* The slot through which a way goes from the word at `address`, with what stands `around` its words. False: none
+ * is known. */
+bool vt_symbols_slot(struct vt_symbols *symbols, const char *path, const char *build_id,
+                     uint64_t address, bool is_thread_local, const struct vt_log_around *around,
+                     struct vt_slot *slot);
+
+/* A class's name as it is written in C++, if it is mangled. Free it. */
+char *vt_class_text(const char *name);
+
+/* The class without its module and namespaces: "DeviceNDArray". Free it. */
+char *vt_class_short(const char *type);
+
+/* Whether the module's file can be used. */
+enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,
+                                       const char *build_id);
+
+/* --- native_root.c --- */
+
+/* Fills in what is known of a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK), which is
+ * of the module around another address. The texts live as long as the log and the symbolizer. */
+void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
+                         uint64_t address, uint64_t inside_module, struct vt_root *root);
+
+/* Finds the variable in which a step's way begins, and its address in the process. False: it begins in
+ * none that is known. */
+bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbols,
+                             const struct vt_log_step *step, uint64_t *address,
+                             struct vt_variable_symbol *variable);
+
+/* The slot of an array that a step's way goes through. False: none, or it is not known. */
+bool vt_native_root_slot(const struct vt_log *log, struct vt_symbols *symbols,
+                         const struct vt_log_step *step, struct vt_slot *slot);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Public header of symbols/: addresses, stacks and paths to memory, named as their author would.
+ *
+ * Invariants: no name is better than a wrong one. Names live as long as the object that returned them. Uses base,
+ * logfile and model.
+ *
+ *     symbolize.h    addresses to functions, lines, variables, and what their types say
+ *     stacks.h       a log's stacks as the model shows them
+ *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
+ *     owner_names.h  the paths by which memory is held, as an author would write them
+ *     roles.h        what memory is for, and which objects are memory
+ *     all_names.h    every question that a report can ask, for `vramtrace pack`
+ *     appends.h      which operations append to what they replace
+ */
+#ifndef VRAMTRACE_ANALYZER_SYMBOLS_H
+#define VRAMTRACE_ANALYZER_SYMBOLS_H
+
+#include "all_names.h"
+#include "appends.h"
+#include "classes.h"
+#include "owner_names.h"
+#include "roles.h"
+#include "stacks.h"
+#include "symbols/symbolize.h"
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that gives up system calls (seccomp). Its filter may end the process for any call that it does not
+ * list, and it cannot know ours. So before the filter comes into force, room for more records is taken. From then on
+ * we make no system call (base/sys.h), write into memory that is mapped already, and count what does not fit. That
+ * holds for all threads, because a new one inherits the filter of its creator.
+ *
+ * Seen are prctl and syscall, which is how libraries for seccomp do it too. A filter that a bare system-call instruction
+ * sets is not seen. But a program without root's rights must give up new privileges before (PR_SET_NO_NEW_PRIVS), and a program
+ * that does so while it uses CUDA means a filter: so that is taken for it. If it did so before, we look at its first use of CUDA
+ * whether there is a filter. And from arming on the kernel is asked before each call of ours whether there is one
+ * (PR_GET_SECCOMP, which costs little and opens nothing); what was not mapped by then is lost. Not covered is a filter that a bare
+ * instruction sets and that kills for PR_GET_SECCOMP too, or where there was another filter before, as in a container: no system call
+ * is safe under every filter.
+ * syscall is entered in seccomp_entry.S: a call that makes a child or a thread must not return through a frame of ours.
+ */
+#define _GNU_SOURCE
+#include "base/base.h"
+#include "event.h"
+#include "instrument/instrument.h"
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+static bool noted; /* atomic: the program said so itself */
+
+/* `strict`: seccomp's strict mode takes the time stamp counter away, too. */
+static void seal(bool strict) {
+    vt_put(&noted, true);
+    if (!vt_get(&vt_sys_sealed) && vt_process_is_armed() && !vt_process_is_fresh_child()) {
+        struct vt_recording rec = vt_event_open();
+        if (rec.thread) {
+            vt_log_keep_room(rec.thread);
+            vt_event_close(&rec);
+        }
+    }
+    vt_log_stop_clock(strict);
+    vt_sys_seal(true);
+}
+
+#define FROM_THEN_ON                                                                               \
+    "from then on only memory that was mapped already was written, and its end was not looked "    \
+    "through"
+
+static void say(const char *text) {
+    if (!vt_log_is_open() || vt_process_is_fresh_child())
+        return;
+    struct vt_recording rec = vt_event_open();
+    if (!rec.thread)
+        return;
+    vt_log_note(text);
+    vt_event_close(&rec);
+}
+
+/* What the kernel says of the thread's filters: whether there are any, and how many. */
+struct filters {
+    char text[48];
+};
+static struct filters filters_then; /* when new privileges were given up, before CUDA was used */
+
+static struct filters ask_filters(void) {
+    char status[2048]; /* on whatever stack the first CUDA call has */
+    struct filters filters = {""};
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return filters;
+    long n = VT_SYS3(SYS_read, fd, status, sizeof status - sizeof filters);
+    VT_SYS1(SYS_close, fd);
+    status[n > 0 ? n : 0] = 0;
+    const char *found = strstr(status, "\nSeccomp:");
+    if (found)
+        memcpy(&filters, found, sizeof filters);
+    return filters;
+}
+
+static void expect_filter(void) {
+    if (vt_get(&vt_sys_sealed) || vt_locks_vforks ||
+        vt_process_pid != (uint32_t)VT_SYS0(SYS_getpid))
+        return; /* sealed, or a vfork child, which must not seal its parent */
+    if (!vt_process_is_armed()) {
+        if (!vt_see(&vt_sys_unsure)) /* else there may be a filter by now, which forbids to ask */
+            filters_then = ask_filters();
+        vt_publish(&vt_sys_unsure, true);
+        return;
+    }
+    if (vt_process_is_fresh_child())
+        return;
+    seal(false);
+    say("the program gave up new privileges, as before a seccomp filter: " FROM_THEN_ON);
+}
+
+/* If there is no filter by now, the privileges were given up for something else. These three system calls the driver
+ * makes as well when it starts. */
+void vt_seccomp_arm(void) {
+    if (vt_process_is_armed())
+        return;
+    if (vt_see(&vt_sys_unsure)) {
+        struct filters now = ask_filters();
+        if (memcmp(&now, &filters_then, sizeof now) != 0) {
+            vt_sys_seal(true);
+            return;
+        }
+        vt_publish(&vt_sys_unsure, false);
+    }
+    vt_sys_watch();
+}
+
+void vt_seccomp_ends(void) {
+    static uint32_t said; /* atomic */
+    if (vt_get(&vt_sys_sealed) && !vt_get(&noted) && vt_claim(&said, 0, 1))
+        say("a seccomp filter was found at a system call of ours: " FROM_THEN_ON);
+}
+
+typedef long syscall_function(long n, long a, long b, long c, long d, long e, long f);
+
+syscall_function *vt_seccomp_real_syscall __attribute__((visibility("hidden"))); /* atomic */
+
+static syscall_function *real_syscall(void) {
+    if (VT_UNLIKELY(!vt_see(&vt_seccomp_real_syscall)))
+        vt_publish(&vt_seccomp_real_syscall,
+                   __extension__(syscall_function *) vt_libc_own("syscall"));
+    return vt_see(&vt_seccomp_real_syscall);
+}
+
+void vt_seccomp_load(void) {
+    real_syscall();
+}
+
+/* Returns the real call's result. If it failed there is no filter. A vfork child's own ends with it: only the child is sealed,
+ * and no record is written. */
+static long sealed_if(bool filters, bool strict, long n, long a, long b, long c, long d, long e,
+                      long f) {
+    bool was = vt_get(&vt_sys_sealed);
+    if (filters && !vt_locks_vforks)
+        seal(strict);
+    long result = real_syscall()(n, a, b, c, d, e, f);
+    if (vt_locks_vforks) {
+        if (filters && result != -1)
+            vt_sys_seal(true);
+        return result;
+    }
+    if (filters && result == -1)
+        vt_sys_seal(was);
+    else if (filters && !was)
+        say("the program set a seccomp filter: " FROM_THEN_ON);
+    return result;
+}
+
+/* Jumped to from seccomp_entry.S: seccomp, prctl, or the first call of all. */
+syscall_function vt_seccomp_syscall;
+long vt_seccomp_syscall(long n, long a, long b, long c, long d, long e, long f) {
+    bool strict = (n == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT) ||
+                  (n == SYS_prctl && a == PR_SET_SECCOMP && b == SECCOMP_MODE_STRICT);
+    if (n == SYS_prctl && a == PR_SET_TSC && b == PR_TSC_SIGSEGV)
+        vt_log_stop_clock(true);
+    bool filters =
+        (n == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) ||
+        (n == SYS_prctl && a == PR_SET_SECCOMP);
+    long result = sealed_if(filters, strict, n, a, b, c, d, e, f);
+    if (n == SYS_prctl && a == PR_SET_NO_NEW_PRIVS && result == 0)
+        expect_filter();
+    return result;
+}
+
+VT_EXPORT int prctl(int option, ...) {
+    va_list list;
+    va_start(list, option);
+    long a = va_arg(list, long), b = va_arg(list, long), c = va_arg(list, long),
+         d = va_arg(list, long);
+    va_end(list);
+    typedef int prctl_function(int, long, long, long, long);
+    prctl_function *real = __extension__(prctl_function *) vt_libc_end(VT_LIBC_PRCTL);
+    if (real && option != PR_SET_SECCOMP && option != PR_SET_TSC && option != PR_SET_NO_NEW_PRIVS)
+        return real(option, a, b, c, d);
+    return (int)vt_seccomp_syscall(SYS_prctl, option, a, b, c, d, 0);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fourth way to the driver's functions: the runtime returns them. Each of these is a label like
+ * every runtime wrapper (interpose/wrap_runtime.c explains how they are compiled once per major
+ * version), and then replaces the function that it found by our wrapper.
+ */
+#include "substitute.h"
+#include "interpose/wrap.h"
+
+static cudaError_t found(const struct vt_label *label, cudaError_t result, const char *symbol,
+                         void **funcPtr, int version, unsigned long long flags) {
+    vt_event_label_end(label);
+    if (result == cudaSuccess && symbol && funcPtr && *funcPtr)
+        *funcPtr = vt_substitute_driver(*funcPtr, symbol, version, flags);
+    return result;
+}
+
+WRAPPER(cudaGetDriverEntryPoint)
+(const char *symbol, void **funcPtr, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPoint);
+    cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags);
+}
+
+WRAPPER(cudaGetDriverEntryPoint_ptsz)
+(const char *symbol, void **funcPtr, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPoint_ptsz);
+    cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags ? flags : 2);
+}
+
+WRAPPER(cudaGetDriverEntryPointByVersion)
+(const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPointByVersion);
+    cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags);
+}
+
+WRAPPER(cudaGetDriverEntryPointByVersion_ptsz)
+(const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+ enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPointByVersion_ptsz);
+    cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags ? flags : 2);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations refused before the driver sees
+ * them, and a line on stderr when a device's total passes a mark. Called by the driver wrappers
+ * (VT_MAY_ALLOC) and by event.c. When none of the three is set, each call costs one branch.
+ *
+ * There are two sums per device. `taken` counts live allocations and attempts: it grows before the
+ * driver is called and shrinks after the driver has freed, so the limit is never exceeded, not even
+ * for a moment. `live` counts what the driver has given and the live table holds.
+ *
+ * `taken` grows by compare-and-swap, not by add-then-check: otherwise a large request that is about
+ * to be refused could briefly push out a small one that fits.
+ *
+ * The limit covers device memory of the driver layer. It leaves out managed memory, which need not
+ * be on the device, pinned host memory, and framework blocks, which lie inside driver blocks.
+ * VRAMTRACE_INJECT counts every call that allocates any of the driver's kinds. An allocation whose
+ * record is lost does not count against the limit, because its free would not be recognised either.
+ */
+#include "state.h"
+#include "base/base.h"
+
+#define DEVICES 256u /* one per value of a record's device byte; unknown devices share one */
+
+bool vt_limit_on;
+
+static uint64_t taken[DEVICES], live[DEVICES]; /* atomic */
+static uint64_t totals[DEVICES];               /* atomic: by the driver; 0: not asked yet */
+static uint64_t tried;                         /* atomic: allocations so far */
+
+void vt_limit_arm(void) {
+    vt_limit_on = vt_options.limit != UINT64_MAX || vt_options.inject || vt_options.alarm ||
+                  vt_options.alarm_share;
+}
+
+static bool injected(void) {
+    if (!vt_options.inject)
+        return false;
+    uint64_t number = vt_add(&tried, 1) + 1;
+    return vt_options.inject_on ? number >= vt_options.inject : number == vt_options.inject;
+}
+
+static bool take(unsigned device, uint64_t bytes) {
+    uint64_t has;
+    do {
+        has = vt_get(&taken[device]);
+        if (bytes > vt_options.limit || has > vt_options.limit - bytes)
+            return false;
+    } while (!vt_claim(&taken[device], has, has + bytes));
+    return true;
+}
+
+bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes) {
+    device &= 0xff;
+    if (injected()) {
+        call->refused = VT_FAIL_INJECTED;
+    } else if (vt_kind_layer(kind) != VT_LAYER_DRIVER) {
+        return true;
+    } else if (!take(device, bytes)) {
+        call->refused = VT_FAIL_LIMIT;
+    } else {
+        call->reserved = bytes;
+        call->reserved_device = (uint8_t)device;
+    }
+    return !call->refused;
+}
+
+static uint64_t alarm_bytes(unsigned device) {
+    if (!vt_options.alarm_share)
+        return vt_options.alarm;
+    return (uint64_t)((vt_text_wide)vt_get(&totals[device]) * vt_options.alarm_share /
+                      VT_TEXT_WHOLE);
+}
+
+static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
+    char line[256], *at = vt_text_put(line, "alarm: ");
+    if (device == VT_DEVICE_UNKNOWN) {
+        at = vt_text_put(at, "a GPU");
+    } else {
+        at = vt_text_put(at, "GPU ");
+        at = vt_text_put_number(at, device);
+    }
+    at = vt_text_put(at, " holds ");
+    at = vt_text_put_size(at, bytes);
+    at = vt_text_put(at, " for this process, above VRAMTRACE_ALARM of ");
+    at = vt_text_put_size(at, mark);
+    if (vt_options.alarm_share) {
+        at = vt_text_put(at, " (");
+        at = vt_text_put(at, vt_options.alarm_text);
+        vt_text_put(at, ")");
+    }
+    vt_say(line);
+}
+
+static void live_grows(unsigned device, uint64_t bytes) {
+    uint64_t before = vt_add(&live[device], bytes), mark = alarm_bytes(device);
+    if (mark && before < mark && bytes >= mark - before)
+        say_alarm(device, before + bytes, mark);
+}
+
+void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now) {
+    if (now && vt_kind_layer(now->kind) != VT_LAYER_DRIVER)
+        now = NULL;
+    /* One addition when both are on the same device: if the reservation and the allocation counted
+     * together for a moment, another thread's request that fits could be refused. */
+    if (now && call->reserved_device == now->device) {
+        vt_add(&taken[now->device], now->size - call->reserved);
+    } else {
+        if (now)
+            vt_add(&taken[now->device], now->size);
+        vt_add(&taken[call->reserved_device], 0 - call->reserved);
+    }
+    if (now)
+        live_grows(now->device, now->size);
+}
+
+void vt_limit_freed_(const struct vt_live *was) {
+    if (vt_kind_layer(was->kind) != VT_LAYER_DRIVER)
+        return;
+    vt_add(&live[was->device], 0 - was->size);
+    vt_add(&taken[was->device], 0 - was->size);
+}
+
+uint64_t vt_limit_total(unsigned device, uint64_t total) {
+    vt_put(&totals[device & 0xff], total);
+    return total < vt_options.limit ? total : vt_options.limit;
+}
+
+uint64_t vt_limit_free(unsigned device, uint64_t free_bytes) {
+    uint64_t has = vt_get(&taken[device & 0xff]);
+    uint64_t left = has < vt_options.limit ? vt_options.limit - has : 0;
+    return free_bytes < left ? free_bytes : left;
+}
+
+/* A child has none of its parent's memory. Each process counts for VRAMTRACE_INJECT on its own. */
+void vt_limit_forked(void) {
+    for (unsigned i = 0; i < DEVICES; i++) {
+        vt_put(&taken[i], 0);
+        vt_put(&live[i], 0);
+    }
+    vt_put(&tried, 0);
+}

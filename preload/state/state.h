@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Public header of state/: the state that follows from the calls so far, so that a wrapper can interpret
+ * a call without asking the driver. Live allocations (live.c), contexts (context.c), physical
+ * memory and its mappings (vmm.c), pools and streams (pool.c), graphs (graph.c), other processes'
+ * memory (share.c), peaks (peak.c), what grows (rise.c), limits (limit.c), open phases (phases.c,
+ * declared in phases.h).
+ *
+ * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is
+ * unknown, and nothing is claimed about it. Uses base/ and log/.
+ */
+#ifndef VT_PRELOAD_STATE_H
+#define VT_PRELOAD_STATE_H
+
+#include "base/base.h"
+#include "log/log.h"
+#include "phases.h"
+
+/* The call being wrapped. Made by VT_CALL at the top of each wrapper. */
+struct vt_call {
+    unsigned hook;
+    uint8_t refused;         /* enum vt_fail_flag: we refuse instead of the driver (limit.c) */
+    uint8_t reserved_device; /* the device whose limit holds `reserved` */
+    struct vt_caller caller;
+    uint64_t reserved; /* bytes reserved under the limit beforehand */
+};
+
+/* One live allocation, as live.c keeps it. */
+struct vt_live {
+    uint64_t address, size;
+    uint32_t stack;
+    uint16_t context, hook;
+    uint8_t kind, device;
+};
+
+/* live.c: live allocations, a lock-free table (address space, address) -> allocation. `kind`
+ * selects the address space (device, host). */
+bool vt_live_insert(const struct vt_live *what); /* false: no room; the caller counts it */
+/* The same, in place of what is live there: a free that we did not see. */
+bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced);
+bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: unknown */
+void vt_live_ahead(uint64_t address,
+                   unsigned kind); /* will be inserted or removed: fetches its place */
+bool vt_live_known(uint64_t address, unsigned kind); /* of this kind */
+/* Contexts may end from now on: the driver may reuse addresses before their entries are removed. */
+void vt_live_contexts_end(void);
+/* Removes all allocations that end with a context; returns their bytes. */
+uint64_t vt_live_remove_context(unsigned context);
+/* Sums the live device memory (driver layer). */
+void vt_live_total(uint64_t *bytes, uint64_t *count);
+uint64_t vt_live_on_device(int device); /* bytes; -1: all devices */
+/* Calls `visit` for every live allocation; `visit` may free it. Walks the whole table. */
+void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
+void vt_live_forked(void);
+
+/* peak.c: what is worth asking the driver about a device after an allocation; interpose/ask_driver.c asks. */
+enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
+#define VT_PEAK_DEVICES 256u               /* one per value of a record's device byte */
+#define VT_PEAK_STEP    (int64_t)(1 << 20) /* bytes that a thread may keep in its part */
+extern struct vt_peak_device {
+    uint64_t bytes; /* atomic: driver memory of this process, without the threads' parts */
+    uint64_t asked; /* atomic: the bytes at the last question */
+    uint32_t known; /* atomic: its name and size were asked for */
+} vt_peak_devices[VT_PEAK_DEVICES];
+unsigned vt_peak_allocated_(const struct vt_live *what);
+void vt_peak_freed_(const struct vt_live *was);
+
+static inline bool vt_peak_counts(const struct vt_live *what) {
+    return vt_kind_layer(what->kind) == VT_LAYER_DRIVER && what->device < VT_DEVICE_UNKNOWN;
+}
+/* Whether that was all there is to do. */
+static inline bool vt_peak_moved(unsigned device, int64_t by) {
+    int64_t part = vt_tls.peak_part + by;
+    if (VT_UNLIKELY(vt_tls.peak_device != device || part >= VT_PEAK_STEP || part <= -VT_PEAK_STEP))
+        return false;
+    vt_tls.peak_part = part;
+    return true;
+}
+static inline unsigned vt_peak_allocated(const struct vt_live *what) { /* VT_ASK_* or 0 */
+    return !vt_peak_counts(what) || (VT_LIKELY(vt_get(&vt_peak_devices[what->device].known)) &&
+                                     vt_peak_moved(what->device, (int64_t)what->size))
+               ? 0
+               : vt_peak_allocated_(what);
+}
+static inline void vt_peak_freed(const struct vt_live *was) {
+    if (vt_peak_counts(was) && !vt_peak_moved(was->device, -(int64_t)was->size))
+        vt_peak_freed_(was);
+}
+/* Nothing could be asked now: the next allocation on the device asks for all of it again. */
+void vt_peak_unasked(unsigned device);
+void vt_peak_forked(void);
+
+/* rise.c: finds that memory has grown so much that its owners should be looked for (VT_DUE_RISEN).
+ * Off until it is started. */
+extern bool vt_rise_on;
+void vt_rise_start(void);
+void vt_rise_more_(const struct vt_live *what);
+void vt_rise_less_(uint32_t stack);                 /* one with this stack is gone */
+void vt_rise_sum_(unsigned device, uint64_t bytes); /* how much a device's allocations are */
+/* A look has begun. */
+void vt_rise_looked(void);
+void vt_rise_forked(void);
+
+static inline void vt_rise_more(const struct vt_live *what) {
+    if (VT_UNLIKELY(vt_rise_on))
+        vt_rise_more_(what);
+}
+static inline void vt_rise_less(uint32_t stack) {
+    if (VT_UNLIKELY(vt_rise_on))
+        vt_rise_less_(stack);
+}
+static inline void vt_rise_sum(unsigned device, uint64_t bytes) {
+    if (VT_UNLIKELY(vt_rise_on))
+        vt_rise_sum_(device, bytes);
+}
+
+/* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, reading
+ * this is all that the functions below cost. */
+extern bool vt_limit_on;
+void vt_limit_arm(void); /* called when the options are read */
+
+/* Before an allocation: reserves device memory under the device's limit. False: the allocation must
+ * not be tried; call->refused says why. */
+bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes);
+
+/* After the allocation: the reservation becomes the live size, or is returned. `now` NULL: the call
+ * failed, or its record was lost. */
+void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now);
+/* After a free that the driver accepted. */
+void vt_limit_freed_(const struct vt_live *was);
+
+static inline void vt_limit_settle(const struct vt_call *call, const struct vt_live *now) {
+    if (VT_UNLIKELY(vt_limit_on))
+        vt_limit_settle_(call, now);
+}
+static inline void vt_limit_freed(const struct vt_live *was) {
+    if (VT_UNLIKELY(vt_limit_on))
+        vt_limit_freed_(was);
+}
+
+/* Device memory as shown to the program: never more than the limit allows. `total` is the driver's
+ * figure; VRAMTRACE_ALARM in percent refers to it. */
+uint64_t vt_limit_total(unsigned device, uint64_t total);
+uint64_t vt_limit_free(unsigned device, uint64_t free_bytes);
+void vt_limit_forked(void);
+
+/* context.c: contexts are numbered. We follow the program's calls and never ask the driver. */
+unsigned vt_context_made(CUcontext handle, unsigned device,
+                         bool primary);       /* its number; VT_CONTEXT_UNKNOWN when full */
+unsigned vt_context_number(CUcontext handle); /* new ones have no known device */
+unsigned vt_context_primary(unsigned device); /* VT_CONTEXT_UNKNOWN: none seen */
+/* Before the driver destroys it: from now on its handle may name another context. Returns the
+ * handle, for vt_context_stays() if the driver refuses. */
+uint64_t vt_context_ends(unsigned number);
+void vt_context_stays(unsigned number, uint64_t handle); /* the driver refused */
+void vt_context_gone(unsigned number);                   /* its number is free for reuse */
+unsigned vt_context_device(unsigned number);             /* VT_DEVICE_UNKNOWN: unknown */
+void vt_context_set_device(unsigned number, unsigned device);
+/* A green context is a share of its device's primary context, which owns its allocations. These
+ * functions return and take the primary's number. */
+unsigned vt_context_green_made(CUgreenCtx handle, unsigned device);
+unsigned vt_context_green(CUgreenCtx handle);
+void vt_context_green_gone(CUgreenCtx handle);
+void vt_context_alias(CUcontext handle, unsigned owner); /* `owner` owns what is allocated in it */
+/* Calls `see` with the handle of each context that lives. */
+void vt_context_each(void (*see)(uint64_t handle, void *data), void *data);
+/* The calling thread's stack of current contexts, as far as we saw it. */
+void vt_context_push(CUcontext handle);
+void vt_context_pop(void);
+void vt_context_replace(CUcontext handle);
+/* The current context's number; if none was seen: the only context there is, else VT_CONTEXT_UNKNOWN. */
+#define VT_CONTEXT_DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
+unsigned vt_context_only_(void);
+static inline unsigned vt_context_current(void) {
+    uint32_t depth = vt_tls.context_depth;
+    return VT_LIKELY(depth - 1 < VT_CONTEXT_DEPTH_MAX) ? vt_tls.contexts[depth - 1]
+                                                       : vt_context_only_();
+}
+void vt_context_forked(void);
+
+/* vmm.c: physical memory gets a number of our own, because the driver reuses handles. It ends when
+ * no handle and no mapping refers to it. */
+
+/* Returns the number. `kind` 0: not this process's memory (imported, multicast). */
+uint64_t vt_vmm_made(uint64_t handle, unsigned kind, unsigned device);
+/* Before a release. False: the handle is unknown, or already released too often. */
+bool vt_vmm_release(uint64_t handle, uint64_t *number);
+/* After a successful retain, and after a release that failed: the handle refers to `number`. */
+void vt_vmm_handle(uint64_t handle, uint64_t number);
+
+/* Adds a reference, before the driver's call that makes it: to the memory behind a handle, or
+ * mapped at an address. 0: unknown. */
+uint64_t vt_vmm_hold_handle(uint64_t handle);
+uint64_t vt_vmm_hold_address(uint64_t address);
+/* Drops a reference. True when it was the last: `kind` and `device` then describe the memory. */
+bool vt_vmm_drop(uint64_t number, unsigned *kind, unsigned *device);
+
+void vt_vmm_mapped(uint64_t address, uint64_t size, uint64_t number);
+/* Removes the first mapping between *address and `end`, and moves *address past it. False: none
+ * left. Cheap while mappings are adjacent, as they are within one range. */
+bool vt_vmm_unmapped(uint64_t *address, uint64_t end, uint64_t *number);
+unsigned vt_vmm_device(uint64_t number); /* VT_DEVICE_UNKNOWN: unknown */
+void vt_vmm_forked(void);
+
+/* pool.c: what a pool gives. */
+struct vt_pool {
+    unsigned kind;   /* VT_KIND_POOL, _POOL_MANAGED, _POOL_HOST */
+    unsigned device; /* VT_DEVICE_UNKNOWN: the stream's device */
+};
+
+/* The kind and device of memory with this type and location. */
+struct vt_pool vt_pool_of(CUmemAllocationType type, const CUmemLocation *location);
+void vt_pool_seen(CUmemoryPool pool, struct vt_pool what);
+void vt_pool_gone(CUmemoryPool pool);
+/* An unknown pool counts as a device pool on the stream's device. */
+struct vt_pool vt_pool_find(CUmemoryPool pool);
+
+void vt_pool_stream_made(CUstream stream, unsigned device);
+void vt_pool_stream_gone(CUstream stream);
+void vt_pool_streams_each(void (*see)(uint64_t handle, void *data), void *data);
+/* The device of a stream; for an unknown stream, the current context's device. */
+unsigned vt_pool_stream_device(CUstream stream);
+void vt_pool_forked(void);
+
+/* graph.c: captures in progress, over all threads. While it is 0, stream operations skip
+ * the look-up. */
+extern uint32_t vt_graph_captures;
+/* Whether any graph ever had memory nodes. While it is 0, launches skip the look-up. */
+extern uint32_t vt_graph_any;
+
+/* Graphs launched so far, by all threads; how many of them the log knows of. */
+extern struct vt_graph_launches { uint64_t count, written; /* atomic */ } vt_graph_launches;
+
+/* Our key for a stream: each thread's default stream has a key of its own. */
+uint64_t vt_graph_stream(CUstream stream, bool per_thread);
+
+void vt_graph_capture_begin(uint64_t stream, CUgraph into);
+void vt_graph_capture_end(uint64_t stream, CUgraph graph); /* NULL: the capture failed */
+bool vt_graph_captured(uint64_t stream);
+void vt_graph_event_recorded(CUevent event, uint64_t stream);
+void vt_graph_event_waited(uint64_t stream, CUevent event);
+
+/* A node was added to a graph, or to the graph that a stream is being captured into. */
+void vt_graph_alloc_node(CUgraph graph, const struct vt_live *what);
+void vt_graph_free_node(CUgraph graph, uint64_t address);
+void vt_graph_alloc_captured(uint64_t stream, const struct vt_live *what);
+void vt_graph_free_captured(uint64_t stream, uint64_t address);
+/* The child graph's nodes move to the parent. */
+void vt_graph_child_moved(CUgraph parent, CUgraph child);
+
+void vt_graph_instantiated(CUgraphExec exec, CUgraph graph);
+/* A handle is destroyed: before the call returns, the driver may give the same handle to another
+ * thread. So its entry is removed before the call, and restored if the driver refuses. */
+struct vt_graph_end {
+    uint64_t words[3]; /* the table entry's */
+    bool known;
+};
+struct vt_graph_end vt_graph_exec_ends(CUgraphExec exec);
+void vt_graph_exec_ended(CUgraphExec exec, const struct vt_graph_end *end, bool refused);
+struct vt_graph_end vt_graph_ends(CUgraph graph);
+void vt_graph_ended(CUgraph graph, const struct vt_graph_end *end, bool refused);
+
+/* Calls `alloc` for what a launch leaves allocated, and `freed` for what it frees of earlier
+ * launches or other graphs. */
+void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what, void *data),
+                     void (*freed)(uint64_t address, void *data), void *data);
+void vt_graph_forked(void);
+
+/* share.c: device addresses of other processes' memory, though cuMemFree accepts them. */
+void vt_share_seen(uint64_t address);
+bool vt_share_take(uint64_t address); /* false: not imported */
+void vt_share_back(uint64_t address); /* the free failed */
+void vt_share_forked(void);
+
+#endif
