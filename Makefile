@@ -43,7 +43,7 @@ TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
 .PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu test-genuine test-model \
-    scan-dump test-cpython check check-setup check-format check-warnings check-modules modules-picture check-man \
+    scan-dump test-cpython check check-setup check-format check-warnings check-modules modules-picture plain-words check-man \
     compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
@@ -289,11 +289,14 @@ check-warnings: check-setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
 	@$(MAKE) --no-print-directory -nB CC=clang all test-build | tools/compile-commands --warnings
 
-check-modules: lib analyzer ## print the order of the modules, proved from the object files, and their sizes (SINCE=COMMIT: before, too)
+check-modules: lib analyzer ## print the order of the modules, proved from the object files, and their sizes (SINCE=COMMIT: also before)
 	@tools/check-modules $(BUILD)
 	@tools/module-sizes $(if $(SINCE),--since $(SINCE))
 
-modules-picture: lib analyzer ## draw doc/modules.svg anew, from the object files, as check-modules reads them
+plain-words: ## count again the sentences that are hard to read (tests/plain_words.list)
+	@tests/plain_words.py --write
+
+modules-picture: lib analyzer ## redraw doc/modules.svg from the object files
 	@tools/check-modules --report $(BUILD) >$(BUILD)/modules
 	@tools/draw-modules doc/INTERNALS.md <$(BUILD)/modules >doc/modules.svg
 
@@ -309,7 +312,7 @@ bench: ## measure what everything costs, beside heaptrack and PyTorch; targets m
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs $(BUILD)/bench/ranks $(BUILD)/bench/steps $(BUILD)/bench/size
 	@tests/bench/run $(if $(T),--only $(T)) $(if $(JSON),--json $(JSON)) $(BUILD)
 
-budget: ## count anew what an event costs, and write it as the budget that `make test` holds it against
+budget: ## measure the instructions of an event and write them as the budget for `make test`
 	@tests/setup.sh bench
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
 	@tests/bench/instructions --renew $(BUILD)
