@@ -92,7 +92,7 @@ void vt_fork_happened(void) {
     vt_share_forked();
     vt_limit_forked();
     vt_peak_forked();
-    vt_rise_forked();
+    vt_growth_trigger_forked();
     vt_phases_forked();
     vt_torch_forked();
     vt_torch_backward_forked();

@@ -55,12 +55,14 @@ struct vt_tls {
     struct vt_thread *thread;
     int64_t peak_part; /* bytes that are not in the device's sum yet; state/peak.c */
     uint64_t entered;  /* when the last record began */
-    uint64_t newest;   /* address of the last allocation, if it was the last event; state/rise.c */
-    uint32_t rise_part, rise_most; /* allocations that are not in its sum yet; how many may be */
-    uintptr_t busy;                /* frame of the record that is being written; 0: none */
-    uintptr_t call_frame;          /* frame of the call whose time thread->held is */
-    uintptr_t label_frame;         /* frame of the outermost label */
-    uint32_t events;               /* driver events so far; labels compare it */
+    uint64_t
+        newest; /* address of the last allocation, if it was the last event; state/growth_trigger.c */
+    uint32_t growth_part,
+        growth_part_max;   /* allocations that are not in its sum yet; how many may be */
+    uintptr_t busy;        /* frame of the record that is being written; 0: none */
+    uintptr_t call_frame;  /* frame of the call whose time thread->held is */
+    uintptr_t label_frame; /* frame of the outermost label */
+    uint32_t events;       /* driver events so far; labels compare it */
     uint32_t
         block_events; /* what they were when instrument/torch.c last asked for a block's entry */
     uint32_t label_depth;
@@ -82,7 +84,7 @@ enum vt_due {
     VT_DUE_REFUSED = 2, /* an allocation was refused */
     VT_DUE_GAVE_UP = 4, /* a framework reported that it could not allocate */
     VT_DUE_ASKED = 8,   /* `vramtrace snapshot` asks for the owners */
-    VT_DUE_RISEN = 16,  /* memory grew (state/rise.c) */
+    VT_DUE_GROWTH = 16, /* memory grew (state/growth_trigger.c) */
     VT_DUE_SERVED = 128 /* being done */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));

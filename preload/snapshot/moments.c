@@ -6,7 +6,7 @@
  *            (stack/python_end.c). Other programs: when exit begins, and for verdicts again when that is
  *            destroyed which was made after arming (exit.c). Both: in _exit, and
  *            before a context ends with memory that is live. In Python also as memory grows
- *            (state/rise.c), because what main() held is gone when Python ends. The program does not
+ *            (state/growth_trigger.c), because what main() held is gone when Python ends. The program does not
  *            wait for these, and they take at most a share of its processor time.
  *   oom      Where PyTorch reports that it could not allocate: the refusals before were answered by
  *            freeing its cache. Else at the first refusal of each call site.
@@ -181,7 +181,7 @@ static void follow_growth(void) {
         if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
             vt_put(&risen, 0);
         if (begun || !(state & VT_OWNERS_GO_ON)) /* nor is there room for the next one yet */
-            vt_rise_looked();
+            vt_growth_trigger_reset();
         state |= begun ? VT_OWNERS_GO_ON : 0;
     }
     if (state & VT_OWNERS_GO_ON || vt_get(&risen))
@@ -253,7 +253,7 @@ static void look_around(void) {
     if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
         if (!vt_get(&began_ns))
             vt_put(&began_ns, vt_sys_clock_ns(CLOCK_MONOTONIC));
-        vt_rise_start();
+        vt_growth_trigger_start();
     }
     vt_log_looked();
     follow_growth();
@@ -371,7 +371,7 @@ void vt_moments_due(void) {
     if (due & VT_DUE_SERVED)
         return; /* an event of the snapshot's own */
     vt_tls.due = VT_DUE_SERVED;
-    if (due & VT_DUE_RISEN) {
+    if (due & VT_DUE_GROWTH) {
         vt_put(&risen, 1);
         follow_growth();
     }

@@ -51,12 +51,12 @@ VT_HOT bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *r
     uint64_t words[VT_TABLE_WORDS], had[VT_TABLE_WORDS];
     uint64_t key = key_of(what->address, what->kind);
     pack(what, words);
-    vt_rise_more(what);
+    vt_growth_trigger_allocated(what);
     enum vt_table_put put = vt_table_put(&live, key, words, had);
     *replaced = put == VT_TABLE_REPLACED;
     if (VT_UNLIKELY(*replaced)) {
         *was = unpack(key, had);
-        vt_rise_less(was->stack);
+        vt_growth_trigger_freed(was->stack);
     }
     return put != VT_TABLE_FULL;
 }
@@ -71,7 +71,7 @@ VT_HOT bool vt_live_insert(const struct vt_live *what) {
     }
     uint64_t words[VT_TABLE_WORDS];
     pack(what, words);
-    vt_rise_more(what);
+    vt_growth_trigger_allocated(what);
     return vt_table_insert(&live, key_of(what->address, what->kind), words);
 }
 
@@ -85,7 +85,7 @@ VT_HOT bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *take
     if (!vt_table_take(&live, key, words))
         return false;
     *taken = unpack(key, words);
-    vt_rise_less(taken->stack);
+    vt_growth_trigger_freed(taken->stack);
     return true;
 }
 
@@ -126,7 +126,7 @@ static void ended_with_context(uint64_t key, const uint64_t words[VT_TABLE_WORDS
     struct context_sum *sum = data;
     struct vt_live what = unpack(key, words);
     sum->bytes += what.size;
-    vt_rise_less(what.stack);
+    vt_growth_trigger_freed(what.stack);
     vt_limit_freed(&what);
     vt_peak_freed(&what);
 }

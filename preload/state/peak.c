@@ -40,7 +40,7 @@ unsigned vt_peak_allocated_(const struct vt_live *what) {
     if (!moved(what->device, (int64_t)what->size))
         return questions;
     uint64_t bytes = give(), asked = vt_get(&d->asked);
-    vt_rise_sum(what->device, bytes);
+    vt_growth_trigger_device(what->device, bytes);
     if ((int64_t)bytes > (int64_t)(asked + RISE(asked)) && vt_claim(&d->asked, asked, bytes))
         questions |= VT_ASK_MEMORY;
     return questions;

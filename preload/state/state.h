@@ -3,7 +3,7 @@
  * Public header of state/: the state that follows from the calls so far, so that a wrapper can interpret
  * a call without asking the driver. Live allocations (live.c), contexts (context.c), physical
  * memory and its mappings (vmm.c), pools and streams (pool.c), graphs (graph.c), other processes'
- * memory (share.c), peaks (peak.c), what grows (rise.c), limits (limit.c), open phases (phases.c,
+ * memory (share.c), peaks (peak.c), what grows (growth_trigger.c), limits (limit.c), open phases (phases.c,
  * declared in phases.h).
  *
  * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is
@@ -90,28 +90,29 @@ static inline void vt_peak_freed(const struct vt_live *was) {
 void vt_peak_unasked(unsigned device);
 void vt_peak_forked(void);
 
-/* rise.c: finds that memory has grown so much that its owners should be looked for (VT_DUE_RISEN).
+/* growth_trigger.c: finds that memory has grown so much that its owners should be looked for (VT_DUE_GROWTH).
  * Off until it is started. */
-extern bool vt_rise_on;
-void vt_rise_start(void);
-void vt_rise_more_(const struct vt_live *what);
-void vt_rise_less_(uint32_t stack);                 /* one with this stack is gone */
-void vt_rise_sum_(unsigned device, uint64_t bytes); /* how much a device's allocations are */
+extern bool vt_growth_trigger_on;
+void vt_growth_trigger_start(void);
+void vt_growth_trigger_allocated_(const struct vt_live *what);
+void vt_growth_trigger_freed_(uint32_t stack); /* one with this stack is gone */
+void vt_growth_trigger_device_(unsigned device,
+                               uint64_t bytes); /* how much a device's allocations are */
 /* A look has begun. */
-void vt_rise_looked(void);
-void vt_rise_forked(void);
+void vt_growth_trigger_reset(void);
+void vt_growth_trigger_forked(void);
 
-static inline void vt_rise_more(const struct vt_live *what) {
-    if (VT_UNLIKELY(vt_rise_on))
-        vt_rise_more_(what);
+static inline void vt_growth_trigger_allocated(const struct vt_live *what) {
+    if (VT_UNLIKELY(vt_growth_trigger_on))
+        vt_growth_trigger_allocated_(what);
 }
-static inline void vt_rise_less(uint32_t stack) {
-    if (VT_UNLIKELY(vt_rise_on))
-        vt_rise_less_(stack);
+static inline void vt_growth_trigger_freed(uint32_t stack) {
+    if (VT_UNLIKELY(vt_growth_trigger_on))
+        vt_growth_trigger_freed_(stack);
 }
-static inline void vt_rise_sum(unsigned device, uint64_t bytes) {
-    if (VT_UNLIKELY(vt_rise_on))
-        vt_rise_sum_(device, bytes);
+static inline void vt_growth_trigger_device(unsigned device, uint64_t bytes) {
+    if (VT_UNLIKELY(vt_growth_trigger_on))
+        vt_growth_trigger_device_(device, bytes);
 }
 
 /* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, reading

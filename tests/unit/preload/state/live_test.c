@@ -32,11 +32,11 @@ struct vt_peak_device vt_peak_devices[VT_PEAK_DEVICES];
 void vt_peak_freed_(const struct vt_live *was) {
     (void)was;
 }
-bool vt_rise_on;
-void vt_rise_more_(const struct vt_live *what) {
+bool vt_growth_trigger_on;
+void vt_growth_trigger_allocated_(const struct vt_live *what) {
     (void)what;
 }
-void vt_rise_less_(uint32_t stack) {
+void vt_growth_trigger_freed_(uint32_t stack) {
     (void)stack;
 }
 #endif

@@ -16,7 +16,7 @@
  * allocations, so that a program has the same answer on a slow machine; what looks may cost in all is for
  * snapshot/moments.c to say.
  *
- * Called by live.c and peak.c once vt_rise_on is set. A count that is off, because stacks share one
+ * Called by live.c and peak.c once vt_growth_trigger_on is set. A count that is off, because stacks share one
  * or an allocation began before, only shifts the moment.
  */
 #include "state.h"
@@ -40,7 +40,7 @@
 #define LOOKS       2u /* the block, and what is made of it */
 #define DEVICES     256u
 
-bool vt_rise_on;
+bool vt_growth_trigger_on;
 
 /* Atomic: how many are live by the stacks of one hash, and the highest power of two that was reached
  * so far, plus one. */
@@ -62,8 +62,8 @@ static struct {
 
 /* How many allocations there are, with this thread's part. */
 static uint64_t give(void) {
-    uint64_t part = vt_tls.rise_part;
-    vt_tls.rise_part = 0;
+    uint64_t part = vt_tls.growth_part;
+    vt_tls.growth_part = 0;
     return vt_add(&allocations, part) + part;
 }
 
@@ -91,21 +91,21 @@ static void tick(void) {
     if (at && now >= at && vt_claim(&listing, 0, 1)) {
         bool due = has_lasted(now, &next) || vt_get(&lasting);
         if (due && now >= vt_get(&not_before))
-            vt_tls.due |= VT_DUE_RISEN;
+            vt_tls.due |= VT_DUE_GROWTH;
         if (due)
             next = now < vt_get(&not_before) ? vt_get(&not_before) : UINT64_MAX;
         at = next == UINT64_MAX ? 0 : next;
         vt_put(&look_at, at);
         vt_publish(&listing, 0);
     }
-    vt_tls.rise_most = at > now ? (uint32_t)least(at - now, TICK) : TICK;
+    vt_tls.growth_part_max = at > now ? (uint32_t)least(at - now, TICK) : TICK;
 }
 
 /* Something rose, which need not last. */
 static void rose(void) {
     vt_put(&lasting, 1);
     vt_put(&look_at, 1);
-    vt_tls.rise_most = 0;
+    vt_tls.growth_part_max = 0;
 }
 
 static void list(uint32_t slot, bool rises_on) {
@@ -125,10 +125,10 @@ static void list(uint32_t slot, bool rises_on) {
     }
     if (!listed)
         rose();
-    vt_tls.rise_most = 0;
+    vt_tls.growth_part_max = 0;
 }
 
-void vt_rise_looked(void) {
+void vt_growth_trigger_reset(void) {
     uint64_t now = give();
     vt_put(&not_before, now + least(now / 2, MOST_WAIT));
     vt_put(&lasting, 0);
@@ -168,15 +168,15 @@ static void more(const struct vt_live *what) {
         list(stack % COUNTS, now & RISING);
 }
 
-void vt_rise_more_(const struct vt_live *what) {
+void vt_growth_trigger_allocated_(const struct vt_live *what) {
     vt_tls.newest = what->address;
-    vt_tls.rise_part++;
+    vt_tls.growth_part++;
     more(what);
-    if (VT_UNLIKELY(vt_tls.rise_part >= vt_tls.rise_most))
+    if (VT_UNLIKELY(vt_tls.growth_part >= vt_tls.growth_part_max))
         tick();
 }
 
-void vt_rise_less_(uint32_t stack) {
+void vt_growth_trigger_freed_(uint32_t stack) {
     vt_tls.newest = 0;
     uint32_t *count = &counts[stack % COUNTS];
     if (!(vt_get(count) & COUNT_MASK))
@@ -186,7 +186,7 @@ void vt_rise_less_(uint32_t stack) {
         vt_and(count, ~RISING);
 }
 
-void vt_rise_sum_(unsigned device, uint64_t bytes) {
+void vt_growth_trigger_device_(unsigned device, uint64_t bytes) {
     uint64_t before = vt_get(&sums[device % DEVICES]);
     if (bytes >= FIRST_SUM && bytes >= before + before / 2 &&
         vt_claim(&sums[device % DEVICES], before, bytes)) {
@@ -200,15 +200,15 @@ static void count(const struct vt_live *what, void *unused) {
     more(what);
 }
 
-void vt_rise_start(void) {
-    if (vt_rise_on)
+void vt_growth_trigger_start(void) {
+    if (vt_growth_trigger_on)
         return;
     vt_live_each(count, NULL);
-    vt_rise_on = true;
+    vt_growth_trigger_on = true;
 }
 
-void vt_rise_forked(void) {
-    vt_rise_on = false;
+void vt_growth_trigger_forked(void) {
+    vt_growth_trigger_on = false;
     for (unsigned i = 0; i < COUNTS; i++)
         if (counts[i]) {
             counts[i] = 0;
@@ -220,5 +220,5 @@ void vt_rise_forked(void) {
     memset(rising, 0, sizeof rising);
     allocations = look_at = not_before = 0;
     lasting = listing = 0;
-    vt_tls.rise_part = vt_tls.rise_most = 0;
+    vt_tls.growth_part = vt_tls.growth_part_max = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When memory has grown enough for another look at its owners (preload/state/rise.c). */
+/* When memory has grown enough for another look at its owners (preload/state/growth_trigger.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +11,10 @@
 static uint64_t address;
 
 static bool was_due(void) {
-    bool due = vt_tls.due & VT_DUE_RISEN;
+    bool due = vt_tls.due & VT_DUE_GROWTH;
     vt_tls.due = 0;
     if (due)
-        vt_rise_looked();
+        vt_growth_trigger_reset();
     return due;
 }
 
@@ -32,9 +32,9 @@ static void give(uint64_t at) {
 
 static int start(void **state) {
     (void)state;
-    vt_rise_forked();
+    vt_growth_trigger_forked();
     vt_live_forked();
-    vt_rise_start();
+    vt_growth_trigger_start();
     was_due();
     return 0;
 }
@@ -134,16 +134,16 @@ static void other_stacks_do_not_hide_it(void **state) {
 static void each_rise_of_a_device_by_half(void **state) {
     (void)state;
     pass(1);
-    vt_rise_sum(0, (1 << 20) - 1);
+    vt_growth_trigger_device(0, (1 << 20) - 1);
     assert_false(was_due());
-    vt_rise_sum(0, 1 << 20);
+    vt_growth_trigger_device(0, 1 << 20);
     assert_true(was_due());
-    vt_rise_sum(0, 3 << 18);
-    vt_rise_sum(0, (3 << 19) - 1);
+    vt_growth_trigger_device(0, 3 << 18);
+    vt_growth_trigger_device(0, (3 << 19) - 1);
     assert_false(was_due());
-    vt_rise_sum(1, 1 << 20);
+    vt_growth_trigger_device(1, 1 << 20);
     assert_true(was_due());
-    vt_rise_sum(0, 3 << 19);
+    vt_growth_trigger_device(0, 3 << 19);
     assert_true(was_due());
 }
 
@@ -151,9 +151,9 @@ static void each_rise_of_a_device_by_half(void **state) {
 static void begins(void **state) {
     unsigned at[16];
     (void)state;
-    vt_rise_forked();
+    vt_growth_trigger_forked();
     assert_int_equal(rise(1, 1, 15, at), 0);
-    vt_rise_start();
+    vt_growth_trigger_start();
     was_due();
     assert_int_equal(rise(1, 16, 16, at), 1);
     assert_int_equal(vt_tls.newest, address);
