@@ -43,7 +43,7 @@ VT_COLD static void given_up(struct vt_thread *t) {
     vt_log_drop(VT_DROP_NESTED);
     if (!t)
         return;
-    vt_log_give_up(t);
+    vt_log_abandon(t);
     vt_log_leave(t);
 }
 
@@ -241,11 +241,11 @@ static inline __attribute__((always_inline)) void allocated(const struct vt_call
     struct vt_recording rec = begin_at(&ticks);
     vt_tls.events++;
     if (!rec.thread) {
-        vt_limit_settle(call, NULL);
+        vt_limit_finalize(call, NULL);
         return;
     }
     if (result == 0 && vt_is_no_memory(what->address, what->size, what->kind)) {
-        vt_limit_settle(call, NULL);
+        vt_limit_finalize(call, NULL);
         end(&rec);
         return;
     }
@@ -258,13 +258,13 @@ static inline __attribute__((always_inline)) void allocated(const struct vt_call
         bool kept = vt_live_insert(what);
         if (!kept)
             vt_log_drop(VT_DROP_LIVE);
-        vt_limit_settle(call, kept ? what : NULL);
+        vt_limit_finalize(call, kept ? what : NULL);
         if (VT_UNLIKELY(are_launches_unwritten()))
             write_launches(rec.thread, ticks);
         record_alloc(rec.thread, what, ticks);
         vt_tls.ask = (uint8_t)vt_peak_allocated(what);
     } else {
-        vt_limit_settle(call, NULL);
+        vt_limit_finalize(call, NULL);
         record_fail(rec.thread, what, ticks, result, call->refused);
         vt_tls.ask = result == CUDA_ERROR_OUT_OF_MEMORY && !call->refused ? VT_ASK_MEMORY : 0;
         if (result == CUDA_ERROR_OUT_OF_MEMORY && !(call->refused & VT_FAIL_INJECTED)) {

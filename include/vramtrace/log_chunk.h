@@ -61,7 +61,7 @@ static inline bool vt_chunk_is_finished(const struct vt_chunk_header *c) {
  *
  * A reader looks at header.summary, loads the summary, reads each chunk's header and then its records, and looks at
  * header.summary again. If that did not change, the records are those of the generation in the header. They are new if it is
- * higher than the one that the summary knows. (tests/unit/preload/log/again_model_test.c tries all orders.)
+ * higher than the one that the summary knows. (tests/unit/preload/log/recycle_model_test.c tries all orders.)
  *
  * A chunk that may be taken again, as one word of header.free_chunks; 0: an empty place: */
 #define VT_FREE_CHUNKS    128

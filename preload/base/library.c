@@ -76,16 +76,16 @@ static bool is_excepted(const struct vt_library *row) {
     return vt_options_env(name);
 }
 
-enum vt_keeper vt_library_keeper(const uintptr_t *frames, size_t n) {
+enum vt_allocator vt_library_allocator(const uintptr_t *frames, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const struct vt_library *row = row_at(frames[i]);
         if (!vt_library_passes(row))
-            return !row || is_excepted(row)          ? VT_KEEPER_NONE
-                   : row->what == VT_LIBRARY_RUNTIME ? VT_KEEPER_RUNTIME
-                   : row->what == VT_LIBRARY_CACHE   ? VT_KEEPER_CACHE
-                                                     : VT_KEEPER_NONE;
+            return !row || is_excepted(row)          ? VT_ALLOCATOR_PROGRAM
+                   : row->what == VT_LIBRARY_RUNTIME ? VT_ALLOCATOR_CUDA
+                   : row->what == VT_LIBRARY_CACHE   ? VT_ALLOCATOR_CACHE
+                                                     : VT_ALLOCATOR_PROGRAM;
     }
-    return VT_KEEPER_NONE;
+    return VT_ALLOCATOR_PROGRAM;
 }
 
 bool vt_library_is_cuda_at(uintptr_t address, const char *path) {

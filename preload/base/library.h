@@ -8,10 +8,10 @@
 #include "vramtrace/library.h"
 
 /* Who keeps the memory that a call allocates by design. */
-enum vt_keeper {
-    VT_KEEPER_NONE,
-    VT_KEEPER_CACHE,  /* a caching allocator */
-    VT_KEEPER_RUNTIME /* one of CUDA's libraries */
+enum vt_allocator {
+    VT_ALLOCATOR_PROGRAM,
+    VT_ALLOCATOR_CACHE, /* a caching allocator */
+    VT_ALLOCATOR_CUDA   /* one of CUDA's libraries */
 };
 
 /* What a loaded object is, by its name and its exports; NULL: none of the known libraries. *other: it only has the
@@ -23,7 +23,7 @@ void vt_library_note(const struct vt_library *row, uintptr_t start, uintptr_t en
 void vt_library_forget(void);
 
 /* Of a call's frames, the innermost first. */
-enum vt_keeper vt_library_keeper(const uintptr_t *frames, size_t count);
+enum vt_allocator vt_library_allocator(const uintptr_t *frames, size_t count);
 
 /* Whether the module at an address is one of CUDA's libraries. By its name alone while none was noted. */
 bool vt_library_is_cuda_at(uintptr_t address, const char *path);

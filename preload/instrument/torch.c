@@ -233,7 +233,7 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
         .allocated = allocated,
         .reserved = reserved};
     vt_log_event(rec.thread, &r, sizeof r);
-    vt_tls.due |= VT_DUE_GAVE_UP;
+    vt_tls.due |= VT_DUE_FRAMEWORK_OOM;
     vt_event_close(&rec);
 }
 

@@ -80,12 +80,12 @@ struct vt_tls {
 };
 /* vt_tls.due: snapshot/moments.c does it, at the end of the event that found it due. */
 enum vt_due {
-    VT_DUE_LOOK = 1,    /* to look after what must be known before the end */
-    VT_DUE_REFUSED = 2, /* an allocation was refused */
-    VT_DUE_GAVE_UP = 4, /* a framework reported that it could not allocate */
-    VT_DUE_ASKED = 8,   /* `vramtrace snapshot` asks for the owners */
-    VT_DUE_GROWTH = 16, /* memory grew (state/growth_trigger.c) */
-    VT_DUE_SERVED = 128 /* being done */
+    VT_DUE_LOOK = 1,          /* to look after what must be known before the end */
+    VT_DUE_REFUSED = 2,       /* an allocation was refused */
+    VT_DUE_FRAMEWORK_OOM = 4, /* a framework reported that it could not allocate */
+    VT_DUE_ASKED = 8,         /* `vramtrace snapshot` asks for the owners */
+    VT_DUE_GROWTH = 16,       /* memory grew (state/growth_trigger.c) */
+    VT_DUE_SERVED = 128       /* being done */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 
@@ -190,7 +190,7 @@ bool vt_log_is_mine(void);
  * recording. */
 void vt_log_keep_room(struct vt_thread *thread);
 /* After a record that will not be finished: nothing of it stays in the chunk, unless it is published already. */
-void vt_log_give_up(struct vt_thread *thread);
+void vt_log_abandon(struct vt_thread *thread);
 /* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe
  * in a signal handler. */
 void vt_log_child(void);

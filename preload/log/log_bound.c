@@ -60,7 +60,7 @@ uint64_t vt_log_bound_start(int fd) {
     vt_log_bound.end = vt_log_bound.scan - kept / 8;
     vt_log_bound.events = vt_log_bound.most - kept;
     vt_log_bound.entries = vt_log_bound.events + kept / 8;
-    vt_log_bound.again = kept / 8 < VT_FREE_KEPT_MOST ? kept / 8 : VT_FREE_KEPT_MOST;
+    vt_log_bound.kept_free = kept / 8 < VT_FREE_KEPT_MOST ? kept / 8 : VT_FREE_KEPT_MOST;
     vt_put(&vt_log_bound.now, vt_log_bound.entries);
     return bytes;
 }

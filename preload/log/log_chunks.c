@@ -185,7 +185,7 @@ static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
     return (uint64_t *)((char *)t->chunk + t->used);
 }
 
-void vt_log_give_up(struct vt_thread *t) {
+void vt_log_abandon(struct vt_thread *t) {
     if (!t->chunk || t->orphan || vt_process_is_fresh_child())
         return;
     /* If its first word is there, it is whole, and a reader may have it: it stays; model: STAYS. */
@@ -333,7 +333,7 @@ void vt_log_unend(void) {
  * finish that record in the same shared chunk. The parent does not wait, so it may have written
  * more records by the time the child goes on. So
  *   - what a thread stores for a record is the same in both, and nothing is stored behind it: the
- *     space there is zero from the start (vt_log_give_up keeps it so);
+ *     space there is zero from the start (vt_log_abandon keeps it so);
  *   - no signal is handled while a thread goes from one chunk to the next (renew_chunk);
  *   - a child never starts a record in its parent's log: its guard word is wiped (room).
  * That holds for each way to make a child. Of those that the C library tells of (fork.c calls this) the

@@ -47,7 +47,8 @@ struct vt_log_bound {
     uint64_t entries; /* what is no event; before the end */
     uint64_t events;  /* single events */
     uint64_t now;     /* atomic: what may be taken at this moment */
-    uint64_t again;   /* at the bound: so many chunks that may be taken again are not for events */
+    uint64_t
+        kept_free; /* at the bound: recycled chunks that are reserved for entries (names, stacks) */
 };
 extern struct vt_log_bound vt_log_bound;
 /* When the log is opened. Returns the bytes that it may have; 0: any. */

@@ -24,7 +24,7 @@ static unsigned count(const struct vt_log_header *h) {
 
 /* The last few are for what is no event: names and stacks of what is allocated later. */
 static void note(unsigned left) {
-    bool are = left > vt_log_bound.again;
+    bool are = left > vt_log_bound.kept_free;
     if (vt_get(&enough) != are)
         vt_put(&enough, are);
 }
@@ -35,7 +35,7 @@ static struct vt_chunk_header *take(struct vt_chunk_header *c, uint64_t word) {
     if (vt_see(&c->magic) == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
         vt_get(&c->finished) == generation + 1 &&
         vt_claim(&c->generation, generation, generation + 1)) {
-        vt_fence(); /* who sees any word of a record sees the generation: give_back.c; model: TAKE_AGAIN */
+        vt_fence(); /* who sees any word of a record sees the generation: give_back.c; model: TAKE_RECYCLED */
         return c;
     }
     vt_sys_munmap(c, VT_CHUNK_BYTES);

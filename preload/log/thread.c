@@ -49,7 +49,7 @@ static struct vt_thread *take_over(uint32_t tid) {
             t->named = t->fills = false;
             t->retry = 0;
             t->held = 0;
-            vt_log_give_up(t);
+            vt_log_abandon(t);
             return t;
         }
         t = t->next;

@@ -48,14 +48,14 @@ struct gathering {
     uint32_t runtime; /* how many are CUDA's libraries' */
 };
 
-static enum vt_keeper keeper_of(const struct vt_live *what) {
-    return what->kind == VT_KIND_DEVICE ? vt_stack_keeper(what->stack) : VT_KEEPER_NONE;
+static enum vt_allocator allocator_of(const struct vt_live *what) {
+    return what->kind == VT_KIND_DEVICE ? vt_stack_allocator(what->stack) : VT_ALLOCATOR_PROGRAM;
 }
 
 static void count_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
     g->room++;
-    g->runtime += keeper_of(what) == VT_KEEPER_RUNTIME;
+    g->runtime += allocator_of(what) == VT_ALLOCATOR_CUDA;
 }
 
 /* Some kinds are left out: framework blocks lie inside other targets, physical memory has no
@@ -77,9 +77,9 @@ static void take_target(const struct vt_live *what, void *data) {
     if (g->scan->target_count == g->room)
         return; /* another thread allocated it meanwhile */
     /* The analyzer calls what is kept `cache`, or `runtime` as long as it does not grow. */
-    enum vt_keeper keeper = keeper_of(what);
-    bool kept =
-        keeper == VT_KEEPER_CACHE || (keeper == VT_KEEPER_RUNTIME && g->runtime <= RUNTIME_MOST);
+    enum vt_allocator allocator = allocator_of(what);
+    bool kept = allocator == VT_ALLOCATOR_CACHE ||
+                (allocator == VT_ALLOCATOR_CUDA && g->runtime <= RUNTIME_MOST);
     g->scan->sought += !kept;
     g->scan->targets[g->scan->target_count++] =
         (struct vt_target){.start = what->address,

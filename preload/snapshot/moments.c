@@ -377,7 +377,7 @@ void vt_moments_due(void) {
     }
     if (due & VT_DUE_LOOK)
         look_around();
-    if (due & VT_DUE_GAVE_UP && is_on(VT_MOMENT_OOM))
+    if (due & VT_DUE_FRAMEWORK_OOM && is_on(VT_MOMENT_OOM))
         out_of_memory(0);
     else if (due & VT_DUE_REFUSED && is_on(VT_MOMENT_OOM) && !vt_get(&framework))
         out_of_memory(vt_tls.refused_stack);

@@ -21,10 +21,10 @@ struct gathering {
     uint32_t block_count, room;
 };
 
-/* Memory that a caching allocator or a CUDA library keeps by design is the keeper's, whatever else
+/* Memory that a caching allocator or a CUDA library keeps by design belongs to the library, whatever else
  * points to it. */
-static bool is_keepers(const struct vt_live *what) {
-    return what->kind == VT_KIND_DEVICE && vt_stack_keeper(what->stack) != VT_KEEPER_NONE;
+static bool is_kept_by_library(const struct vt_live *what) {
+    return what->kind == VT_KIND_DEVICE && vt_stack_allocator(what->stack) != VT_ALLOCATOR_PROGRAM;
 }
 
 static void count_target(const struct vt_live *what, void *data) {
@@ -54,7 +54,7 @@ static void take_target(const struct vt_live *what, void *data) {
         what->kind == VT_KIND_PHYSICAL_HOST || (g->newest && what->address == g->newest) ||
         w->target_count == g->room)
         return;
-    if (is_keepers(what)) {
+    if (is_kept_by_library(what)) {
         w->kept_bytes += what->size;
         return;
     }

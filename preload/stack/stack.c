@@ -199,7 +199,7 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-static struct vt_numbering stacks; /* a note: enum vt_keeper */
+static struct vt_numbering stacks; /* a note: enum vt_allocator */
 static struct vt_numbering codes;
 static struct vt_numbering lines; /* of code that is in no file */
 
@@ -315,8 +315,9 @@ static void note_lost_unwinder(void) {
             "libunwind are cut");
 }
 
-enum vt_keeper vt_stack_keeper(uint32_t number) {
-    return number ? (enum vt_keeper)vt_get(vt_numbering_note(&stacks, number)) : VT_KEEPER_NONE;
+enum vt_allocator vt_stack_allocator(uint32_t number) {
+    return number ? (enum vt_allocator)vt_get(vt_numbering_note(&stacks, number))
+                  : VT_ALLOCATOR_PROGRAM;
 }
 
 /* False: there is no room. */
@@ -339,7 +340,7 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     if (!vt_log_stack(thread, number, flags, s->words, (uint32_t)n))
         return false;
-    vt_put(vt_numbering_note(&stacks, number), (uint8_t)vt_library_keeper(s->frames, s->n));
+    vt_put(vt_numbering_note(&stacks, number), (uint8_t)vt_library_allocator(s->frames, s->n));
     vt_numbering_written(&stacks, number);
     return true;
 }

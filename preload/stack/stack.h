@@ -24,7 +24,7 @@ void vt_stack_arm(void);
  * that waits for it (vt_tls.caller_stack). Writes the stack to the log if it is new. 0: unknown. */
 uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *caller);
 /* Who made the call that a stack ends in, if it keeps memory by design. */
-enum vt_keeper vt_stack_keeper(uint32_t number);
+enum vt_allocator vt_stack_allocator(uint32_t number);
 /* Whether the code that called runs inside exit(). */
 bool vt_stack_in_exit(const struct vt_caller *caller);
 /* Stores the calling thread's return addresses, innermost first. Returns their number. */

@@ -97,7 +97,7 @@ static void live_grows(unsigned device, uint64_t bytes) {
         say_alarm(device, before + bytes, mark);
 }
 
-void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now) {
+void vt_limit_finalize_(const struct vt_call *call, const struct vt_live *now) {
     if (now && vt_kind_layer(now->kind) != VT_LAYER_DRIVER)
         now = NULL;
     /* One addition when both are on the same device: if the reservation and the allocation counted

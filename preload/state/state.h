@@ -126,13 +126,13 @@ bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_
 
 /* After the allocation: the reservation becomes the live size, or is returned. `now` NULL: the call
  * failed, or its record was lost. */
-void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now);
+void vt_limit_finalize_(const struct vt_call *call, const struct vt_live *now);
 /* After a free that the driver accepted. */
 void vt_limit_freed_(const struct vt_live *was);
 
-static inline void vt_limit_settle(const struct vt_call *call, const struct vt_live *now) {
+static inline void vt_limit_finalize(const struct vt_call *call, const struct vt_live *now) {
     if (VT_UNLIKELY(vt_limit_on))
-        vt_limit_settle_(call, now);
+        vt_limit_finalize_(call, now);
 }
 static inline void vt_limit_freed(const struct vt_live *was) {
     if (VT_UNLIKELY(vt_limit_on))

@@ -31,31 +31,31 @@ static int load(void **state) {
     return 0;
 }
 
-static enum vt_keeper keeper(uintptr_t first, uintptr_t second) {
+static enum vt_allocator keeper(uintptr_t first, uintptr_t second) {
     const uintptr_t frames[] = {first + 1, second + 1};
-    return vt_library_keeper(frames, 2);
+    return vt_library_allocator(frames, 2);
 }
 
 static void innermost_decides(void **state) {
     (void)state;
-    assert_int_equal(keeper(LIBRARY, PROGRAM), VT_KEEPER_RUNTIME);
-    assert_int_equal(keeper(ALLOCATOR, PROGRAM), VT_KEEPER_CACHE);
-    assert_int_equal(keeper(PROGRAM, LIBRARY), VT_KEEPER_NONE);
-    assert_int_equal(keeper(LIBRARY + SIZE, LIBRARY), VT_KEEPER_NONE);
-    assert_int_equal(vt_library_keeper(NULL, 0), VT_KEEPER_NONE);
+    assert_int_equal(keeper(LIBRARY, PROGRAM), VT_ALLOCATOR_CUDA);
+    assert_int_equal(keeper(ALLOCATOR, PROGRAM), VT_ALLOCATOR_CACHE);
+    assert_int_equal(keeper(PROGRAM, LIBRARY), VT_ALLOCATOR_PROGRAM);
+    assert_int_equal(keeper(LIBRARY + SIZE, LIBRARY), VT_ALLOCATOR_PROGRAM);
+    assert_int_equal(vt_library_allocator(NULL, 0), VT_ALLOCATOR_PROGRAM);
 }
 
 static void passed_on(void **state) {
     (void)state;
-    assert_int_equal(keeper(PASSING, LIBRARY), VT_KEEPER_RUNTIME);
-    assert_int_equal(keeper(PASSING, PROGRAM), VT_KEEPER_NONE);
-    assert_int_equal(keeper(PASSING, PASSING), VT_KEEPER_NONE);
+    assert_int_equal(keeper(PASSING, LIBRARY), VT_ALLOCATOR_CUDA);
+    assert_int_equal(keeper(PASSING, PROGRAM), VT_ALLOCATOR_PROGRAM);
+    assert_int_equal(keeper(PASSING, PASSING), VT_ALLOCATOR_PROGRAM);
 }
 
 static void unloaded(void **state) {
     (void)state;
     vt_library_forget();
-    assert_int_equal(keeper(LIBRARY, PROGRAM), VT_KEEPER_NONE);
+    assert_int_equal(keeper(LIBRARY, PROGRAM), VT_ALLOCATOR_PROGRAM);
 }
 
 /* The allocator caches nothing then: its memory is the program's. */
@@ -64,14 +64,14 @@ static void caching_is_off(void **state) {
     vt_library_forget();
     setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
     note("libc10_cuda.so", ALLOCATOR, ALLOCATOR + SIZE);
-    assert_int_equal(keeper(ALLOCATOR, PROGRAM), VT_KEEPER_NONE);
+    assert_int_equal(keeper(ALLOCATOR, PROGRAM), VT_ALLOCATOR_PROGRAM);
 }
 
 /* What a row tells by a function's name is not known by the module's. */
 static void functions_are_not_names(void **state) {
     (void)state;
     note("SingleDeviceMemoryPool", PROGRAM + SIZE, PROGRAM + 2 * SIZE);
-    assert_int_equal(keeper(PROGRAM + SIZE, PROGRAM), VT_KEEPER_NONE);
+    assert_int_equal(keeper(PROGRAM + SIZE, PROGRAM), VT_ALLOCATOR_PROGRAM);
 }
 
 static void names(void **state) {

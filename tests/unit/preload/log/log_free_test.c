@@ -146,7 +146,7 @@ static void at_bound(void **state) {
     uint64_t first = vt_log_header->bound_at;
     assert_int_equal(first, vt_log_header->first_drop);
     assert_true(vt_log_is_at_bound());
-    assert_int_equal(vt_log_bound.again, 1);
+    assert_int_equal(vt_log_bound.kept_free, 1);
     give_back(2, 5);
     look_again();
     assert_true(vt_log_is_at_bound()); /* the last one is for stacks and names */

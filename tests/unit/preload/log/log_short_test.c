@@ -356,7 +356,7 @@ static void jumped_out_of(void **state) {
         at_store = maybe_jump;
         bool of_stack = any() % 8 == 0;
         if (setjmp(out))
-            vt_log_give_up(vt_thread_self());
+            vt_log_abandon(vt_thread_self());
         else if (of_stack)
             write_random_stack();
         else

@@ -42,7 +42,7 @@ static void *hold_a_little(void *unused) {
             continue;
         }
         const struct vt_live now = {.size = 100, .kind = VT_KIND_DEVICE, .device = DEVICE};
-        vt_limit_settle_(&call, i % 3 ? &now : NULL); /* the driver refuses every third */
+        vt_limit_finalize_(&call, i % 3 ? &now : NULL); /* the driver refuses every third */
         if (i % 3)
             vt_limit_freed_(&now);
     }
@@ -88,7 +88,7 @@ static void *compete(void *unused) {
         while (now > seen && !vt_claim(&most, seen, now))
             seen = vt_get(&most);
         vt_add(&held, -300);
-        vt_limit_settle_(&call, NULL);
+        vt_limit_finalize_(&call, NULL);
     }
     return unused;
 }
@@ -111,17 +111,17 @@ static void what_came_may_differ_from_what_was_taken(void **state) {
                          managed = {.size = 900, .kind = VT_KIND_POOL_MANAGED, .device = DEVICE};
     vt_options.limit = 1000;
     assert_true(try_take(&call, 600));
-    vt_limit_settle_(&call, &pitched);
+    vt_limit_finalize_(&call, &pitched);
     assert_int_equal(700, taken[DEVICE]);
     assert_int_equal(300, vt_limit_free(DEVICE, 5000));
     assert_false(try_take(&call, 301));
     assert_int_equal(VT_FAIL_LIMIT, call.refused);
     assert_true(try_take(&call, 50));
-    vt_limit_settle_(&call, &elsewhere);
+    vt_limit_finalize_(&call, &elsewhere);
     assert_int_equal(700, taken[DEVICE]);
     assert_int_equal(50, taken[5]);
     assert_true(try_take(&call, 100)); /* taken for a pool that turned out to be managed */
-    vt_limit_settle_(&call, &managed);
+    vt_limit_finalize_(&call, &managed);
     vt_limit_freed_(&managed);
     assert_int_equal(700, taken[DEVICE]);
     vt_limit_freed_(&pitched);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A chunk of two records that is taken again (include/vramtrace/log_chunk.h): two threads, a compactor and a reader. The chunk is
+ * A chunk of two records that is recycled (include/vramtrace/log_chunk.h): two threads, a compactor and a reader. The chunk is
  * full at first. The compactor covers it by a summary, empties and offers it, and goes on so; -DDEATHS: it may die anywhere, and
  * another one begins.
  *
