@@ -69,8 +69,7 @@ static const char *verdict(const struct vt_diff_row *r, unsigned side) {
 }
 
 static void row(const struct vt_diff_row *r) {
-    struct vt_text text = {
-        .options = &(struct vt_format_options){0}, .out = page, .width = VT_TEXT_WIDTH};
+    struct vt_text text = {.out = page, .width = VT_TEXT_WIDTH};
     const struct vt_diff_side *side = &r->sides[r->sides[1].there];
     VT_SCOPED char *frame_text =
         vt_stack_text(side->process, side->site->stack, VT_TEXT_WIDTH - 28, false);
@@ -85,8 +84,7 @@ static void row(const struct vt_diff_row *r) {
 
 /* Prints the notes of the logs: for instance that a binary changed, so names are missing. */
 static void print_notes(const char *what, const struct vt_model *model) {
-    struct vt_text text = {
-        .options = &(struct vt_format_options){0}, .out = page, .width = VT_TEXT_WIDTH};
+    struct vt_text text = {.out = page, .width = VT_TEXT_WIDTH};
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].note_count; j++)
             vt_text_wrap(&text, what, 10, model->processes[i].notes[j]);
@@ -205,8 +203,7 @@ static char *owner_text(const struct vt_diff_owner *r, unsigned side) {
 }
 
 static void owner_row(const struct vt_diff_owner *r) {
-    struct vt_text text = {
-        .options = &(struct vt_format_options){0}, .out = page, .width = VT_TEXT_WIDTH};
+    struct vt_text text = {.out = page, .width = VT_TEXT_WIDTH};
     unsigned side = vt_diff_owner_side(r);
     char amounts[2][32], label[80];
     for (unsigned i = 0; i < 2; i++)

@@ -14,7 +14,7 @@
 static void write_head(const struct vt_text *t, const struct vt_fit *fit) {
     VT_SCOPED_STRING command = {0};
     vt_text_command(fit->process, t->width, &command);
-    VT_SCOPED char *ended = vt_words_ended(fit->process);
+    VT_SCOPED char *ended = vt_ended_text(fit->process);
     VT_SCOPED char *text = vt_printable(
         vt_formatted("%s: %s, %s; GPU %u %s, %s", vt_basename(fit->process->log), command.text,
                      ended, fit->device->ordinal, fit->device->name ? fit->device->name : "",
@@ -202,11 +202,7 @@ static void write_rows(const struct vt_text *t, const struct vt_fit *fit) {
 
 void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out) {
     struct vt_page page;
-    struct vt_format_options options = {.colour = colour};
-    struct vt_text t = {.process = fit->process,
-                        .options = &options,
-                        .out = vt_page_open(&page),
-                        .width = VT_TEXT_WIDTH};
+    struct vt_text t = {.out = vt_page_open(&page), .width = VT_TEXT_WIDTH, .colour = colour};
     write_head(&t, fit);
     write_needs(&t, fit);
     write_rows(&t, fit);

@@ -29,8 +29,7 @@ static const char *style(const struct text *t, const char *escape) {
 }
 
 static void wrap(const struct text *t, const char *label, unsigned indent, const char *words) {
-    struct vt_format_options options = {.colour = t->options->colour};
-    struct vt_text text = {.options = &options, .out = t->out, .width = VT_TEXT_WIDTH};
+    struct vt_text text = {.out = t->out, .width = VT_TEXT_WIDTH, .colour = t->options->colour};
     vt_text_wrap(&text, label, indent, words);
 }
 

@@ -303,3 +303,15 @@ char *vt_frame_text_source(const struct vt_process *p, const struct vt_frame *fr
     cut_end(line, width);
     return line;
 }
+
+char *vt_text_cut(const char *text, unsigned width) {
+    static const char dots[] = "...";
+    size_t length = strlen(text), end = 0;
+    if (vt_frame_text_columns(text) <= width || width < sizeof dots)
+        return vt_strdup(text);
+    for (unsigned columns = 0; columns + sizeof dots - 1 < width; columns++) {
+        unsigned bytes = vt_utf8_length(text + end, length - end);
+        end += bytes ? bytes : 1;
+    }
+    return vt_formatted("%.*s%s", (int)end, text, dots);
+}

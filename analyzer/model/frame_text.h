@@ -28,4 +28,7 @@ char *vt_frame_text_source(const struct vt_process *process, const struct vt_fra
  * byte. */
 unsigned vt_frame_text_columns(const char *text);
 
+/* The text, or its first columns and "..." if it is wider. Free it. */
+char *vt_text_cut(const char *text, unsigned width);
+
 #endif

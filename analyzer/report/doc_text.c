@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document as text (see doc.h), for a terminal or a file of a given width.
+ * A document as text (see content/doc.h), for a terminal or a file of a given width.
  */
-#include "doc.h"
-
-#include "text_parts.h"
+#include "text_page.h"
 
 #include "model/model.h"
 
@@ -104,11 +102,12 @@ static void print_holder(const struct vt_text *t, const struct vt_doc_item *item
     VT_SCOPED char *head =
         vt_formatted("  %-*s%9s", (int)item->column - 2, item->label, VT_BYTES(item->bytes));
     unsigned at = item->column + VT_DOC_BYTES;
-    unsigned width = VT_TEXT_WIDTH - at - t->digits - 2; /* ids stay near */
+    unsigned width =
+        VT_TEXT_WIDTH - at - (item->id ? (unsigned)strlen(item->id) : 0) - 2; /* ids stay near */
     unsigned columns = vt_frame_text_columns(item->text);
-    if (item->site)
-        fprintf(t->out, "%s  %s%*s  %.*s\n", head, item->text,
-                columns < width ? (int)(width - columns) : 0, "", (int)t->digits, item->site->name);
+    if (item->id)
+        fprintf(t->out, "%s  %s%*s  %s\n", head, item->text,
+                columns < width ? (int)(width - columns) : 0, "", item->id);
     else
         vt_text_wrap(t, head, at, item->text);
 }
@@ -170,7 +169,7 @@ static void print_bar(const struct vt_text *t, const struct vt_doc_item *item) {
     struct vt_text_line line;
     VT_SCOPED char *bar = vt_doc_bar(item->parts, t->width - 4, t);
     fprintf(t->out, "  %s\n", bar);
-    if (!vt_text_line_make(item->device, t->width - 4, t->options->blocks, &line))
+    if (!vt_text_line_make(item->device, t->width - 4, t->blocks, &line))
         return;
     fprintf(t->out, "   %s\n   %s%s%s\n", line.line, vt_text_style(t, VT_STYLE_DIM), line.axis,
             vt_text_style(t, VT_STYLE_NONE));

@@ -3,7 +3,7 @@
  * "ranks" of the JSON format: all processes side by side (model/job.h).
  */
 #include "fmt_json.h"
-#include "ranks.h"
+#include "content/content.h"
 
 #include "vramtrace/log_format.h"
 
@@ -108,7 +108,7 @@ static void write_outliers(struct vt_json *j, const struct vt_job *f) {
     for (uint32_t i = 0; vt_json_objects(j, "outliers", i, f->outlier_count); i++) {
         const struct vt_job_outlier *o = &f->outliers[i];
         struct vt_doc doc = {0};
-        vt_words_outlier(f, o, 1, &doc);
+        vt_ranks_outlier(f, o, 1, &doc);
         vt_json_string(j, "why", doc.items[0].text);
         vt_json_string(j, "holds", o->more ? "more" : "less");
         vt_json_number(j, "peers", o->peers);
@@ -170,7 +170,7 @@ void vt_fmt_json_ranks(struct vt_json *j, const struct vt_job *f) {
     vt_json_number(j, "dropped_events", r.dropped_events);
     vt_json_number(j, "unread_logs", f->unread_count);
     vt_json_string(j, "unread_why", f->unread_count ? f->unread[0] : NULL);
-    VT_SCOPED char *restarts = vt_words_restarts(f);
+    VT_SCOPED char *restarts = vt_ranks_restarts(f);
     vt_json_string(j, "restarts", restarts);
     hosts(j, f);
     rows(j, f, &r);

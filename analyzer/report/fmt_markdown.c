@@ -6,8 +6,6 @@
  */
 #include "fmt_text.h"
 #include "markdown.h"
-#include "ranks.h"
-#include "words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,7 @@ enum { LINES = 100, ENDING = 10, ROWS = 5, LEAKS = 3, PROCESSES = 8, COLUMNS = 7
 
 /* A report that grows by whole sections. */
 struct page {
-    const struct vt_text *t;
+    const struct vt_subject *t;
     struct vt_string text, section;
     unsigned lines;
     unsigned left_out; /* sections */
@@ -87,8 +85,8 @@ static void put_row(struct page *page, const struct vt_doc_item *row, bool first
         vt_markdown_code(s, row->text, false);
     else
         vt_markdown_text(s, row->text);
-    if (row->site)
-        vt_string_format(s, " (site `%.*s`)", (int)page->t->digits, row->site->name);
+    if (row->id)
+        vt_string_format(s, " (site `%s`)", row->id);
     if (row->source) {
         vt_string_add(s, "\n  - ");
         vt_markdown_code(s, row->source, false);
@@ -245,8 +243,7 @@ static void put_ending(struct page *page, const struct vt_doc *doc, uint32_t mor
 
 static void ranks_head(struct page *page, const struct vt_ranks *r, const struct vt_job *f) {
     struct vt_string *s = &page->section;
-    char *many = vt_words_many(r), *ended = vt_words_all_ended(r, f),
-         *date = vt_words_date(r->from);
+    char *many = vt_ranks_many(r), *ended = vt_ranks_all_ended(r, f), *date = vt_date_text(r->from);
     const char *job = r->count ? f->processes[r->list[0]].job : NULL;
     struct vt_doc notes = {0};
     vt_string_format(s, "# vramtrace: %s\n\n", many);
@@ -256,7 +253,7 @@ static void ranks_head(struct page *page, const struct vt_ranks *r, const struct
         vt_string_add(s, ", ");
     }
     vt_string_format(s, "%s, ran %s: %s.\n", date, VT_DURATION(r->to - r->from), ended);
-    vt_words_ranks_notes(r, f, &notes);
+    vt_ranks_notes(r, f, &notes);
     put_doc(page, &notes);
     vt_doc_free(&notes);
     free(many);
@@ -271,8 +268,8 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
     uint32_t most = page->t->options->top ? page->t->options->top : PROCESSES;
     uint32_t count = vt_ranks_rows(r, f, most, list);
     bool hosts = r->hosts > 1, commands = r->groups > 1;
-    VT_SCOPED char *totals = vt_words_totals(r);
-    heading(page, vt_words_list_heading(r), totals);
+    VT_SCOPED char *totals = vt_ranks_totals(r);
+    heading(page, vt_ranks_list_heading(r), totals);
     vt_string_format(s, "| | rank | pid |%s peak | at end | leaks | end |%s\n",
                      hosts ? " host |" : "", commands ? " command |" : "");
     vt_string_format(s, "| --- | ---: | ---: |%s ---: | ---: | ---: | --- |%s\n",
@@ -280,7 +277,7 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_job_process *p = &f->processes[list[i]];
         char rank[16] = "", *command = vt_text_cut(p->command ? p->command : "", COLUMNS);
-        VT_SCOPED char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN);
+        VT_SCOPED char *end = vt_ending_text(p->ending, VT_ENDING_COLUMN);
         if (p->rank >= 0)
             snprintf(rank, sizeof rank, "%d", p->rank);
         vt_string_format(s, "| %s | %s | %u | ", r->differs[list[i]] ? "differs" : "", rank,
@@ -311,7 +308,7 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
 }
 
 static void ranks_sums(struct page *page, const char *title, const char *headline,
-                       struct vt_words_sums *sums) {
+                       struct vt_ranks_sums *sums) {
     struct vt_string *s = &page->section;
     if (sums->count)
         heading(page, title, headline);
@@ -333,25 +330,25 @@ static void ranks_sums(struct page *page, const char *title, const char *headlin
 static void many_processes(struct page *page, const struct vt_processes *list) {
     const struct vt_job *f = page->t->model->job;
     struct vt_ranks r;
-    struct vt_words_sums sums;
+    struct vt_ranks_sums sums;
     if (!list->many)
         return;
     vt_ranks_make(&r, f);
     ranks_head(page, &r, f);
     for (uint32_t i = 0; i < f->outlier_count && i < LEAKS; i++) {
         struct vt_doc doc = {0};
-        vt_words_outlier(f, &f->outliers[i], LEAKS, &doc);
+        vt_ranks_outlier(f, &f->outliers[i], LEAKS, &doc);
         put_doc(page, &doc);
         vt_doc_free(&doc);
         end_section(page);
     }
-    vt_words_sums(&r, f, VT_SUMS_OF_LEAKS, ROWS, &sums);
+    vt_ranks_sums(&r, f, VT_SUMS_OF_LEAKS, ROWS, &sums);
     ranks_sums(page, "LEAKS", "in all processes", &sums);
-    vt_words_sums(&r, f, VT_SUMS_OF_OOMS, ROWS, &sums);
+    vt_ranks_sums(&r, f, VT_SUMS_OF_OOMS, ROWS, &sums);
     ranks_sums(page, "OUT OF MEMORY", sums.headline, &sums);
     ranks_table(page, &r, f);
     if (list->count) {
-        VT_SCOPED char *stands = vt_words_stands_for(&r, f, list->in_job[0]);
+        VT_SCOPED char *stands = vt_ranks_stands_for(&r, f, list->in_job[0]);
         if (stands)
             vt_string_format(&page->section, "\n---\n\n%s\n", stands);
         vt_string_add(&page->section, "\n");
@@ -391,7 +388,7 @@ int vt_fmt_markdown_write(const struct vt_model *model, const struct vt_format_o
                           FILE *to) {
     struct vt_page out;
     struct vt_processes list;
-    struct vt_text t = {
+    struct vt_subject t = {
         .model = model, .options = options, .digits = model->id_digits, .width = WIDTH};
     struct page page = {.t = &t};
     FILE *stream = vt_page_open(&out);
@@ -399,10 +396,10 @@ int vt_fmt_markdown_write(const struct vt_model *model, const struct vt_format_o
     if (options->site || options->by == VT_BY_OWNER) {
         as_text(&page, model, options);
     } else if (list.count) {
-        struct vt_doc doc = {.look = VT_DOC_MARKDOWN};
+        struct vt_doc doc = {.look = VT_DOC_MARKDOWN, .digits = t.digits};
         t.process = list.list[0];
         many_processes(&page, &list);
-        vt_words_add_process(&t, &doc);
+        vt_report_add_process(&t, &doc);
         put_doc(&page, &doc);
         put_ending(&page, &doc, list.count - 1);
         vt_doc_free(&doc);

@@ -2,21 +2,35 @@
 /*
  * The report for people: 80 columns, the most important first. It begins with what is still held,
  * by call site, the largest first; then comes each device at its peak, with its parts; then what to
- * do next: the document that words_process.c builds, for each process.
+ * do next: the document that content/report_process.c builds, for each process.
  */
 #include "fmt_text.h"
-#include "words.h"
 
-static void print_process(const struct vt_text *t) {
-    const struct vt_process *p = t->process;
-    struct vt_doc doc = {0};
-    if (t->options->site)
-        vt_words_add_head(t, &doc);
+static struct vt_subject subject_of(const struct vt_model *model,
+                                    const struct vt_format_options *options) {
+    return (struct vt_subject){.model = model,
+                               .options = options,
+                               .digits = model->id_digits,
+                               .width = options->width ? options->width : VT_TEXT_WIDTH};
+}
+
+static struct vt_text text_of(const struct vt_subject *of, FILE *out) {
+    return (struct vt_text){.out = out,
+                            .width = of->width,
+                            .colour = of->options->colour,
+                            .blocks = of->options->blocks};
+}
+
+static void print_process(const struct vt_subject *of, const struct vt_text *t) {
+    const struct vt_process *p = of->process;
+    struct vt_doc doc = {.digits = of->digits};
+    if (of->options->site)
+        vt_report_add_head(of, &doc);
     else
-        vt_words_add_process(t, &doc);
-    for (uint32_t i = 0; t->options->site && i < p->site_count; i++)
-        if (vt_site_wanted(&p->sites[i], t->options->site))
-            vt_words_add_site(t, &p->sites[i], &doc);
+        vt_report_add_process(of, &doc);
+    for (uint32_t i = 0; of->options->site && i < p->site_count; i++)
+        if (vt_site_wanted(&p->sites[i], of->options->site))
+            vt_report_add_site(of, &p->sites[i], &doc);
     vt_doc_print(&doc, t);
     vt_doc_free(&doc);
 }
@@ -27,11 +41,8 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
     FILE *out = vt_page_open(&page);
     struct vt_processes processes;
     struct vt_format_options lines = *options;
-    struct vt_text t = {.model = model,
-                        .options = &lines,
-                        .out = out,
-                        .digits = model->id_digits,
-                        .width = options->width ? options->width : VT_TEXT_WIDTH};
+    struct vt_subject of = subject_of(model, &lines);
+    struct vt_text t = text_of(&of, out);
     if (options->by ==
         VT_BY_OWNER) { /* what was live at the peak, or before the end, has no owner */
         lines.by = VT_BY_LINE;
@@ -41,9 +52,9 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
         fprintf(out, "%s\n\n", options->heading);
     vt_processes_choose(&processes, model, options, false);
     if (processes.many)
-        vt_text_ranks(&t);
+        vt_text_ranks(&of, &t);
     for (uint32_t i = 0; i < processes.count; i++) {
-        t.process = processes.list[i];
+        of.process = processes.list[i];
         if (i || processes.many) {
             fputc('\n', out);
             for (unsigned j = 0; j < t.width; j++)
@@ -51,12 +62,16 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
             fputs("\n\n", out);
         }
         if (processes.many)
-            vt_text_stands_for(&t, processes.in_job[i]);
-        print_process(&t);
+            vt_text_stands_for(&of, &t, processes.in_job[i]);
+        print_process(&of, &t);
     }
     if (processes.count == 1 && !processes.many && !options->site && processes.empty) {
+        VT_SCOPED uint32_t *pids = vt_alloc(processes.empty, sizeof *pids);
+        for (uint32_t i = 0; i < processes.empty; i++)
+            pids[i] = processes.list[processes.count + i]->pid;
+        VT_SCOPED char *empty = vt_report_empty(pids, processes.empty);
         fputc('\n', out);
-        vt_processes_empty(&processes, &t);
+        vt_text_wrap(&t, "", 0, empty);
     }
     vt_processes_free(&processes);
     vt_page_close(&page, options->colour, to);
@@ -66,15 +81,12 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
 int vt_fmt_text_owners(const struct vt_model *model, const struct vt_format_options *options,
                        FILE *to) {
     struct vt_page page;
-    struct vt_text t = {.model = model,
-                        .options = options,
-                        .out = vt_page_open(&page),
-                        .digits = model->id_digits,
-                        .width = options->width ? options->width : VT_TEXT_WIDTH,
-                        .process = model->processes};
-    struct vt_doc doc = {0};
-    vt_words_add_head(&t, &doc);
-    vt_words_add_owners(&t, &doc);
+    struct vt_subject of = subject_of(model, options);
+    struct vt_text t = text_of(&of, vt_page_open(&page));
+    struct vt_doc doc = {.digits = of.digits};
+    of.process = model->processes;
+    vt_report_add_head(&of, &doc);
+    vt_report_add_owners(&of, &doc);
     vt_doc_print(&doc, &t);
     vt_doc_free(&doc);
     vt_page_close(&page, options->colour, to);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A device's memory over the run as a line of characters, with its axis below: for the text report
- * and the markdown format (see text_parts.h).
+ * and the markdown format (see text_page.h).
  */
-#include "text_parts.h"
+#include "text_page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * Text output for people (see text_page.h).
  */
 #include "text_page.h"
-#include "text_parts.h"
 
 #include "model/model.h"
 
@@ -11,7 +10,7 @@
 #include <string.h>
 
 const char *vt_text_style(const struct vt_text *t, const char *escape) {
-    return t->options->colour ? escape : "";
+    return t->colour ? escape : "";
 }
 
 /* Prints a word. A path that is wider than its line loses its beginning. Returns its columns. */
@@ -81,45 +80,4 @@ void vt_text_heading(const struct vt_text *t, const char *style, const char *hea
         gap = INDENT;
     }
     fputc('\n', t->out);
-}
-
-char *vt_text_cut(const char *text, unsigned width) {
-    static const char dots[] = "...";
-    size_t length = strlen(text), end = 0;
-    if (vt_frame_text_columns(text) <= width || width < sizeof dots)
-        return vt_strdup(text);
-    for (unsigned columns = 0; columns + sizeof dots - 1 < width; columns++) {
-        unsigned bytes = vt_utf8_length(text + end, length - end);
-        end += bytes ? bytes : 1;
-    }
-    return vt_formatted("%.*s%s", (int)end, text, dots);
-}
-
-void vt_text_command(const struct vt_process *p, unsigned width, struct vt_string *s) {
-    if (p->task)
-        vt_string_format(s, "%s (child of pid %u)", p->task, p->ppid);
-    for (uint32_t i = 0; i < p->command_count && !p->task; i++) {
-        const char *word = p->command[i];
-        bool plain = word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
-        vt_string_format(s, i ? " " : "");
-        if (plain) {
-            vt_string_add(s, word);
-            continue;
-        }
-        vt_string_add(s, "'");
-        for (; *word; word++)
-            if (*word == '\'')
-                vt_string_add(s, "'\\''");
-            else
-                vt_string_add_bytes(s, word, 1);
-        vt_string_add(s, "'");
-    }
-    if (!p->command_count && !p->task)
-        vt_string_add(s, p->exe ? p->exe : "(command unknown)");
-    if (s->text)
-        s->length = strlen(vt_printable(s->text));
-    /* the JSON has the whole command */
-    VT_SCOPED char *cut = vt_text_cut(s->text, width);
-    s->length = 0;
-    vt_string_add(s, cut);
 }

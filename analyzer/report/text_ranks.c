@@ -5,7 +5,6 @@
  * shows whole follow.
  */
 #include "fmt_text.h"
-#include "ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +12,14 @@
 enum { ROWS = 8, LEAKS = 5, OUTLIERS = 5, DIFFERENCES = 3, OWNERS = 10, SUM = 13 };
 
 struct page {
+    const struct vt_subject *of;
     const struct vt_text *t;
     const struct vt_job *f;
     struct vt_ranks r;
 };
 
 static uint32_t most_of(const struct page *p, uint32_t usual) {
-    return p->t->options->top ? p->t->options->top : usual;
+    return p->of->options->top ? p->of->options->top : usual;
 }
 
 static char *printable(const char *text) {
@@ -39,11 +39,11 @@ static const struct vt_job_process *largest(const struct page *p) {
 static void job(const struct page *p) {
     const struct vt_job_process *first = largest(p);
     struct vt_doc doc = {0};
-    char *date = vt_doc_keep(&doc, vt_words_date(p->r.from));
-    char *ended = vt_doc_keep(&doc, vt_words_all_ended(&p->r, p->f));
+    char *date = vt_doc_keep(&doc, vt_date_text(p->r.from));
+    char *ended = vt_doc_keep(&doc, vt_ranks_all_ended(&p->r, p->f));
     char *where = vt_doc_text(&doc, "%s%s%s%s", first->job ? "job " : "",
                               first->job ? first->job : "", first->job ? "  " : "", date);
-    vt_doc_add(&doc, VT_DOC_SIDES, where)->label = vt_doc_keep(&doc, vt_words_many(&p->r));
+    vt_doc_add(&doc, VT_DOC_SIDES, where)->label = vt_doc_keep(&doc, vt_ranks_many(&p->r));
     if (p->r.groups == 1) {
         VT_SCOPED char *command = printable(first->command);
         vt_doc_add(&doc, VT_DOC_LINE, vt_doc_keep(&doc, vt_text_cut(command, p->t->width)));
@@ -51,8 +51,8 @@ static void job(const struct page *p) {
     vt_doc_add(&doc, VT_DOC_MORE,
                vt_doc_text(&doc, "ran %s: %s", VT_DURATION(p->r.to - p->r.from), ended));
     if (first->simulated)
-        vt_words_add_simulated(&doc);
-    vt_words_ranks_notes(&p->r, p->f, &doc);
+        vt_report_add_simulated(&doc);
+    vt_ranks_notes(&p->r, p->f, &doc);
     vt_doc_print(&doc, p->t);
     vt_doc_free(&doc);
 }
@@ -64,7 +64,7 @@ static void print_outliers(const struct page *p) {
     uint32_t most = most_of(p, OUTLIERS);
     for (uint32_t i = 0; i < p->f->outlier_count && i < most; i++) {
         struct vt_doc doc = {0};
-        vt_words_outlier(p->f, &p->f->outliers[i], most_of(p, DIFFERENCES), &doc);
+        vt_ranks_outlier(p->f, &p->f->outliers[i], most_of(p, DIFFERENCES), &doc);
         vt_doc_print(&doc, t);
         vt_doc_free(&doc);
     }
@@ -89,7 +89,7 @@ static void print_sum(const struct vt_text *t, uint64_t bytes, char *text) {
 
 /* The rows of sums below their heading. */
 static void print_sums(const struct vt_text *t, const char *style, const char *heading,
-                       struct vt_words_sums *sums) {
+                       struct vt_ranks_sums *sums) {
     vt_text_heading(t, style, heading, sums->headline);
     for (uint32_t i = 0; i < sums->doc.count; i++) {
         const struct vt_doc_item *row = &sums->doc.items[i];
@@ -101,8 +101,8 @@ static void print_sums(const struct vt_text *t, const char *style, const char *h
 }
 
 static void print_leaks(const struct page *p) {
-    struct vt_words_sums sums;
-    vt_words_sums(&p->r, p->f, VT_SUMS_OF_LEAKS, most_of(p, LEAKS), &sums);
+    struct vt_ranks_sums sums;
+    vt_ranks_sums(&p->r, p->f, VT_SUMS_OF_LEAKS, most_of(p, LEAKS), &sums);
     if (sums.count)
         print_sums(p->t, VT_STYLE_BAD, sums.count == 1 ? "LEAK" : "LEAKS", &sums);
     if (sums.left)
@@ -112,16 +112,16 @@ static void print_leaks(const struct page *p) {
 }
 
 static void print_ooms(const struct page *p) {
-    struct vt_words_sums sums;
-    vt_words_sums(&p->r, p->f, VT_SUMS_OF_OOMS, most_of(p, LEAKS), &sums);
+    struct vt_ranks_sums sums;
+    vt_ranks_sums(&p->r, p->f, VT_SUMS_OF_OOMS, most_of(p, LEAKS), &sums);
     if (sums.count)
         print_sums(p->t, VT_STYLE_BAD, "OUT OF MEMORY", &sums);
     vt_doc_free(&sums.doc);
 }
 
 static void print_owners(const struct page *p) {
-    struct vt_words_sums sums;
-    vt_words_sums(&p->r, p->f, VT_SUMS_OF_OWNERS, most_of(p, OWNERS), &sums);
+    struct vt_ranks_sums sums;
+    vt_ranks_sums(&p->r, p->f, VT_SUMS_OF_OWNERS, most_of(p, OWNERS), &sums);
     sums.headline = sums.count ? "of the memory of all processes, each at its own snapshot"
                                : "unknown: no snapshot says what kept the memory";
     print_sums(p->t, VT_STYLE_HEAD, "OWNERS", &sums);
@@ -149,9 +149,9 @@ static struct columns choose_columns(const struct page *p, const uint32_t *rows,
     bool gpus_differ = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_job_process *row = &p->f->processes[rows[i]];
-        VT_SCOPED char *gpus = vt_words_gpus(p->f, row),
+        VT_SCOPED char *gpus = vt_ranks_gpus(p->f, row),
                        *host = printable(p->f->hosts[row->host].name);
-        VT_SCOPED char *first = vt_words_gpus(p->f, &p->f->processes[rows[0]]);
+        VT_SCOPED char *first = vt_ranks_gpus(p->f, &p->f->processes[rows[0]]);
         if (row->rank >= 0)
             c.rank = 5;
         if (row->rank < 0 || (i && row->rank == p->f->processes[rows[i - 1]].rank))
@@ -194,9 +194,9 @@ static void table_row(const struct page *p, const struct columns *c, uint32_t in
     const struct vt_job_process *row = &p->f->processes[index];
     const struct vt_text *t = p->t;
     VT_SCOPED_STRING s = {0};
-    VT_SCOPED char *end = vt_words_ending(row->ending, VT_ENDING_COLUMN);
+    VT_SCOPED char *end = vt_ending_text(row->ending, VT_ENDING_COLUMN);
     char rank[16] = "", pid[16];
-    VT_SCOPED char *host = printable(p->f->hosts[row->host].name), *gpus = vt_words_gpus(p->f, row);
+    VT_SCOPED char *host = printable(p->f->hosts[row->host].name), *gpus = vt_ranks_gpus(p->f, row);
     VT_SCOPED char *command = printable(row->command);
     if (row->rank >= 0)
         snprintf(rank, sizeof rank, "%d", row->rank);
@@ -225,7 +225,9 @@ static void empty_ones(const struct page *p) {
     for (uint32_t i = 0; i < p->f->peers_count && p->r.empty; i++)
         for (uint32_t k = 0; p->f->peers[i].empty && k < p->f->peers[i].process_count; k++)
             pids[count++] = p->f->processes[p->f->peers[i].processes[k]].pid;
-    vt_text_empty(p->t, pids, count);
+    VT_SCOPED char *empty = count ? vt_report_empty(pids, count) : NULL;
+    if (empty)
+        vt_text_wrap(p->t, "", 0, empty);
 }
 
 static void table(const struct page *p) {
@@ -233,8 +235,8 @@ static void table(const struct page *p) {
     VT_SCOPED uint32_t *rows = vt_alloc(p->r.count, sizeof *rows);
     uint32_t count = vt_ranks_rows(&p->r, p->f, most_of(p, ROWS), rows);
     struct columns c = choose_columns(p, rows, count);
-    VT_SCOPED char *sums = vt_words_totals(&p->r);
-    vt_text_heading(t, VT_STYLE_HEAD, vt_words_list_heading(&p->r), sums);
+    VT_SCOPED char *sums = vt_ranks_totals(&p->r);
+    vt_text_heading(t, VT_STYLE_HEAD, vt_ranks_list_heading(&p->r), sums);
     VT_SCOPED_STRING head = {0};
     put_column(&head, c.rank, true, "rank");
     put_column(&head, c.pid, true, "pid");
@@ -261,8 +263,7 @@ static void time_line(const struct page *p, const char *name, const uint64_t *le
                       unsigned columns, uint64_t peak, uint64_t scale) {
     const struct vt_text *t = p->t;
     VT_SCOPED char *cut = vt_text_cut(name, NAME);
-    VT_SCOPED char *line =
-        vt_text_line_draw(levels, columns, scale ? scale : 1, t->options->blocks);
+    VT_SCOPED char *line = vt_text_line_draw(levels, columns, scale ? scale : 1, t->blocks);
     fprintf(t->out, "  %s%*s %s%*s %9s\n", cut, (int)(NAME - vt_frame_text_columns(cut)), "", line,
             (int)(columns - vt_frame_text_columns(line)), "", VT_BYTES(peak));
 }
@@ -283,20 +284,20 @@ static void over_time(const struct page *p) {
                     lines > 1 ? "GPU memory; all processes on one scale" : "GPU memory");
     time_line(p, "all", sum, columns, p->r.at_once_bytes, p->r.at_once_bytes);
     for (uint32_t i = 0; i < lines; i++) {
-        VT_SCOPED char *who = vt_words_who(p->f, &p->f->shown[i], 1);
+        VT_SCOPED char *who = vt_ranks_who(p->f, &p->f->shown[i], 1);
         time_line(p, who, own + (size_t)i * columns, columns, peaks[i], most);
     }
     const char *to = VT_DURATION(p->r.to - p->r.from);
     fprintf(t->out, "  %*s 0%*s\n", NAME, "", (int)columns - 1, to);
     if (p->r.count > lines)
         fprintf(t->out, "  and %s more %s, only in the line \"all\"\n",
-                VT_NUMBER(p->r.count - lines), vt_words_process(&p->r, p->r.count - lines));
+                VT_NUMBER(p->r.count - lines), vt_ranks_noun(&p->r, p->r.count - lines));
 }
 
-void vt_text_stands_for(const struct vt_text *t, uint32_t process) {
+void vt_text_stands_for(const struct vt_subject *of, const struct vt_text *t, uint32_t process) {
     struct vt_ranks ranks;
-    vt_ranks_make(&ranks, t->model->job);
-    VT_SCOPED char *text = vt_words_stands_for(&ranks, t->model->job, process);
+    vt_ranks_make(&ranks, of->model->job);
+    VT_SCOPED char *text = vt_ranks_stands_for(&ranks, of->model->job, process);
     if (text) {
         fputs(vt_text_style(t, VT_STYLE_HEAD), t->out);
         vt_text_wrap(t, "", 0, text);
@@ -305,15 +306,15 @@ void vt_text_stands_for(const struct vt_text *t, uint32_t process) {
     vt_ranks_free(&ranks);
 }
 
-void vt_text_ranks(const struct vt_text *t) {
-    struct page p = {.t = t, .f = t->model->job};
+void vt_text_ranks(const struct vt_subject *of, const struct vt_text *t) {
+    struct page p = {.of = of, .t = t, .f = of->model->job};
     vt_ranks_make(&p.r, p.f);
     if (p.r.count) {
         job(&p);
         print_outliers(&p);
         print_leaks(&p);
         print_ooms(&p);
-        if (t->options->owners)
+        if (of->options->owners)
             print_owners(&p);
         table(&p);
         if (p.r.at_once_bytes)

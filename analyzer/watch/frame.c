@@ -42,7 +42,7 @@ bool vt_frame_judges(const struct vt_process *p, const struct vt_leak *leak) {
 static void take_lines(struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
     struct vt_format_options options = {.by = VT_BY_LINE};
-    struct vt_text t = {.process = p, .options = &options};
+    struct vt_subject t = {.process = p, .options = &options};
     struct vt_rows rows;
     uint64_t whole = 0;
     VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
@@ -123,8 +123,8 @@ struct vt_watch_process *vt_frame_nothing(enum vt_watch_state state, const char 
 bool vt_frame_shows(const struct vt_watch_process *w, uint32_t device) {
     bool used = false;
     for (uint32_t i = 0; i < w->process->device_count; i++)
-        used |= vt_words_device_used(&w->process->devices[i]);
-    return !used || vt_words_device_used(&w->process->devices[device]);
+        used |= vt_report_device_used(&w->process->devices[i]);
+    return !used || vt_report_device_used(&w->process->devices[device]);
 }
 
 struct vt_watch_process *vt_frame_keep(struct vt_watch_process *w) {

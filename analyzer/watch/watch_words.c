@@ -19,7 +19,7 @@ char *vt_watch_words_state(const struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
     if (!p)
         return vt_strdup(vt_watch_state_names[w->state]);
-    VT_SCOPED char *ending = vt_words_ending(p->ending, VT_ENDING_TIMED);
+    VT_SCOPED char *ending = vt_ending_text(p->ending, VT_ENDING_TIMED);
     char *state = vt_formatted("%s %s", ending, VT_DURATION(w->now));
     return state;
 }

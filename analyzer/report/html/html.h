@@ -10,9 +10,9 @@
 #ifndef VRAMTRACE_ANALYZER_HTML_H
 #define VRAMTRACE_ANALYZER_HTML_H
 
-#include "../fmt_text.h"
+#include "../text_page.h"
 #include "../json_parts.h"
-#include "../words.h"
+#include "content/content.h"
 
 /* How much of a process to write. */
 struct vt_html_bounds {

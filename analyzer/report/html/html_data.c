@@ -13,7 +13,7 @@ static void write_head(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
     VT_SCOPED_STRING command = {0};
-    VT_SCOPED char *ended = vt_words_ended(p);
+    VT_SCOPED char *ended = vt_ended_text(p);
     vt_text_command(p, TITLE_COLUMNS, &command);
     vt_html_text(h, "title", command.text);
     vt_html_text(h, "host", p->host);

@@ -4,7 +4,7 @@
  * with its memory on the common clock.
  */
 #include "html.h"
-#include "report/ranks.h"
+#include "content/content.h"
 
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static void write_page_outliers(struct vt_json *j, const struct vt_job *f) {
     vt_json_open(j, "outliers", '[');
     for (uint32_t i = 0; i < f->outlier_count && i < OUTLIERS; i++) {
         struct vt_doc doc = {0};
-        vt_words_outlier(f, &f->outliers[i], DIFFERENCES, &doc);
+        vt_ranks_outlier(f, &f->outliers[i], DIFFERENCES, &doc);
         vt_json_open(j, NULL, '{');
         vt_json_string(j, "why", doc.items[0].text);
         texts(j, "rows", &doc);
@@ -44,7 +44,7 @@ static void write_page_outliers(struct vt_json *j, const struct vt_job *f) {
 
 /* The rows of sums; `what`: the key of the ranks that have it. */
 static void sums(struct vt_json *j, const char *name, const char *left, const char *what,
-                 struct vt_words_sums *sums) {
+                 struct vt_ranks_sums *sums) {
     vt_json_open(j, name, '[');
     for (uint32_t i = 0; i < sums->doc.count; i++) {
         const struct vt_doc_item *row = &sums->doc.items[i];
@@ -71,7 +71,7 @@ static void course(struct vt_json *j, const char *name, const uint64_t *levels, 
 static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_job *f, uint32_t index,
                 const uint64_t *levels, uint64_t scale) {
     const struct vt_job_process *p = &f->processes[index];
-    VT_SCOPED char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN), *gpus = vt_words_gpus(f, p);
+    VT_SCOPED char *end = vt_ending_text(p->ending, VT_ENDING_COLUMN), *gpus = vt_ranks_gpus(f, p);
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "process", index);
     vt_json_part_rank(j, "rank", p->rank);
@@ -114,22 +114,22 @@ static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_jo
 void vt_html_ranks(struct vt_json *j, const struct vt_job *f) {
     struct vt_ranks r;
     struct vt_doc notes = {0};
-    struct vt_words_sums all;
+    struct vt_ranks_sums all;
     vt_ranks_make(&r, f);
-    VT_SCOPED char *many = vt_words_many(&r), *ended = vt_words_all_ended(&r, f);
-    vt_words_ranks_notes(&r, f, &notes);
+    VT_SCOPED char *many = vt_ranks_many(&r), *ended = vt_ranks_all_ended(&r, f);
+    vt_ranks_notes(&r, f, &notes);
     vt_json_open(j, "ranks", '{');
     vt_json_string(j, "many", many);
     vt_json_string(j, "ended", ended);
-    vt_json_string(j, "noun", vt_words_process(&r, 1));
+    vt_json_string(j, "noun", vt_ranks_noun(&r, 1));
     vt_json_number(j, "hosts", r.hosts);
     vt_json_number(j, "duration", r.to - r.from);
     vt_json_number(j, "empty", r.empty);
     texts(j, "notes", &notes);
     write_page_outliers(j, f);
-    vt_words_sums(&r, f, VT_SUMS_OF_LEAKS, LEAKS, &all);
+    vt_ranks_sums(&r, f, VT_SUMS_OF_LEAKS, LEAKS, &all);
     sums(j, "leaks", "leaks_left_out", "many", &all);
-    vt_words_sums(&r, f, VT_SUMS_OF_OOMS, LEAKS, &all);
+    vt_ranks_sums(&r, f, VT_SUMS_OF_OOMS, LEAKS, &all);
     vt_json_string(j, "ooms_headline", all.headline);
     sums(j, "ooms", "ooms_left_out", "which", &all);
     rows(j, &r, f);

@@ -108,13 +108,13 @@ static uint32_t write_block(struct vt_html *h, const struct vt_doc *doc, uint32_
 void vt_html_words(struct vt_html *h) {
     struct vt_format_options options = *h->options;
     options.by = VT_BY_LINE;
-    struct vt_text t = {.model = h->model,
-                        .process = h->process,
-                        .options = &options,
-                        .digits = h->model->id_digits,
-                        .width = VT_WORDS_WHOLE};
-    struct vt_doc doc = {.look = VT_DOC_PAGE, .brief = !h->bounds.sites};
-    vt_words_add_process(&t, &doc);
+    struct vt_subject t = {.model = h->model,
+                           .process = h->process,
+                           .options = &options,
+                           .digits = h->model->id_digits,
+                           .width = VT_SUBJECT_WHOLE};
+    struct vt_doc doc = {.look = VT_DOC_PAGE, .digits = t.digits, .brief = !h->bounds.sites};
+    vt_report_add_process(&t, &doc);
     vt_json_open(h->json, "words", '[');
     for (uint32_t at = 0; at < doc.count;)
         at = doc.items[at].kind == VT_DOC_END ? at + 1 : write_block(h, &doc, at);

@@ -9,15 +9,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/doc.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 
 static void prints(struct vt_doc *doc, bool colour, const char *expected) {
     char *text = NULL;
     size_t length;
-    struct vt_format_options options = {.colour = colour};
-    struct vt_text t = {.options = &options, .digits = 4, .width = 40};
+    struct vt_text t = {.width = 40, .colour = colour};
     t.out = open_memstream(&text, &length);
     vt_doc_print(doc, &t);
     fclose(t.out);
@@ -27,7 +26,7 @@ static void prints(struct vt_doc *doc, bool colour, const char *expected) {
 }
 
 static void rows(void **state) {
-    struct vt_doc doc = {.column = 12};
+    struct vt_doc doc = {.digits = 4, .column = 12};
     (void)state;
     vt_doc_heading(&doc, VT_STYLE_BAD, "LEAK", "%s kept", "1.00 MiB");
     vt_doc_row(&doc, "kept by", "a list of which the name is long enough\nto be wrapped");
@@ -42,7 +41,7 @@ static void rows(void **state) {
 }
 
 static void places(void **state) {
-    struct vt_doc doc = {.column = 4};
+    struct vt_doc doc = {.digits = 4, .column = 4};
     (void)state;
     struct vt_doc_item *place = vt_doc_add(&doc, VT_DOC_PLACE, "a.py:1 in f");
     place->label = ">";
@@ -58,7 +57,7 @@ static void tables(void **state) {
         {"allocated at", 2, 0, .style = VT_STYLE_HEAD},
         {.title = "site", .before = 2},
     };
-    struct vt_doc doc = {0};
+    struct vt_doc doc = {.digits = 4};
     (void)state;
     vt_doc_table(&doc, columns, 4);
     vt_doc_cells(&doc, "1.00 MiB", "12", "a.py:1", "12ab");

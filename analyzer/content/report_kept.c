@@ -2,14 +2,15 @@
 /*
  * What a report says of the owners of a leak's memory, and of what was held when memory ran out (see words.h).
  */
-#include "words.h"
+
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
 
-void vt_words_add_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
-                             struct vt_doc *doc) {
+void vt_report_add_oom_owners(const struct vt_subject *t, const struct vt_oom *oom,
+                              struct vt_doc *doc) {
     enum { SHOWN = 3 };
     const struct vt_snapshot *s = vt_process_snapshot_at(t->process, oom);
     uint32_t count;
@@ -51,7 +52,8 @@ static const char *why_unseen(const struct vt_process *p, struct vt_doc *doc) {
 }
 
 /* Why nothing is known of what keeps a leak. */
-static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_unknown(const struct vt_subject *t, const struct vt_leak *leak,
+                        struct vt_doc *doc) {
     const struct vt_snapshot *last = vt_process_snapshot(t->process);
     uint64_t unowned = 0, live = 0;
     bool seen = false;
@@ -108,7 +110,7 @@ static uint32_t count_others(const struct vt_process *p, const struct vt_leak *l
     return count;
 }
 
-static void say_others(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_others(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     uint32_t count = leak->kept_count ? count_others(t->process, leak) : 0;
     if (count)
         vt_doc_row(doc, "", "also held by %u other%s: --site %.*s", count, vt_plural(count),
@@ -128,7 +130,8 @@ static bool was_dropped_by_exit(const struct vt_process *p, const struct vt_leak
     return leak->verdict == VT_VERDICT_LOST && leak->kept_count && known > searched;
 }
 
-void vt_words_add_kept(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+void vt_report_add_kept(const struct vt_subject *t, const struct vt_leak *leak,
+                        struct vt_doc *doc) {
     const struct vt_snapshot *seen = NULL;
     bool still = false, dropped = was_dropped_by_exit(t->process, leak),
          lost = leak->verdict == VT_VERDICT_LOST && !dropped;

@@ -3,8 +3,7 @@
  * What a report says of memory that ran out (see words.h): the request, the cause, who held the memory,
  * and what helps.
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
@@ -51,7 +50,7 @@ static void say_asked(const struct vt_oom *oom, struct vt_doc *doc) {
 }
 
 /* "5.11 GiB  train.py:22 in main   3f2a" */
-static void say_site(const struct vt_text *t, const char *label, uint64_t bytes,
+static void say_site(const struct vt_subject *t, const char *label, uint64_t bytes,
                      const struct vt_site *site, struct vt_doc *doc) {
     unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2;
     char *text = vt_doc_keep(doc, vt_stack_text(t->process, site->stack, width, true));
@@ -63,7 +62,8 @@ static void say_more(const char *text, struct vt_doc *doc) {
     vt_doc_add(doc, VT_DOC_MORE, text)->column = LABEL + VT_DOC_BYTES;
 }
 
-static void say_callers(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc) {
+static void say_callers(const struct vt_subject *t, const struct vt_site *site,
+                        struct vt_doc *doc) {
     const struct vt_frame *callers[VT_CALLERS];
     uint32_t count = vt_rows_callers(site->stack, callers);
     for (uint32_t i = 0; i < count; i++) {
@@ -73,9 +73,9 @@ static void say_callers(const struct vt_text *t, const struct vt_site *site, str
 }
 
 /* By line, as the device's peak is listed. False: not known of this failure. */
-static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
+static bool say_lines(const struct vt_subject *t, const struct vt_oom *oom, struct vt_doc *doc) {
     struct vt_format_options by_line = {.by = VT_BY_LINE};
-    struct vt_text lines = *t;
+    struct vt_subject lines = *t;
     struct vt_rows rows;
     if (oom->layer == VT_LAYER_HOST || oom != vt_process_oom(t->process) || !oom->holder_count)
         return false;
@@ -96,7 +96,7 @@ static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct 
     return known;
 }
 
-static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
+static void say_holders(const struct vt_subject *t, const struct vt_oom *oom, struct vt_doc *doc) {
     if (say_lines(t, oom, doc))
         return;
     for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
@@ -109,7 +109,7 @@ static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struc
 }
 
 /* The blocks that keep mostly idle segments from being released. */
-static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
+static void say_pins(const struct vt_subject *t, const struct vt_oom *oom, struct vt_doc *doc) {
     if (oom->cause != VT_CAUSE_FRAGMENTATION)
         return;
     for (uint32_t i = 0, shown = 0; i < oom->pin_count && shown < HOLDERS_SHOWN; i++) {
@@ -142,7 +142,7 @@ bool vt_words_oom_survived(const struct vt_process *p, const struct vt_oom *oom)
     return vt_ended_well(p->ending) || (after >= 2000000000 && after >= p->duration / 8);
 }
 
-bool vt_words_oom_first(const struct vt_process *p) {
+bool vt_report_oom_first(const struct vt_process *p) {
     const struct vt_oom *oom = vt_process_oom(p);
     return oom && oom->layer != VT_LAYER_HOST && !vt_words_oom_survived(p, oom) &&
            oom->holder_count && oom->holder_bytes[0] > oom->leaked_bytes;
@@ -160,7 +160,7 @@ static void say_after(const struct vt_process *p, const struct vt_oom *oom, stru
 }
 
 /* The last failure without a recovery, which most likely mattered. */
-static void say_oom(const struct vt_text *t, const struct vt_oom *oom, struct vt_doc *doc) {
+static void say_oom(const struct vt_subject *t, const struct vt_oom *oom, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     bool survived = vt_words_oom_survived(p, oom);
     VT_SCOPED char *at = vt_stack_text(p, oom->stack, t->width - PLACE_COLUMNS, false);
@@ -180,7 +180,7 @@ static void say_oom(const struct vt_text *t, const struct vt_oom *oom, struct vt
                oom->why);
     say_pins(t, oom, doc);
     say_holders(t, oom, doc);
-    vt_words_add_oom_owners(t, oom, doc);
+    vt_report_add_oom_owners(t, oom, doc);
     if (oom->advice)
         vt_doc_row(doc, "try", "%s", oom->advice);
 }
@@ -191,7 +191,7 @@ static void say_other(const struct vt_oom *last, const char *text, struct vt_doc
 }
 
 /* Where other allocations succeeded, the program may only have tried what it could do without. */
-static void add_failed(const struct vt_text *t, struct vt_doc *doc) {
+static void add_failed(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     if (!p->failed_count)
         return;
@@ -208,7 +208,7 @@ static void add_failed(const struct vt_text *t, struct vt_doc *doc) {
     vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
-void vt_words_add_ooms(const struct vt_text *t, struct vt_doc *doc) {
+void vt_report_add_ooms(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     const struct vt_oom *last = vt_process_oom(p);
     const char *by = NULL;

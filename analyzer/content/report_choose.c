@@ -3,7 +3,7 @@
  * Several processes in one text report: which of them are shown whole, their order, and the line about
  * those that allocated nothing, such as torch.compile's workers.
  */
-#include "fmt_text.h"
+#include "report_doc.h"
 
 #include <stdlib.h>
 
@@ -95,23 +95,14 @@ void vt_processes_free(struct vt_processes *chosen) {
     *chosen = (struct vt_processes){0};
 }
 
-void vt_text_empty(const struct vt_text *t, const uint32_t *pids, uint32_t count) {
+char *vt_report_empty(const uint32_t *pids, uint32_t count) {
     enum { NAMED = 8 };
-    VT_SCOPED_STRING line = {0};
-    if (!count)
-        return;
+    struct vt_string line = {0};
     vt_string_format(&line, "%s more process%s allocated nothing: pid%s", VT_NUMBER(count),
                      count == 1 ? "" : "es", vt_plural(count));
     for (uint32_t i = 0; i < count && i < NAMED; i++)
         vt_string_format(&line, "%s %u", i ? "," : "", pids[i]);
     if (count > NAMED)
         vt_string_format(&line, " and %s more", VT_NUMBER(count - NAMED));
-    vt_text_wrap(t, "", 0, line.text);
-}
-
-void vt_processes_empty(const struct vt_processes *chosen, const struct vt_text *t) {
-    VT_SCOPED uint32_t *pids = vt_alloc(chosen->empty, sizeof *pids);
-    for (uint32_t i = 0; i < chosen->empty; i++)
-        pids[i] = chosen->list[chosen->count + i]->pid;
-    vt_text_empty(t, pids, chosen->empty);
+    return line.text;
 }

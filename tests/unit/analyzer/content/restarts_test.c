@@ -11,7 +11,7 @@
 
 #include "job/job.h"
 #include "job/tables.h"
-#include "report/ranks.h"
+#include "content/content.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static void process(struct vt_job *f, int rank, uint64_t at, uint32_t restart, i
 
 static void expect(struct vt_job *f, const char *expected) {
     vt_job_finish(f);
-    char *said = vt_words_restarts(f);
+    char *said = vt_ranks_restarts(f);
     assert_string_equal(said ? said : "none", expected);
     free(said);
     vt_job_free(f);

@@ -3,8 +3,7 @@
  * What a report says of a device (see words.h): its memory at the peak, in parts; and what is known of
  * the rest.
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
@@ -95,8 +94,9 @@ static void add_purposes(const struct site_purposes *site, uint64_t at_peak, uin
 
 /* Sums up what the device held at its peak, by part. In a cache's segments, memory in use belongs
  * to the sites of the blocks; the rest is idle. */
-static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct vt_doc_part *parts,
-                      struct vt_string names[PARTS], uint64_t purposes[PARTS][VT_PURPOSES]) {
+static void sum_parts(const struct vt_subject *t, const struct vt_device *d,
+                      struct vt_doc_part *parts, struct vt_string names[PARTS],
+                      uint64_t purposes[PARTS][VT_PURPOSES]) {
     uint64_t blocks = 0;
     const struct vt_leak **leaks = vt_process_leaks_by_site(t->process);
     VT_SCOPED struct site_purposes *known = purposes_of_sites(t->process);
@@ -132,7 +132,7 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct
 }
 
 /* Adds "the leak above, 2 call sites", for the bar's row of leaks. */
-static void say_failed(const struct vt_text *t, const struct vt_device *d, unsigned part,
+static void say_failed(const struct vt_subject *t, const struct vt_device *d, unsigned part,
                        const struct vt_doc_part *row, struct vt_string *rest) {
     const struct vt_process *p = t->process;
     uint32_t count = 0;
@@ -156,7 +156,7 @@ static void say_failed(const struct vt_text *t, const struct vt_device *d, unsig
 }
 
 /* The parts that are not empty, with their sentences. */
-static void say_parts(const struct vt_text *t, const struct vt_device *d,
+static void say_parts(const struct vt_subject *t, const struct vt_device *d,
                       struct vt_doc_part all[PARTS], const struct vt_string *names,
                       uint64_t purposes[PARTS][VT_PURPOSES], struct vt_doc *doc,
                       struct vt_doc_parts *list) {
@@ -380,7 +380,7 @@ static void list_parts(const struct vt_doc_parts *list, struct vt_doc *doc) {
 }
 
 /* Whether the list of held memory shows the peak already. */
-static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
+static bool is_held_list(const struct vt_rows *peak, const struct vt_subject *t) {
     struct vt_rows held;
     vt_rows_make(&held, t, VT_ROWS_HELD, 0);
     bool same = held.count == peak->count;
@@ -391,7 +391,7 @@ static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
 }
 
 /* The peak by call site; with what it held besides, the list adds up. */
-static void list_peak(const struct vt_rows *rows, const struct vt_text *t,
+static void list_peak(const struct vt_rows *rows, const struct vt_subject *t,
                       const struct vt_doc_parts *parts, struct vt_doc *doc) {
     vt_rows_add(rows, t, doc);
     for (unsigned i = 0; i < parts->count; i++) {
@@ -405,7 +405,7 @@ static void list_peak(const struct vt_rows *rows, const struct vt_text *t,
 }
 
 /* The page draws the peak by itself. */
-static void say_peak(const struct vt_text *t, const struct vt_device *d,
+static void say_peak(const struct vt_subject *t, const struct vt_device *d,
                      const struct vt_doc_parts *parts, struct vt_doc *doc) {
     const char *bytes = VT_BYTES(d->peak_bytes);
     if (doc->look == VT_DOC_PAGE) {
@@ -415,7 +415,7 @@ static void say_peak(const struct vt_text *t, const struct vt_device *d,
     struct vt_rows rows;
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
     rows.whole = d->peak_bytes > rows.bytes ? d->peak_bytes : rows.bytes;
-    bool listed = !t->process->leak_count && !vt_words_usual(t); /* else there is no such list */
+    bool listed = !t->process->leak_count && !vt_report_usual(t); /* else there is no such list */
     if (doc->look == VT_DOC_MARKDOWN) {
         vt_doc_line(doc, "The peak, %s:", bytes);
         list_peak(&rows, t, parts, doc);
@@ -430,7 +430,7 @@ static void say_peak(const struct vt_text *t, const struct vt_device *d,
 
 /* --- devices --- */
 
-static void say_used(const struct vt_text *t, const struct vt_device *d,
+static void say_used(const struct vt_subject *t, const struct vt_device *d,
                      struct vt_doc_item *heading, struct vt_doc *doc) {
     struct vt_doc_part parts[PARTS] = {
         [GROWING] = {.letter = 'L', .name = "growing", .style = VT_STYLE_BAD},
@@ -469,7 +469,7 @@ static void say_used(const struct vt_text *t, const struct vt_device *d,
         vt_string_free(&names[i]);
 }
 
-static void say_device(const struct vt_text *t, const struct vt_device *d, struct vt_doc *doc) {
+static void say_device(const struct vt_subject *t, const struct vt_device *d, struct vt_doc *doc) {
     struct vt_doc_item *heading =
         vt_doc_heading(doc, VT_STYLE_HEAD, vt_doc_text(doc, "%s", VT_GPU(d->ordinal)), "%s",
                        vt_doc_keep(doc, headline(d)));
@@ -481,11 +481,11 @@ static void say_device(const struct vt_text *t, const struct vt_device *d, struc
     else
         say_driver_figures(d, doc);
     if (doc->look == VT_DOC_TEXT && t->options->map)
-        vt_words_add_map(t, d, doc);
+        vt_report_add_map(t, d, doc);
     vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
-bool vt_words_device_used(const struct vt_device *d) {
+bool vt_report_device_used(const struct vt_device *d) {
     bool context = d->from_nvml && d->driver_used_bytes != VT_UNKNOWN && d->driver_used_bytes;
     return d->alloc_count || d->peak_bytes || d->failed_count || context;
 }
@@ -507,16 +507,16 @@ static void add_ordinal(const struct vt_process *p, const uint32_t *unused, uint
         vt_string_format(s, "%u", ordinal);
 }
 
-void vt_words_add_devices(const struct vt_text *t, struct vt_doc *doc) {
+void vt_report_add_devices(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     VT_SCOPED uint32_t *unused = vt_alloc((size_t)p->device_count + 1, sizeof *unused);
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->device_count; i++)
-        if (!vt_words_device_used(&p->devices[i]))
+        if (!vt_report_device_used(&p->devices[i]))
             unused[count++] = i;
     bool apart = count && count < p->device_count; /* else each has its section */
     for (uint32_t i = 0; i < p->device_count; i++)
-        if (!apart || vt_words_device_used(&p->devices[i]))
+        if (!apart || vt_report_device_used(&p->devices[i]))
             say_device(t, &p->devices[i], doc);
     if (!apart)
         return;

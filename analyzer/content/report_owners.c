@@ -4,8 +4,7 @@
  *
  * A row is what one variable holds for one purpose: all parameters of a model, all items of a list.
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
@@ -16,7 +15,7 @@
 
 enum { ROWS_SHOWN = 10, TEXT_AT = 20 };
 
-static void add_owner(const struct vt_text *t, uint64_t bytes, uint64_t count, const char *text,
+static void add_owner(const struct vt_subject *t, uint64_t bytes, uint64_t count, const char *text,
                       const char *role, struct vt_doc *doc) {
     unsigned columns = vt_frame_text_columns(text), room = VT_TEXT_WIDTH - TEXT_AT;
     unsigned whole_columns = role ? columns + 2 + (unsigned)strlen(role) : 0;
@@ -51,7 +50,7 @@ static const char *freed_later(const struct vt_process *p, const struct vt_snaps
                                     : "; all was freed later";
 }
 
-void vt_words_add_owners(const struct vt_text *t, struct vt_doc *doc) {
+void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_doc_column columns[] = {
         {"held", 0, 10, .right = true},
         {"blocks", 1, 7, .right = true, .fixed = true},
@@ -107,7 +106,7 @@ void vt_words_add_owners(const struct vt_text *t, struct vt_doc *doc) {
 /* --- what keeps a site --- */
 
 /* A holder of a site's blocks in its list. */
-static void add_holder(const struct vt_text *t, const char *label, uint64_t bytes,
+static void add_holder(const struct vt_subject *t, const char *label, uint64_t bytes,
                        const struct vt_memory_owner *owner, struct vt_doc *doc) {
     enum { AT = 19, BYTES = 10 };
     const char *text = vt_doc_keep(doc, vt_owner_text(t->process, owner, 0));
@@ -118,8 +117,8 @@ static void add_holder(const struct vt_text *t, const char *label, uint64_t byte
         vt_doc_row(doc, "", "%s", chain);
 }
 
-void vt_words_add_site_owners(const struct vt_text *t, const struct vt_site *site,
-                              struct vt_doc *doc) {
+void vt_report_add_site_owners(const struct vt_subject *t, const struct vt_site *site,
+                               struct vt_doc *doc) {
     enum { SHOWN = 10 };
     const struct vt_process *p = t->process;
     const struct vt_snapshot *s = vt_process_snapshot(p);

@@ -3,8 +3,7 @@
  * The text report's map of a device's segments at the end of the run (report --device N): one line
  * for each segment, the most idle first; '#' is in use, '.' idle, '+' both.
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include <stdlib.h>
 
@@ -35,7 +34,7 @@ static void draw_segment(const struct vt_fragmentation *f, const struct vt_segme
     line[MAP_COLUMNS] = 0;
 }
 
-void vt_words_add_map(const struct vt_text *t, const struct vt_device *d, struct vt_doc *doc) {
+void vt_report_add_map(const struct vt_subject *t, const struct vt_device *d, struct vt_doc *doc) {
     const struct vt_fragmentation *f = &d->fragmentation;
     if (!f->segment_count)
         return;

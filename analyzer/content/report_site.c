@@ -2,8 +2,7 @@
 /*
  * The text report about one site (--site ID): its figures, and its whole stack with source lines.
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
@@ -11,7 +10,8 @@
 
 enum { COLUMN = 19 }; /* of the rows' texts */
 
-static void add_stack(const struct vt_text *t, const struct vt_stack *stack, struct vt_doc *doc) {
+static void add_stack(const struct vt_subject *t, const struct vt_stack *stack,
+                      struct vt_doc *doc) {
     uint32_t hidden = 0;
     vt_doc_add(doc, VT_DOC_LINE, NULL);
     vt_doc_line(doc, "  stack, innermost first%s",
@@ -52,7 +52,7 @@ static void add_stack(const struct vt_text *t, const struct vt_stack *stack, str
                     hidden, vt_plural(hidden));
 }
 
-void vt_words_add_site(const struct vt_text *t, const struct vt_site *s, struct vt_doc *doc) {
+void vt_report_add_site(const struct vt_subject *t, const struct vt_site *s, struct vt_doc *doc) {
     struct vt_string rest = {0};
     vt_string_add(&rest, s->before ? "allocated before --since"
                          : s->api  ? s->api
@@ -83,6 +83,6 @@ void vt_words_add_site(const struct vt_text *t, const struct vt_site *s, struct 
     if (s->first_at != VT_UNKNOWN)
         vt_doc_row(doc, "first, last", "%s, %s", VT_DURATION(s->first_at), VT_DURATION(s->last_at));
     vt_doc_row(doc, "why", "%s", s->why);
-    vt_words_add_site_owners(t, s, doc);
+    vt_report_add_site_owners(t, s, doc);
     add_stack(t, s->stack, doc);
 }

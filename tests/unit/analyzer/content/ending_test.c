@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/words.h"
+#include "content/content.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void forms(void **state) {
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (unsigned form = 0; form < VT_ENDING_FORMS; form++) {
-            char *words = vt_words_ending(all[i].ending, (enum vt_words_ending)form);
+            char *words = vt_ending_text(all[i].ending, (enum vt_ending_form)form);
             assert_string_equal(words, all[i].words[form]);
             free(words);
         }

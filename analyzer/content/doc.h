@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A document for people: headings, rows of a label and a text, tables. It is built once, with no thought of
- * its look, and then laid out: as text for a width (vt_doc_print), as Markdown, as the words of the HTML
- * page.
+ * its look, and then laid out by report/: as text for a width, as Markdown, as the words of the HTML page.
  *
  * The document owns its texts: UTF-8 in one line, without control characters. Whoever builds it frees
  * nothing:
@@ -12,13 +11,21 @@
  *     vt_doc_row(&doc, "kept by", "%s", vt_doc_keep(&doc, vt_owner_text(process, owner, 0)));
  *     vt_doc_table(&doc, columns, 3);
  *     vt_doc_cells(&doc, VT_BYTES(site->live_bytes), VT_NUMBER(site->live_count), place);
- *     vt_doc_print(&doc, &text);
  *     vt_doc_free(&doc);
  */
 #ifndef VRAMTRACE_ANALYZER_DOC_H
 #define VRAMTRACE_ANALYZER_DOC_H
 
-#include "text_page.h"
+#include "model/model.h"
+
+#define VT_TEXT_WIDTH 80u /* columns of a page, where nobody asks for more */
+
+#define VT_STYLE_NONE "\033[0m"
+#define VT_STYLE_HEAD "\033[1m"
+#define VT_STYLE_BAD  "\033[1;31m"
+#define VT_STYLE_GOOD "\033[1;32m"
+#define VT_STYLE_WARN "\033[1;33m"
+#define VT_STYLE_DIM  "\033[2m"
 
 /* For whom it is built: the looks differ in how much of a list they show, and in a few sentences. */
 enum vt_doc_look { VT_DOC_TEXT, VT_DOC_MARKDOWN, VT_DOC_PAGE };
@@ -86,6 +93,7 @@ struct vt_doc_item {
     unsigned column;    /* where the text begins, and each further line of it */
     uint64_t bytes;     /* VT_UNKNOWN: none */
     const struct vt_site *site;
+    const char *id;           /* of the site, as far as its digits are shown; NULL: no site */
     const char *const *cells; /* "": nothing in this one */
     const struct vt_doc_column *columns;
     unsigned count; /* of columns */
@@ -104,6 +112,7 @@ struct vt_doc {
     bool brief; /* one of many pages: the worst alone */
     struct vt_doc_item *items;
     uint32_t count, room;
+    unsigned digits; /* to show of a site's id */
     unsigned column; /* where the texts of rows stand that are added from now on */
     void **kept;
     uint32_t kept_count, kept_room;
@@ -142,14 +151,5 @@ void vt_doc_table(struct vt_doc *doc, const struct vt_doc_column *columns, unsig
 struct vt_doc_item *vt_doc_add_cells(struct vt_doc *doc, const char *const *cells, unsigned count);
 void vt_doc_rest(struct vt_doc *doc, uint64_t bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* --- doc_text.c --- */
-
-/* Writes it as text to `t->out`, for `t->width`; with styles if `t->options->colour`. */
-void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t);
-
-/* The bar alone, of so many columns: each part that is not 0 has at least one. `t` NULL: without styles. Free
- * it. */
-char *vt_doc_bar(const struct vt_doc_parts *parts, unsigned columns, const struct vt_text *t);
 
 #endif

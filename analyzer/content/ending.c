@@ -2,7 +2,8 @@
 /*
  * How a process ended, in the words of every report and of watch (see words.h).
  */
-#include "words.h"
+
+#include "report_doc.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static const char *const forms[VT_ENDS][VT_ENDING_FORMS] = {
                         [VT_ENDING_TIMED] = "ended unrecorded after"},
 };
 
-char *vt_words_ending(struct vt_ending ending, enum vt_words_ending form) {
+char *vt_ending_text(struct vt_ending ending, enum vt_ending_form form) {
     return vt_formatted(forms[ending.how][form], ending.status,
                         ending.how == VT_END_SIGNALED ? strsignal(ending.status) : "");
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What reports say of many processes together (model/job.h): figures that several formats need, and
- * the sentences, as words.h has them for one process. Texts are printable UTF-8 in one line.
+ * the sentences, as report_doc.h has them for one process. Texts are printable UTF-8 in one line.
  */
 #ifndef VRAMTRACE_ANALYZER_RANKS_H
 #define VRAMTRACE_ANALYZER_RANKS_H
 
-#include "words.h"
+#include "report_doc.h"
 
 /* --- ranks.c: figures --- */
 
@@ -68,58 +68,57 @@ const char *vt_ranks_caller(const struct vt_job *job, const struct vt_job_outlie
 uint64_t vt_ranks_course(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t process,
                          unsigned columns, uint64_t *course);
 
-/* --- words_ranks.c: sentences; free them --- */
+/* --- report_ranks.c: sentences; free them --- */
 
 /* "rank 5", "ranks 0 to 3, 6", "process 4711", "ranks 1, 4 and 990 more". `processes` in their order. */
-char *vt_words_who(const struct vt_job *job, const uint32_t *processes, uint32_t count);
+char *vt_ranks_who(const struct vt_job *job, const uint32_t *processes, uint32_t count);
 
 /* "peaks add up to 8.00 GiB; 0 B at the ends". */
-char *vt_words_totals(const struct vt_ranks *ranks);
+char *vt_ranks_totals(const struct vt_ranks *ranks);
 
 /* The heading of the table: "RANKS" or "PROCESSES". */
-static inline const char *vt_words_list_heading(const struct vt_ranks *ranks) {
+static inline const char *vt_ranks_list_heading(const struct vt_ranks *ranks) {
     return ranks->ranks && ranks->ranks == ranks->count ? "RANKS" : "PROCESSES";
 }
 
 /* "8 ranks on 2 hosts, 2 GPUs", "16 processes". */
-char *vt_words_many(const struct vt_ranks *ranks);
+char *vt_ranks_many(const struct vt_ranks *ranks);
 
 /* "7 exited with status 0, 1 was killed by signal 9 (Killed)". */
-char *vt_words_all_ended(const struct vt_ranks *ranks, const struct vt_job *job);
+char *vt_ranks_all_ended(const struct vt_ranks *ranks, const struct vt_job *job);
 
 /* "a1b2..0c3d", "GPU 0", "a1b2..0c3d +1": the GPUs of a process, by their UUIDs if known. */
-char *vt_words_gpus(const struct vt_job *job, const struct vt_job_process *process);
+char *vt_ranks_gpus(const struct vt_job *job, const struct vt_job_process *process);
 
 /* Processes that differ: "DIFFERS" is its heading. The largest differences, `most` of each measure. */
-void vt_words_outlier(const struct vt_job *job, const struct vt_job_outlier *outlier, uint32_t most,
+void vt_ranks_outlier(const struct vt_job *job, const struct vt_job_outlier *outlier, uint32_t most,
                       struct vt_doc *doc);
 
 /* "rank 5 differs from the others, as does rank 6", "rank 0 is like ranks 1 to 4": whom a process stands
  * for that is shown whole. NULL: for itself alone. */
-char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t process);
+char *vt_ranks_stands_for(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t process);
 
 /* Sentences about the logs and the clocks, as rows without a label. */
-void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_job *job,
-                          struct vt_doc *doc);
+void vt_ranks_notes(const struct vt_ranks *ranks, const struct vt_job *job, struct vt_doc *doc);
 
 /* The lines that leaked, that failed, or the owners, in all processes, the largest first: at most `most` rows, each
  * with its bytes, the line with its caller or the owner as the text, "in 12 of 1,000 ranks; most in rank 7: 3.00
  * GiB; kept by hoard (list)" as the source, and of a leak its verdict as the label. */
-enum vt_words_sums_of { VT_SUMS_OF_LEAKS, VT_SUMS_OF_OOMS, VT_SUMS_OF_OWNERS };
-struct vt_words_sums {
+enum vt_ranks_sums_of { VT_SUMS_OF_LEAKS, VT_SUMS_OF_OOMS, VT_SUMS_OF_OWNERS };
+struct vt_ranks_sums {
     struct vt_doc doc;    /* an item for each */
     const char *headline; /* that of owners is the format's */
     uint32_t count, left; /* of all, and those that are left out */
     uint64_t left_bytes;
 };
-void vt_words_sums(const struct vt_ranks *ranks, const struct vt_job *job,
-                   enum vt_words_sums_of what, uint32_t most, struct vt_words_sums *sums);
+void vt_ranks_sums(const struct vt_ranks *ranks, const struct vt_job *job,
+                   enum vt_ranks_sums_of what, uint32_t most, struct vt_ranks_sums *sums);
 
 /* "Ranks 0 to 2 were restarted once. Of their earlier starts 2 were killed by signal 15 (Terminated), 1
  * exited with status 1; rank 1 had run out of memory at train.py:5 in step." NULL: none was. */
-char *vt_words_restarts(const struct vt_job *job);
+char *vt_ranks_restarts(const struct vt_job *job);
 
 /* "rank" or "process"; with an "s" unless `count` is 1 or 0. */
-const char *vt_words_process(const struct vt_ranks *ranks, uint32_t count);
+const char *vt_ranks_noun(const struct vt_ranks *ranks, uint32_t count);
 
 #endif

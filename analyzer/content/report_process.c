@@ -3,8 +3,7 @@
  * What a report says of the process, of what is held if there is no leak, and of what to do next (see
  * words.h).
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
@@ -12,12 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-char *vt_words_ended(const struct vt_process *p) {
-    VT_SCOPED char *ending = vt_words_ending(p->ending, VT_ENDING_PHRASE);
+char *vt_ended_text(const struct vt_process *p) {
+    VT_SCOPED char *ending = vt_ending_text(p->ending, VT_ENDING_PHRASE);
     return vt_formatted("%s, %s", VT_DURATION(p->duration), ending);
 }
 
-char *vt_words_date(uint64_t realtime) {
+char *vt_date_text(uint64_t realtime) {
     char date[32] = "";
     time_t started = (time_t)(realtime / 1000000000);
     struct tm tm;
@@ -28,7 +27,7 @@ char *vt_words_date(uint64_t realtime) {
 
 static char *where(const struct vt_process *p, const char *job) {
     struct vt_string s = {0};
-    VT_SCOPED char *date = vt_words_date(p->started_at);
+    VT_SCOPED char *date = vt_date_text(p->started_at);
     vt_string_add(&s, p->host ? p->host : "");
     if (job)
         vt_string_format(&s, "  job %s", job);
@@ -61,14 +60,14 @@ static char *where_within(const struct vt_process *p, unsigned width) {
 
 /* --- what is held --- */
 
-bool vt_words_usual(const struct vt_text *t) {
+bool vt_report_usual(const struct vt_subject *t) {
     const struct vt_process *p = t->process;
     return !t->options->top && p->python && p->quality.complete && p->window_until == VT_UNKNOWN &&
            vt_ended_well(p->ending);
 }
 
 /* "held ...; all of it allocated at train.py:5 in main". Free it. */
-static char *say_most(const struct vt_text *t, const struct vt_rows *rows, const char *when) {
+static char *say_most(const struct vt_subject *t, const struct vt_rows *rows, const char *when) {
     const struct vt_row *first = &rows->rows[0];
     const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
     VT_SCOPED char *node = vt_stack_text_node(first->site->stack);
@@ -105,7 +104,7 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
 }
 
 /* Adds what is said of memory that was held at the process's last allocation and freed after it. */
-static void say_late(const struct vt_text *t, struct vt_doc *doc) {
+static void say_late(const struct vt_subject *t, struct vt_doc *doc) {
     enum { MANY = 8 }; /* blocks of one call site that a program gathered and freed at the end */
     const struct vt_process *p = t->process;
     struct vt_rows rows;
@@ -131,10 +130,10 @@ static void say_late(const struct vt_text *t, struct vt_doc *doc) {
 }
 
 /* What is held where no leak is. */
-static void say_held(const struct vt_text *t, struct vt_doc *doc) {
+static void say_held(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->quality.complete;
-    bool listed = !vt_words_usual(t);
+    bool listed = !vt_report_usual(t);
     const char *title = !listed    ? "HELD UNTIL PYTHON ENDED"
                         : ended    ? "STILL HELD AT THE END"
                         : windowed ? "HELD AT THE WINDOW'S END"
@@ -174,7 +173,7 @@ static void say_held(const struct vt_text *t, struct vt_doc *doc) {
 }
 
 /* Adds memory of no device. */
-static void say_apart(const struct vt_text *t, const char *title, const struct vt_apart *books,
+static void say_apart(const struct vt_subject *t, const char *title, const struct vt_apart *books,
                       enum vt_rows_what what, struct vt_doc *doc) {
     struct vt_rows rows;
     if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
@@ -192,7 +191,7 @@ static void say_apart(const struct vt_text *t, const char *title, const struct v
 
 /* The site of the report's largest row: of a leak, else of the fullest device's peak, else of other
  * memory. NULL: it shows none. */
-static const struct vt_site *shown_site(const struct vt_text *t) {
+static const struct vt_site *shown_site(const struct vt_subject *t) {
     static const enum vt_rows_what whats[] = {VT_ROWS_PEAK, VT_ROWS_MANAGED, VT_ROWS_PINNED};
     const struct vt_process *p = t->process;
     const struct vt_site *site = NULL;
@@ -213,7 +212,7 @@ static const struct vt_site *shown_site(const struct vt_text *t) {
 }
 
 /* A command about the log, and what it shows. */
-static void say_command(const struct vt_text *t, const char *shows, const char *command,
+static void say_command(const struct vt_subject *t, const char *shows, const char *command,
                         struct vt_doc *doc) {
     const char *log = t->options->found ? "" : t->process->log;
     const char *text =
@@ -221,7 +220,7 @@ static void say_command(const struct vt_text *t, const char *shows, const char *
     vt_doc_add(doc, VT_DOC_COMMAND, text)->label = shows;
 }
 
-static void say_next(const struct vt_text *t, struct vt_doc *doc) {
+static void say_next(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     const struct vt_site *site = shown_site(t);
     const struct vt_snapshot *owners = vt_process_snapshot_shown(p);
@@ -244,18 +243,18 @@ static void say_next(const struct vt_text *t, struct vt_doc *doc) {
 
 /* --- the whole --- */
 
-void vt_words_add_simulated(struct vt_doc *doc) {
+void vt_report_add_simulated(struct vt_doc *doc) {
     struct vt_doc_item *item =
         vt_doc_line(doc, ": memory behaves as on a device, kernels did not run.");
     item->label = "SIMULATED GPU";
     item->style = VT_STYLE_WARN;
 }
 
-void vt_words_add_head(const struct vt_text *t, struct vt_doc *doc) {
+void vt_report_add_head(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     bool text = doc->look == VT_DOC_TEXT;
     VT_SCOPED_STRING command = {0};
-    VT_SCOPED char *ended = vt_words_ended(p);
+    VT_SCOPED char *ended = vt_ended_text(p);
     vt_text_command(p, text ? 2 * t->width : t->width, &command);
     vt_doc_add(doc, VT_DOC_SIDES, vt_doc_keep(doc, where_within(p, text ? t->width : 0)))->label =
         vt_doc_text(doc, "%s", command.text);
@@ -267,7 +266,7 @@ void vt_words_add_head(const struct vt_text *t, struct vt_doc *doc) {
                            VT_NUMBER(p->events), VT_NUMBER(p->quality.missing)))
         ->label = vt_doc_text(doc, "%s %s", p->quality.complete ? "ran" : "log up to", ended);
     if (p->simulated)
-        vt_words_add_simulated(doc);
+        vt_report_add_simulated(doc);
     if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN)
         vt_doc_line(doc, "%s %s to %s of the run%s", text ? "showing only" : "Only",
                     p->window_since == VT_UNKNOWN ? "the start" : VT_DURATION(p->window_since),
@@ -289,31 +288,59 @@ static void say_notes(const struct vt_process *p, struct vt_doc *doc) {
     }
 }
 
-void vt_words_add_process(const struct vt_text *t, struct vt_doc *doc) {
+void vt_report_add_process(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    bool oom_first = vt_words_oom_first(p);
+    bool oom_first = vt_report_oom_first(p);
     if (doc->look != VT_DOC_PAGE) {
-        vt_words_add_head(t, doc);
+        vt_report_add_head(t, doc);
         say_notes(p, doc);
         vt_doc_add(doc, VT_DOC_END, NULL);
     }
     if (oom_first)
-        vt_words_add_ooms(t, doc);
-    vt_words_add_leaks(t, doc);
+        vt_report_add_ooms(t, doc);
+    vt_report_add_leaks(t, doc);
     if (!oom_first)
-        vt_words_add_ooms(t, doc);
+        vt_report_add_ooms(t, doc);
     if (t->options->owners)
-        vt_words_add_owners(t, doc);
+        vt_report_add_owners(t, doc);
     else if (!p->leak_count && !p->nothing_allocated)
         say_held(t, doc);
     if (doc->brief)
         return;
-    vt_words_add_devices(t, doc);
+    vt_report_add_devices(t, doc);
     if (doc->look == VT_DOC_TEXT) {
         say_apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED, doc);
         say_apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED, doc);
     }
     if (doc->look != VT_DOC_PAGE)
-        vt_words_add_phases(t, doc);
+        vt_report_add_phases(t, doc);
     say_next(t, doc);
+}
+void vt_text_command(const struct vt_process *p, unsigned width, struct vt_string *s) {
+    if (p->task)
+        vt_string_format(s, "%s (child of pid %u)", p->task, p->ppid);
+    for (uint32_t i = 0; i < p->command_count && !p->task; i++) {
+        const char *word = p->command[i];
+        bool plain = word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
+        vt_string_format(s, i ? " " : "");
+        if (plain) {
+            vt_string_add(s, word);
+            continue;
+        }
+        vt_string_add(s, "'");
+        for (; *word; word++)
+            if (*word == '\'')
+                vt_string_add(s, "'\\''");
+            else
+                vt_string_add_bytes(s, word, 1);
+        vt_string_add(s, "'");
+    }
+    if (!p->command_count && !p->task)
+        vt_string_add(s, p->exe ? p->exe : "(command unknown)");
+    if (s->text)
+        s->length = strlen(vt_printable(s->text));
+    /* the JSON has the whole command */
+    VT_SCOPED char *cut = vt_text_cut(s->text, width);
+    s->length = 0;
+    vt_string_add(s, cut);
 }

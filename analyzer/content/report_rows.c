@@ -3,7 +3,7 @@
  * The text report's lists of call sites: how much, how many blocks, where, and the source line
  * below. A row is all sites of one line and function, or what --by says.
  */
-#include "fmt_text.h"
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
@@ -12,7 +12,7 @@
 
 enum { ROWS_SHOWN = 10, ROWS_OF_MARKDOWN = 5, CALLED_BY = 10 /* "called by " */ };
 
-const char *vt_rows_noun(const struct vt_text *t) {
+const char *vt_rows_noun(const struct vt_subject *t) {
     static const char *const nouns[] = {"line", "call site", "function", "file", "module"};
     return nouns[t->options->by];
 }
@@ -103,7 +103,7 @@ static void add_site(struct vt_row *row, const struct vt_site *site, enum vt_row
     row->site = row->largest[0];
 }
 
-void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
+void vt_rows_make(struct vt_rows *rows, const struct vt_subject *t, enum vt_rows_what what,
                   unsigned device) {
     VT_SCOPED_MAP known = {0};
     *rows = (struct vt_rows){.what = what};
@@ -156,7 +156,7 @@ static void share_text(const struct vt_rows *rows, const struct vt_row *row, boo
 }
 
 /* Where it was allocated. Markdown has no lines below the row that name callers. */
-static char *row_text(const struct vt_text *t, const struct vt_row *row, bool text,
+static char *row_text(const struct vt_subject *t, const struct vt_row *row, bool text,
                       unsigned width) {
     const struct vt_frame *frame = vt_stack_main_frame(row->site->stack);
     struct vt_frame shown = frame ? *frame : (struct vt_frame){0};
@@ -264,7 +264,7 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
     return frame;
 }
 
-static void add_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent,
+static void add_caller(const struct vt_subject *t, const struct vt_frame *caller, unsigned indent,
                        struct vt_doc *doc) {
     struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_SOURCE, NULL);
     VT_SCOPED char *text = vt_frame_text(t->process, caller, t->width - indent - CALLED_BY);
@@ -275,7 +275,7 @@ static void add_caller(const struct vt_text *t, const struct vt_frame *caller, u
 /* For a row that looks like another one in the list: its callers where the two paths differ. If
  * there are more than a few, the outer ones, because fewer rows share them. */
 static void add_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
-                        const struct vt_text *t, unsigned indent, struct vt_doc *doc) {
+                        const struct vt_subject *t, unsigned indent, struct vt_doc *doc) {
     enum { MOST = 3 };
     const struct vt_stack *stack = rows->rows[i].site->stack;
     uint32_t callers[MOST + 1], count = 0; /* indices of frames, the outermost first */
@@ -314,7 +314,7 @@ static const struct vt_frame *user_parting(const struct vt_site *site,
 /* Who called the largest sites of a row, as far as that differs: all of three, with how many blocks for
  * each; two of more. */
 static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row,
-                            const struct vt_text *t, unsigned indent, struct vt_doc *doc) {
+                            const struct vt_subject *t, unsigned indent, struct vt_doc *doc) {
     uint32_t most = row->sites <= VT_ROW_SITES ? row->sites : VT_ROW_SITES - 1, count = 0;
     const struct vt_frame *callers[VT_ROW_SITES];
     uint64_t blocks[VT_ROW_SITES];
@@ -350,7 +350,7 @@ static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row
 }
 
 /* The second line: the source, and the facts that it does not show. */
-static void add_source(const struct vt_text *t, const struct vt_row *row, unsigned indent,
+static void add_source(const struct vt_subject *t, const struct vt_row *row, unsigned indent,
                        struct vt_doc *doc) {
     const struct vt_site *site = row->site;
     const struct vt_frame *frame =
@@ -387,7 +387,7 @@ static unsigned share_columns(const struct vt_rows *rows, uint32_t shown) {
     return columns;
 }
 
-void vt_rows_add(const struct vt_rows *rows, const struct vt_text *t, struct vt_doc *doc) {
+void vt_rows_add(const struct vt_rows *rows, const struct vt_subject *t, struct vt_doc *doc) {
     bool text = doc->look == VT_DOC_TEXT, with_ids = !text || t->options->by <= VT_BY_SITE;
     uint32_t usual = text ? ROWS_SHOWN : ROWS_OF_MARKDOWN;
     uint32_t most = t->options->top ? t->options->top : usual;

@@ -81,6 +81,8 @@ struct vt_doc_item *vt_doc_holder(struct vt_doc *doc, const char *label, uint64_
     item->label = label;
     item->bytes = bytes;
     item->site = site;
+    if (site)
+        item->id = vt_doc_text(doc, "%.*s", (int)doc->digits, site->name);
     return item;
 }
 

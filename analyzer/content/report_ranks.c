@@ -2,7 +2,7 @@
 /*
  * What a report says of many processes (see ranks.h).
  */
-#include "fmt_text.h"
+#include "report_doc.h"
 #include "ranks.h"
 
 #include "vramtrace/log_format.h"
@@ -21,7 +21,7 @@ static bool by_rank(const struct vt_job *f, const uint32_t *processes, uint32_t 
     return true;
 }
 
-char *vt_words_who(const struct vt_job *f, const uint32_t *processes, uint32_t count) {
+char *vt_ranks_who(const struct vt_job *f, const uint32_t *processes, uint32_t count) {
     enum { NAMED = 6 }; /* single ones, or runs of them */
     struct vt_string s = {0};
     bool ranks = by_rank(f, processes, count);
@@ -50,19 +50,19 @@ char *vt_words_who(const struct vt_job *f, const uint32_t *processes, uint32_t c
     return s.text;
 }
 
-const char *vt_words_process(const struct vt_ranks *r, uint32_t count) {
+const char *vt_ranks_noun(const struct vt_ranks *r, uint32_t count) {
     bool ranks = r->ranks && r->ranks == r->count;
     return ranks ? count == 1 ? "rank" : "ranks" : count == 1 ? "process" : "processes";
 }
 
-char *vt_words_totals(const struct vt_ranks *r) {
+char *vt_ranks_totals(const struct vt_ranks *r) {
     return vt_formatted("peaks add up to %s; %s at the ends", VT_BYTES(r->peak_bytes),
                         VT_BYTES(r->live_bytes));
 }
 
-char *vt_words_many(const struct vt_ranks *r) {
+char *vt_ranks_many(const struct vt_ranks *r) {
     struct vt_string s = {0};
-    vt_string_format(&s, "%s %s", VT_NUMBER(r->count), vt_words_process(r, r->count));
+    vt_string_format(&s, "%s %s", VT_NUMBER(r->count), vt_ranks_noun(r, r->count));
     if (r->hosts > 1)
         vt_string_format(&s, " on %s hosts", VT_NUMBER(r->hosts));
     if (r->gpus)
@@ -100,18 +100,18 @@ static char *how_ended(const struct vt_job *f, const uint32_t *list, uint32_t co
     }
     vt_sort(endings, kinds, sizeof *endings, compare_endings);
     for (uint32_t k = 0; k < kinds; k++) {
-        VT_SCOPED char *how = vt_words_ending(
+        VT_SCOPED char *how = vt_ending_text(
             endings[k].ending, endings[k].count == 1 ? VT_ENDING_OF_ONE : VT_ENDING_OF_MANY);
         vt_string_format(&s, "%s%s %s", k ? ", " : "", VT_NUMBER(endings[k].count), how);
     }
     return vt_printable(s.text);
 }
 
-char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_job *f) {
+char *vt_ranks_all_ended(const struct vt_ranks *r, const struct vt_job *f) {
     return how_ended(f, r->list, r->count);
 }
 
-char *vt_words_gpus(const struct vt_job *f, const struct vt_job_process *p) {
+char *vt_ranks_gpus(const struct vt_job *f, const struct vt_job_process *p) {
     enum { DIGITS = 4 };
     const struct vt_job_device *largest = NULL;
     uint32_t others = 0;
@@ -207,12 +207,12 @@ static void add_peak(const struct vt_job *f, const struct vt_job_outlier *o, str
 
 enum { LABEL = 16 };
 
-void vt_words_outlier(const struct vt_job *f, const struct vt_job_outlier *o, uint32_t most,
+void vt_ranks_outlier(const struct vt_job *f, const struct vt_job_outlier *o, uint32_t most,
                       struct vt_doc *doc) {
     const struct vt_job_peers *peers = &f->peers[o->peers];
-    VT_SCOPED char *who = vt_words_who(f, o->processes, o->process_count);
+    VT_SCOPED char *who = vt_ranks_who(f, o->processes, o->process_count);
     VT_SCOPED char *than =
-        o->two ? vt_words_who(f, &peers->processes[peers->processes[0] == o->processes[0]], 1)
+        o->two ? vt_ranks_who(f, &peers->processes[peers->processes[0] == o->processes[0]], 1)
                : vt_formatted("the other %s", VT_NUMBER(peers->process_count - o->process_count));
     vt_doc_heading(doc, VT_STYLE_BAD, "DIFFERS", "%s hold%s %s than %s", who,
                    o->process_count == 1 ? "s" : "", o->more ? "more" : "less", than);
@@ -238,7 +238,7 @@ static uint32_t others_of(const uint32_t *all, uint32_t count, uint32_t process,
     return kept;
 }
 
-char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_job *f, uint32_t process) {
+char *vt_ranks_stands_for(const struct vt_ranks *r, const struct vt_job *f, uint32_t process) {
     VT_SCOPED uint32_t *others = vt_alloc(f->process_count, sizeof *others);
     uint32_t count = 0;
     bool differs = false, two = false;
@@ -253,8 +253,8 @@ char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_job *f, uint
         if (f->peers[i].typical == process && !f->peers[i].lacking)
             count = others_of(f->peers[i].processes, f->peers[i].process_count, process, r->differs,
                               others);
-    VT_SCOPED char *who = vt_words_who(f, &process, 1),
-                   *like = count ? vt_words_who(f, others, count) : NULL;
+    VT_SCOPED char *who = vt_ranks_who(f, &process, 1),
+                   *like = count ? vt_ranks_who(f, others, count) : NULL;
     if (differs)
         return vt_formatted("%s differs from the other%s%s%s%s", who, two ? "" : "s",
                             like ? ", as " : "",
@@ -277,7 +277,7 @@ static char *line_text(const struct vt_job *f, const struct vt_ranks_sum *sum) {
 
 /* "in rank 3", "in 2 of them; largest in rank 3": which of those that ran out of memory did so at a line. */
 static char *in_which(const struct vt_job *f, const struct vt_ranks_sum *oom) {
-    VT_SCOPED char *who = vt_words_who(f, &oom->most, 1);
+    VT_SCOPED char *who = vt_ranks_who(f, &oom->most, 1);
     return oom->processes == 1
                ? vt_formatted("in %s", who)
                : vt_formatted("in %s of them; largest in %s", VT_NUMBER(oom->processes), who);
@@ -285,13 +285,13 @@ static char *in_which(const struct vt_job *f, const struct vt_ranks_sum *oom) {
 
 static char *in_how_many(const struct vt_ranks *r, const struct vt_job *f,
                          const struct vt_ranks_sum *sum) {
-    VT_SCOPED char *who = vt_words_who(f, &sum->most, 1);
+    VT_SCOPED char *who = vt_ranks_who(f, &sum->most, 1);
     struct vt_string s = {0};
     if (sum->processes == 1)
         vt_string_format(&s, "in %s", who);
     else
         vt_string_format(&s, "in %s of %s %s; most in %s: %s", VT_NUMBER(sum->processes),
-                         VT_NUMBER(r->count), vt_words_process(r, r->count), who,
+                         VT_NUMBER(r->count), vt_ranks_noun(r, r->count), who,
                          VT_BYTES(sum->most_bytes));
     if (sum->kept_by)
         vt_string_format(&s, "; kept by %s", sum->kept_by);
@@ -303,13 +303,13 @@ static char *headline_of_leaks(const struct vt_ranks *r, const struct vt_job *f)
     for (uint32_t i = 0; i < f->process_count; i++)
         processes += f->processes[i].leak_count > 0;
     return vt_formatted("%s in %s of %s %s", VT_BYTES(r->leaked_bytes), VT_NUMBER(processes),
-                        VT_NUMBER(r->count), vt_words_process(r, r->count));
+                        VT_NUMBER(r->count), vt_ranks_noun(r, r->count));
 }
 
-void vt_words_sums(const struct vt_ranks *r, const struct vt_job *f, enum vt_words_sums_of what,
-                   uint32_t most, struct vt_words_sums *sums) {
+void vt_ranks_sums(const struct vt_ranks *r, const struct vt_job *f, enum vt_ranks_sums_of what,
+                   uint32_t most, struct vt_ranks_sums *sums) {
     bool leaks = what == VT_SUMS_OF_LEAKS, ooms = what == VT_SUMS_OF_OOMS;
-    *sums = (struct vt_words_sums){0};
+    *sums = (struct vt_ranks_sums){0};
     VT_SCOPED struct vt_ranks_sum *all = leaks  ? vt_ranks_leaks(f, &sums->count)
                                          : ooms ? vt_ranks_ooms(f, &sums->count)
                                                 : vt_ranks_owners(f, &sums->count);
@@ -319,7 +319,7 @@ void vt_words_sums(const struct vt_ranks *r, const struct vt_job *f, enum vt_wor
     else if (ooms)
         sums->headline =
             vt_doc_text(doc, "in %s of %s %s; the largest request at each line", VT_NUMBER(r->ooms),
-                        VT_NUMBER(r->count), vt_words_process(r, r->count));
+                        VT_NUMBER(r->count), vt_ranks_noun(r, r->count));
     for (uint32_t i = 0; i < sums->count; i++) {
         if (i >= most) {
             sums->left++;
@@ -366,14 +366,14 @@ static void add_why_restarted(const struct vt_job *f, const uint32_t *earlier, u
             who[found++] = earlier[i];
     }
     if (found) {
-        VT_SCOPED char *names = vt_words_who(f, who, found), *line = line_text(f, &at);
+        VT_SCOPED char *names = vt_ranks_who(f, who, found), *line = line_text(f, &at);
         vt_string_format(s, "; %s had run out of memory", names);
         if (one_line && at.what != VT_JOB_NONE)
             vt_string_format(s, " at %s", line);
     }
 }
 
-char *vt_words_restarts(const struct vt_job *f) {
+char *vt_ranks_restarts(const struct vt_job *f) {
     VT_SCOPED uint32_t *earlier = vt_alloc(f->process_count, sizeof *earlier),
                        *ranks = vt_alloc(f->process_count, sizeof *ranks);
     uint32_t count = 0, restarted = 0, least = 0, most = 0;
@@ -393,7 +393,7 @@ char *vt_words_restarts(const struct vt_job *f) {
         }
     }
     if (restarted) {
-        VT_SCOPED char *who = vt_words_who(f, ranks, restarted);
+        VT_SCOPED char *who = vt_ranks_who(f, ranks, restarted);
         who[0] = (char)(who[0] - 'a' + 'A');
         vt_string_format(&s, "%s %s restarted %s", who, restarted == 1 ? "was" : "were",
                          least != most ? "up to " : "");
@@ -501,8 +501,8 @@ static void note_missing(const struct vt_job *f, struct vt_doc *doc) {
                               VT_NUMBER(missing), VT_NUMBER(world), missing == 1 ? "it" : "they"));
 }
 
-void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_job *f, struct vt_doc *doc) {
-    char *restarts = vt_words_restarts(f);
+void vt_ranks_notes(const struct vt_ranks *r, const struct vt_job *f, struct vt_doc *doc) {
+    char *restarts = vt_ranks_restarts(f);
     if (f->unread_count)
         add_note(doc, vt_formatted("%s log%s could not be read: %s%s", VT_NUMBER(f->unread_count),
                                    vt_plural(f->unread_count), f->unread[0],
@@ -517,7 +517,7 @@ void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_job *f, stru
                  vt_formatted("%s event%s dropped in all%s%s%s%s%s.", VT_NUMBER(r->dropped_events),
                               r->dropped_events == 1 ? " was" : "s were", r->lacking ? "; " : "",
                               r->lacking ? VT_NUMBER(r->lacking) : "", r->lacking ? " " : "",
-                              r->lacking ? vt_words_process(r, r->lacking) : "",
+                              r->lacking ? vt_ranks_noun(r, r->lacking) : "",
                               !r->lacking       ? ""
                               : r->lacking == 1 ? " lacks too many to be compared"
                                                 : " lack too many to be compared"));

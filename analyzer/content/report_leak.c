@@ -3,8 +3,7 @@
  * What a report says of a leak (see words.h): its size, where it was allocated, since when it grows, how
  * long until the device is full, the evidence, what keeps it, and what helps.
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include "vramtrace/log_format.h"
 
@@ -83,7 +82,7 @@ static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
     return rest.text;
 }
 
-static void say_place(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_place(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
     VT_SCOPED char *node = vt_stack_text_node(leak->stack);
     char *at = vt_doc_keep(doc, vt_stack_text(t->process, leak->stack, t->width - LABEL, true));
@@ -96,7 +95,7 @@ static void say_place(const struct vt_text *t, const struct vt_leak *leak, struc
 
 /* What a round is, if the program marked no iterations. The caller of a shared allocation helper
  * says more than the helper. */
-static void say_round(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_round(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_stack *beat = leak->growth->beat;
     const struct vt_frame *frame = beat ? vt_stack_main_frame(beat) : NULL;
     if (!frame)
@@ -115,7 +114,7 @@ static void say_round(const struct vt_text *t, const struct vt_leak *leak, struc
                    frame == vt_stack_main_frame(beat) ? "at" : "called from", frame_text);
 }
 
-static void say_growth(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_growth(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_growth *g = leak->growth;
     const char *per = vt_growth_unit(g);
     VT_SCOPED_STRING outer = {0};
@@ -139,7 +138,8 @@ static void say_growth(const struct vt_text *t, const struct vt_leak *leak, stru
 }
 
 /* The counts of the leak's sites, and the trend test. */
-static void say_evidence(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_evidence(const struct vt_subject *t, const struct vt_leak *leak,
+                         struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     VT_SCOPED_STRING s = {0};
     struct vt_amount amount = vt_amount_of_leak(p, leak);
@@ -174,7 +174,8 @@ static void say_evidence(const struct vt_text *t, const struct vt_leak *leak, st
 }
 
 /* The callers of a leak with one site; with several sites each has its own. */
-static void say_callers(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_callers(const struct vt_subject *t, const struct vt_leak *leak,
+                        struct vt_doc *doc) {
     const struct vt_frame *callers[VT_CALLERS];
     const struct vt_stack *stack = t->process->sites[leak->sites[0]].stack;
     uint32_t count = leak->site_count == 1 ? vt_rows_callers(stack, callers) : 0;
@@ -184,7 +185,7 @@ static void say_callers(const struct vt_text *t, const struct vt_leak *leak, str
 }
 
 /* What it held when memory ran out, where that was clearly more than the headline says. */
-static void say_at_oom(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_at_oom(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     uint64_t bytes = vt_amount_of_leak(t->process, leak).bytes;
     if (leak->bytes_at_oom / 5 * 4 > bytes)
         vt_doc_row(doc, "held", "%s when memory ran out", VT_BYTES(leak->bytes_at_oom));
@@ -195,7 +196,7 @@ static void say_at_oom(const struct vt_text *t, const struct vt_leak *leak, stru
 enum { PATHS_SHOWN = 5, CALLED_BY = 10 /* "called by " */ };
 
 /* Adds a row for a site: what it holds, where its path differs from the others', its id. */
-static void say_path(const struct vt_text *t, const struct vt_leak *leak, uint32_t i,
+static void say_path(const struct vt_subject *t, const struct vt_leak *leak, uint32_t i,
                      struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
@@ -233,7 +234,7 @@ static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak
 }
 
 /* Adds a row for each of several sites that is worth it. */
-static void say_paths(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_paths(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     uint64_t left_bytes = 0;
     uint32_t left = 0;
     VT_SCOPED bool *shown = choose_sites(t->process, leak);
@@ -251,7 +252,7 @@ static void say_paths(const struct vt_text *t, const struct vt_leak *leak, struc
 }
 
 /* The same as a table. */
-static void say_table(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_table(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     static const struct vt_doc_column columns[] = {{.title = "held", .right = true},
                                                    {.title = "allocated at", .code = true},
                                                    {.title = "site", .code = true}};
@@ -273,7 +274,7 @@ static void say_table(const struct vt_text *t, const struct vt_leak *leak, struc
 }
 
 /* Adds the ids of a leak's sites, with what each holds if there are several. The page has a list of its own. */
-static void say_sites(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_sites(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     if (doc->look == VT_DOC_PAGE)
         return;
     if (leak->site_count < 2)
@@ -288,7 +289,7 @@ static void say_sites(const struct vt_text *t, const struct vt_leak *leak, struc
 
 /* --- leaks --- */
 
-static void say_leak(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_leak(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_tested *tested = t->process->sites[leak->sites[0]].tested;
     struct vt_bound bound;
     struct vt_doc_item *heading = vt_doc_heading(doc, VT_STYLE_BAD, "LEAK", "%s",
@@ -304,7 +305,7 @@ static void say_leak(const struct vt_text *t, const struct vt_leak *leak, struct
     if (tested && tested->fails)
         vt_doc_row(doc, "in test", "%s", tested->test);
     say_evidence(t, leak, doc);
-    vt_words_add_kept(t, leak, doc);
+    vt_report_add_kept(t, leak, doc);
     if (vt_leak_bound(t->process, leak, &bound))
         vt_doc_row(doc, "bound", "%s", vt_doc_keep(doc, vt_bound_text(&bound)));
     if (leak->advice)
@@ -317,7 +318,7 @@ static void say_leak(const struct vt_text *t, const struct vt_leak *leak, struct
 }
 
 /* Adds a row for each line of a leak that is not shown in full, with the sum of its sites. */
-static void say_lines(const struct vt_text *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_lines(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     VT_SCOPED_MAP lines = {0};
     VT_SCOPED uint64_t *bytes = vt_alloc(leak->site_count, sizeof *bytes);
@@ -338,7 +339,7 @@ static void say_lines(const struct vt_text *t, const struct vt_leak *leak, struc
     }
 }
 
-void vt_words_add_leaks(const struct vt_text *t, struct vt_doc *doc) {
+void vt_report_add_leaks(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     uint32_t most = doc->look == VT_DOC_PAGE && !doc->brief ? LEAKS_OF_PAGE : LEAKS_SHOWN,
              shown = 0;

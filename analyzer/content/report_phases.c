@@ -4,8 +4,7 @@
  * names that differ only in a number, or in what PyTorch's profiler adds to them, are one name. A run under
  * emit_nvtx() has as many names as operators were called.
  */
-#include "fmt_text.h"
-#include "words.h"
+#include "report_doc.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -134,7 +133,8 @@ enum {
     LEAST_NAME = 24
 }; /* columns of a row's numbers, of its name */
 
-static void add_row_of_group(const struct vt_text *t, const struct group *g, struct vt_doc *doc) {
+static void add_row_of_group(const struct vt_subject *t, const struct group *g,
+                             struct vt_doc *doc) {
     uint64_t left = (uint64_t)(g->left < 0 ? -g->left : g->left);
     const char *sign = g->left < 0 ? "-" : left ? "+" : "";
     unsigned width = doc->look == VT_DOC_TEXT ? t->width - 2 - NUMBERS : UINT_MAX;
@@ -144,7 +144,7 @@ static void add_row_of_group(const struct vt_text *t, const struct group *g, str
                  VT_BYTES(g->peak_bytes), vt_doc_text(doc, "%s%s", sign, VT_BYTES(left)));
 }
 
-void vt_words_add_phases(const struct vt_text *t, struct vt_doc *doc) {
+void vt_report_add_phases(const struct vt_subject *t, struct vt_doc *doc) {
     static const struct vt_doc_column columns[] = {
         {"name", 2, LEAST_NAME, .code = true},
         {"times", 1, 7, .right = true, .fixed = true},
