@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of analysis/: conclusions from the books. Each file answers one question about a finished
+ * Public header of analysis/: conclusions from the replay. Each file answers one question about a finished
  * replay, or about the model as far as it is filled, and writes the answer into the model, which
- * owns it. judge.c has them in the order that they need. Nothing here fails.
+ * owns it. analysis.c has them in the order that they need. Nothing here fails.
  *
  *   verdicts.c       each site's verdict        leaks.c    failing sites, grouped
  *   growth*.c        what grows                 in_step.c  what rises together

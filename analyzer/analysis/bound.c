@@ -9,7 +9,7 @@
  * grows. And holders may become more and more: they are as one only if each has more entries than there
  * are holders.
  *
- * owners.c has the sites' bounds taken from a snapshot, judge.c has them judged when it is known what
+ * owners.c has the sites' bounds taken from a snapshot, analysis.c has them judged when it is known what
  * grows.
  */
 #include "growth_search.h"
@@ -361,7 +361,7 @@ static bool speaks_for(const struct vt_process *p, uint32_t index) {
                       (double)site->held_count > (double)b->capacity * each + (double)b->others;
     if (site->before || vt_site_tidied(p, site) || b->others >= b->blocks || grew_since)
         return false;
-    if (site->growth || site->unjudged)
+    if (site->growth || site->inconclusive)
         return !entries_may_grow(p, index) && !others_may_grow(p, index);
     return site->live_count && !b->others && b->blocks >= MARKED_RISES;
 }
@@ -394,7 +394,7 @@ void vt_bounds_judge(struct vt_process *p) {
             more[vt_map_get(&known, key_on_device(site))] > vt_growth_room(p, site);
         if (site->bound->too_large)
             continue;
-        site->unjudged = VT_JUDGED;
+        site->inconclusive = VT_RULE_NONE;
         site->bound->growth = site->growth;
         site->growth = NULL;
     }

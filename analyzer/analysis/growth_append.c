@@ -2,7 +2,7 @@
 /*
  * One buffer that is given up and made anew, longer each time, keeps no block, and its sizes do not
  * tell why it gets longer: batches that are sorted by length do the same. The operation tells: it
- * appends (names/appends.def). growth.c calls, where blocks do not show a growth.
+ * appends (symbols/appends.def).
  *
  * A vector whose room is doubled has few steps, ever rarer, so the tests for a trend do not apply.
  * What counts is how many steps there were, that they go on, and that the buffer was not emptied.
@@ -101,15 +101,21 @@ static bool held_to_end(const struct search *s, const struct curve *c, uint32_t 
             is_held_by_main(&p->sites[s->index[site]]));
 }
 
-bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site, uint32_t steps,
-                       struct found *found) {
+bool vt_growth_may_append(const struct search *s, const struct subject *subject) {
+    const struct curve *c = &subject->curve;
+    return subject->site_count == 1 && c->held_count && !s->replay->corrected && !c->joined &&
+           vt_appends_name(s->process->sites[s->index[subject->sites[0]]].stack);
+}
+
+bool vt_growth_appends_in(const struct search *s, const struct subject *subject, uint32_t steps,
+                          struct found *found) {
+    const struct curve *c = &subject->curve;
+    uint32_t site = subject->sites[0];
     const struct vt_site_history *h = &s->history->sites[site];
-    if (s->index[site] == VT_NO_SITE || !c->held_count || s->replay->corrected || c->joined)
-        return false;
     for (enum clock_kind kind = BY_ITERATION; kind <= BY_RHYTHM; kind++) {
         struct scale scale;
         if (kind == BY_ITERATION && s->iterations->shared && c->one_thread)
-            continue; /* as in growth.c */
+            continue; /* as in growth_trend.c */
         if (!vt_growth_scale(s, c, kind, false, &scale) || !scale.held)
             continue;
         uint32_t count = vt_growth_floor(s, c, &scale);
@@ -119,15 +125,12 @@ bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t s
         if ((count < steps && !doubled) || !goes_on(s, &scale, count) || !outgrew(s, c) ||
             !held_to_end(s, c, site))
             continue;
-        *found = (struct found){.sites = found->sites,
-                                .site_count = found->site_count,
-                                .rise_count = count,
-                                .begin = s->rises[0].bucket,
-                                .one_thread = c->one_thread,
-                                .chance = 1,
-                                .appends = true,
-                                .scale = scale};
+        vt_growth_found(s, c, &scale, 0, count, found);
         return true;
     }
     return false;
+}
+
+bool vt_growth_appends(const struct search *s, const struct subject *subject, struct found *found) {
+    return vt_growth_appends_in(s, subject, APPENDS, found);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data that growth.c tests: a site's levels and rises over the run, from the samples of
+ * The data that the rules of growth test: a site's levels and rises over the run, from the samples of
  * history.c, on one of two clocks: marked iterations, or the run's own events.
  */
 #include "growth_search.h"
@@ -193,6 +193,16 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
     }
     uint64_t held = blocks ? c->held_count : scale->held;
     valleys[count] = (double)(scale->whole ? held : level);
+}
+
+void vt_growth_found(const struct search *s, const struct curve *c, const struct scale *scale,
+                     uint32_t first, uint32_t count, struct found *found) {
+    found->first_rise = first;
+    found->rise_count = found->rises = count;
+    found->begin = s->rises[first].bucket;
+    found->one_thread = c->one_thread;
+    found->chance = 1;
+    found->scale = *scale;
 }
 
 /* --- curves --- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The figures of a growth: how much per iteration, since which iteration, and when the device is
- * full. If the program marked no iterations, the allocations of one regular site (the beat) count
+ * full. Every vt_growth is made here: of what a rule found, a site's share of another one's, the sum of a leak's, and
+ * what a test of the pytest plugin kept. If the program marked no iterations, the allocations of one regular site (the beat) count
  * as iterations.
  */
 #include "growth_search.h"
@@ -293,9 +294,9 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
     uint64_t end_ticks = s->history->last_alloc;
     double all; /* iterations of the run */
     g->chance = found->chance;
-    g->appends = found->appends ? vt_appends_name(site->stack) : NULL;
-    g->long_rounds = found->long_rounds;
-    g->rises = count;
+    g->rule = found->rule;
+    g->operation = found->rule == VT_RULE_APPENDS ? vt_appends_name(site->stack) : NULL;
+    g->rises = found->rises;
     g->since = vt_clock_ns(s->clock, buckets[begin].ticks);
     for (uint32_t i = 0; i < count; i++) {
         g->bytes += rises[i].bytes;
@@ -338,22 +339,91 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
     return g;
 }
 
+static struct vt_growth *copy(const struct vt_growth *from) {
+    struct vt_growth *g = vt_alloc(1, sizeof *g);
+    *g = *from;
+    return g;
+}
+
 struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise *rises,
                                  uint32_t count) {
-    struct vt_growth *g = vt_alloc(1, sizeof *g);
-    uint64_t bytes = 0, blocks = 0;
+    struct vt_growth *g = copy(line);
+    g->bytes = g->blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
-        bytes += rises[i].bytes;
-        blocks += rises[i].count;
+        g->bytes += rises[i].bytes;
+        g->blocks += rises[i].count;
     }
-    *g = *line;
-    g->bytes = bytes;
-    g->blocks = blocks;
-    double share = (double)bytes / (double)line->bytes;
+    double share = (double)g->bytes / (double)line->bytes;
     g->pace = line->pace * share;
     if (line->full_in_iterations != VT_UNKNOWN) /* alone it would take longer */
         g->full_in_iterations = (uint64_t)((double)line->full_in_iterations / share);
     if (line->full_in != VT_UNKNOWN)
         g->full_in = vt_analysis_ahead((double)line->full_in / share);
     return g;
+}
+
+struct vt_growth *vt_growth_in_step(const struct vt_growth *with, const struct rise *all,
+                                    uint32_t rises) {
+    struct vt_growth *g = vt_growth_part(with, all, 1);
+    g->rule = VT_RULE_IN_STEP;
+    g->operation = NULL;
+    g->rises = rises;
+    return g;
+}
+
+struct vt_growth *vt_growth_sum(struct vt_growth *sum, const struct vt_growth *g) {
+    if (!sum)
+        return copy(g);
+    bool same_rounds = vt_same_text(sum->per, g->per) && sum->iterations == g->iterations;
+    double pace = g->pace;
+    if (!same_rounds && sum->bytes) /* found on another clock; but it rises in step */
+        pace = sum->pace * (double)g->bytes / (double)sum->bytes;
+    double before = sum->pace;
+    double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
+                    ? (double)sum->full_in / (double)sum->full_in_iterations
+                    : 0;
+    if (sum->full_in == VT_UNKNOWN)
+        ns = INFINITY;
+    sum->pace += pace;
+    sum->bytes += g->bytes;
+    sum->blocks += g->blocks;
+    sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
+    if (g->rule < sum->rule) { /* the first rule says most: a trend */
+        sum->rule = g->rule;
+        sum->operation = g->operation;
+        sum->rises = g->rises;
+    } else if (g->rule == sum->rule && g->rises > sum->rises) {
+        sum->rises = g->rises;
+    }
+    if (same_rounds && g->since_iteration < sum->since_iteration) {
+        sum->since_iteration = g->since_iteration;
+        sum->since = g->since;
+    }
+    if (sum->full_in_iterations != VT_UNKNOWN && sum->pace > 0) {
+        sum->full_in_iterations = (uint64_t)((double)sum->full_in_iterations * before / sum->pace);
+        sum->full_in = vt_analysis_ahead((double)sum->full_in_iterations * ns);
+    }
+    return sum;
+}
+
+/* Its level rose with each round and fell with none. By Mann-Kendall one order of n levels in n! does. */
+struct vt_growth *vt_growth_of_test(const struct vt_tested *t, const struct vt_site *site) {
+    double chance = 1;
+    for (uint32_t i = 2; i <= t->rounds && chance > 1e-9; i++)
+        chance /= i;
+    return copy(&(struct vt_growth){
+        .rule = VT_RULE_TREND,
+        .per = "rhythm",
+        .iterations = t->rounds,
+        .beat = site->stack,
+        .pace = (double)t->left_bytes / t->rounds,
+        .since_iteration = 1,
+        .since = site->first_at,
+        .full_in_iterations = VT_UNKNOWN,
+        .full_in = VT_UNKNOWN,
+        .bytes = t->left_bytes,
+        .rises = t->rounds,
+        .blocks = t->left_count,
+        .chance = chance,
+    });
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Weights that are loaded through staging copies, one after the other, rise like a leak: evenly, with
- * frees in between, and to the end where the program then uses them for a moment only. growth.c asks
- * here what tells a load: most of what the loop allocates is kept, the loop ends, and call sites begin
+ * frees in between, and to the end where the program then uses them for a moment only. growth_trend.c
+ * asks here what tells a load: most of what the loop allocates is kept, the loop ends, and call sites begin
  * after it that the program had not yet. A loop that leaks keeps a small part of what it allocates, or
  * autograd graphs hold it.
  */

@@ -2,7 +2,7 @@
 /*
  * What a program's last loop collects grows to the end as a leak does: an evaluation's predictions, of
  * which it returns the mean. But its function returns before the program ends, and what it collected goes
- * while the model is still there. growth.c asks. Only of what began to grow late in the run: a
+ * while the model is still there. Only of what began to grow late in the run: a
  * training keeps its losses in a function, too.
  */
 #include "growth_search.h"
@@ -33,12 +33,14 @@ void vt_growth_returned_open(struct search *s) {
     }
 }
 
-bool vt_growth_was_returned(const struct search *s, const struct curve *c, uint32_t site,
-                            uint32_t begin) {
+bool vt_growth_was_returned(const struct search *s, const struct subject *subject,
+                            struct found *found) {
     const struct vt_history *h = s->history;
+    const struct curve *c = &subject->curve;
+    const struct returned *returned = &s->returned[subject->sites[0]];
     uint64_t others = s->held - (c->held < s->held ? c->held : s->held);
-    return s->process->python && !c->in_graphs && others &&
-           s->returned[site].blocks >= c->held_count &&
-           (double)s->returned[site].left >= RETURNED_BESIDE * (double)others &&
-           (double)h->buckets[begin].events >= RETURNED_LATE * (double)h->events_at_last_alloc;
+    return s->process->python && !c->in_graphs && others && returned->blocks >= c->held_count &&
+           (double)returned->left >= RETURNED_BESIDE * (double)others &&
+           (double)h->buckets[found->begin].events >=
+               RETURNED_LATE * (double)h->events_at_last_alloc;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
- * that is appended to, growth_rounds.c those for few rounds, growth_load.c tells what is loaded,
- * growth_returned.c what a function dropped, growth_curve.c has their data, trend.c the statistics,
- * growth_describe.c the figures for the report.
+ * For the files that search for growth: growth.c walks the rules of model/growth_rules.def. A rule's functions are in
+ * growth_trend.c (a rising trend, and what it leaves open), growth_append.c (one buffer), growth_epochs.c (few long
+ * rounds) and growth_returned.c (dropped as its function returned). growth_load.c tells loads from leaks,
+ * growth_curve.c has the data, trend.c the statistics; growth_describe.c makes every vt_growth.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 
 #include "parts.h"
 
-/* The limits of `growing`: the list says what each is for. */
+/* The limits: the list says what each is for. */
 enum {
 #define VT_GROWTH_COUNT(name, value, ...) name = (value),
-#include "growth_limits.def"
+#include "model/growth_rules.def"
 };
 #define VT_GROWTH_REAL(name, value, ...) static const double name = (value);
-#include "growth_limits.def"
+#include "model/growth_rules.def"
 
 /* A bucket in which blocks were allocated that were never freed. */
 struct rise {
@@ -48,7 +48,7 @@ struct search {
     const struct vt_history *history;
     const struct vt_iterations *iterations;
     struct vt_clock clock;
-    const uint32_t *index; /* see judge.h */
+    const uint32_t *index; /* see analysis.h */
     const struct vt_process *process;
     uint32_t last_bucket;      /* the bucket of the process's last allocation */
     struct rise *rises;        /* scratch space, one for each bucket */
@@ -96,11 +96,31 @@ struct found {
     uint32_t first_rise, rise_count; /* in search.rises */
     uint32_t begin;                  /* bucket of the first */
     bool one_thread;                 /* see struct curve */
-    bool appends;                    /* found by growth_append.c, without a trend */
-    uint32_t long_rounds;            /* so many, found by growth_rounds.c; 0: not there */
-    double chance;
+    enum vt_growth_rule rule;        /* that found it */
+    uint32_t rises;                  /* to show: steps, or rounds, where the rule counts these */
+    double chance;                   /* that such a trend is random; 1: found without a trend */
     struct scale scale;
 };
+
+/* What rules are asked about: a site, or the sites of one line. */
+struct subject {
+    struct curve curve;
+    const uint32_t *sites; /* indices in the replay */
+    uint32_t site_count;
+    bool of_line; /* one site of a line that grows: `found` is the line's */
+};
+
+/* --- the rules: growth_rules.def says what each finds --- */
+
+/* Whether a rule concerns the subject; and whether it fits. A rule that SHOWS fills `found`, except its sites and
+ * `rule`; what EXCUSES reads it. */
+typedef bool vt_growth_applies(const struct search *search, const struct subject *subject);
+typedef bool vt_growth_test(const struct search *search, const struct subject *subject,
+                            struct found *found);
+#define VT_GROWTH_RULE(NAME, stage, applies, test, sentence, in_short)                             \
+    vt_growth_applies applies;                                                                     \
+    vt_growth_test test;
+#include "model/growth_rules.def"
 
 /* --- growth_curve.c --- */
 
@@ -127,6 +147,11 @@ uint32_t vt_growth_kept(const struct search *search, const struct curve *curve,
 uint32_t vt_growth_floor(const struct search *search, const struct curve *curve,
                          const struct scale *scale);
 
+/* Fills `found` with `count` rises from `first` on. */
+void vt_growth_found(const struct search *search, const struct curve *curve,
+                     const struct scale *scale, uint32_t first, uint32_t count,
+                     struct found *found);
+
 /* The lowest levels of `count` equal windows from `start` to the scale's end, then the level at the
  * end: count + 1 values. `blocks`: numbers of blocks instead of bytes. */
 void vt_growth_valleys(const struct search *search, const struct curve *curve,
@@ -148,23 +173,11 @@ bool vt_growth_is_load(const struct search *search, const struct curve *curve, d
 /* Fills search.returned, which the caller frees, and search.held. */
 void vt_growth_returned_open(struct search *search);
 
-/* Whether a growth of a site from a bucket on is what the run's last loop collected, and its function
- * dropped by returning. */
-bool vt_growth_was_returned(const struct search *search, const struct curve *curve, uint32_t site,
-                            uint32_t begin);
-
 /* --- growth_append.c --- */
 
-/* Whether one buffer is made longer to the end, at a site that appends: in so many steps, or in
- * enough doublings. */
-bool vt_growth_appends(const struct search *search, const struct curve *curve, uint32_t site,
-                       uint32_t steps, struct found *found);
-
-/* --- growth_rounds.c --- */
-
-/* Whether a few long rounds add equally much to one holder, up to the end. */
-bool vt_growth_rounds(const struct search *search, const struct curve *curve, uint32_t site,
-                      struct found *found);
+/* The rule APPENDS, with so many steps as the least. */
+bool vt_growth_appends_in(const struct search *search, const struct subject *subject,
+                          uint32_t steps, struct found *found);
 
 /* --- trend.c --- */
 
@@ -185,6 +198,10 @@ uint64_t vt_growth_room(const struct vt_process *process, const struct vt_site *
  * The `count` `rises` are the site's own. Free it. */
 struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise *rises,
                                  uint32_t count);
+
+/* The growth of a site that rises in step with another one, in so many rises; `all` are its blocks. Free it. */
+struct vt_growth *vt_growth_in_step(const struct vt_growth *with, const struct rise *all,
+                                    uint32_t rises);
 
 /* Mann-Kendall: the one-sided probability that `count` values without a trend rise like these,
  * corrected for ties. 1 if there are fewer than four, or all are equal. */

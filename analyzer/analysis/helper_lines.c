@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Does most of the memory come through one line, a helper's? Then its row would say nothing: reports,
- * pictures and `watch` have a row for each of its callers. judge.c calls, after growth.c.
+ * pictures and `watch` have a row for each of its callers. analysis.c calls, after growth.c.
  *
  * A helper is a line that has more than half of the memory at the devices' peaks, or at the last
  * allocation, of which no caller has nearly all. The caller is the nearest one in the user's code at which

@@ -2,9 +2,9 @@
 /*
  * Which sites rise together? Those that keep their blocks in the same rounds of the run and have
  * something else in common are one mistake: a step that keeps its output keeps everything that was
- * allocated for it. leaks.c asks it of growing sites, to make one leak of them. judge.c calls
+ * allocated for it. leaks.c asks it of growing sites, to make one leak of them. analysis.c calls
  * vt_in_step_adopt before: a site that rises in step with a growing one grows with it, though its
- * own trend is not enough for the tests of growth.c (its twin in an optimizer; a graph whose lines
+ * own trend is not enough for the tests of growth_trend.c (its twin in an optimizer; a graph whose lines
  * also allocate what lives for a while).
  *
  * Rising in the same rounds is not enough, because everything in a loop does. What else counts:
@@ -270,12 +270,8 @@ static bool adopt(const struct vt_history *h, const struct vt_site_history *own,
     struct rise all = {.bytes = site->held_bytes / site->held_count * course->kept,
                        .count = course->kept};
     if (course->kept * 2 >= site->held_count && all.bytes && vt_in_step_one(p, c, i, with)) {
-        struct vt_growth *g = site->growth = vt_growth_part(p->sites[with].growth, &all, 1);
-        g->rises = course->count;
-        g->appends = NULL;
-        g->long_rounds = 0;
-        g->with_another = true;
-        site->unjudged = VT_JUDGED;
+        site->growth = vt_growth_in_step(p->sites[with].growth, &all, course->count);
+        site->inconclusive = VT_RULE_NONE;
         return true;
     }
     c->step_count = course->first;

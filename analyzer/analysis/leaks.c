@@ -3,43 +3,11 @@
  * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
  * they have the same user frame, reached by different paths; if one owner holds them (owners.c); or
  * if they rise together and have more in common (in_step.c). Which sites fail is verdicts.c's answer. Here is
- * also decided which leak is shown first. judge.c calls.
+ * also decided which leak is shown first. analysis.c calls.
  */
 #include "parts.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-/* --- the growth of a leak --- */
-
-static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
-    bool same_rounds = vt_same_text(sum->per, g->per) && sum->iterations == g->iterations;
-    double pace = g->pace;
-    if (!same_rounds && sum->bytes) /* found on another clock; but it rises in step */
-        pace = sum->pace * (double)g->bytes / (double)sum->bytes;
-    double before = sum->pace;
-    double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
-                    ? (double)sum->full_in / (double)sum->full_in_iterations
-                    : 0;
-    if (sum->full_in == VT_UNKNOWN)
-        ns = INFINITY;
-    sum->pace += pace;
-    sum->bytes += g->bytes;
-    sum->blocks += g->blocks;
-    sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
-    sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
-    sum->with_another &= g->with_another;
-    sum->long_rounds = g->long_rounds ? sum->long_rounds : 0;
-    sum->appends = g->appends ? sum->appends : NULL; /* some of it is found by its trend */
-    if (same_rounds && g->since_iteration < sum->since_iteration) {
-        sum->since_iteration = g->since_iteration;
-        sum->since = g->since;
-    }
-    if (sum->full_in_iterations != VT_UNKNOWN && sum->pace > 0) {
-        sum->full_in_iterations = (uint64_t)((double)sum->full_in_iterations * before / sum->pace);
-        sum->full_in = vt_analysis_ahead((double)sum->full_in_iterations * ns);
-    }
-}
 
 /* --- grouping --- */
 
@@ -68,12 +36,7 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
     l->site_count++;
     if (!site->growth)
         return;
-    if (l->growth) {
-        add_growth(l->growth, site->growth);
-    } else {
-        l->growth = vt_alloc(1, sizeof *l->growth);
-        *l->growth = *site->growth;
-    }
+    l->growth = vt_growth_sum(l->growth, site->growth);
 }
 
 /* Whether one test failed for both: what it kept with each of as many rounds. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where was there no memory? For each failed allocation, this finds the outcome, and the figures of
- * its device at that moment. judge.c calls; oom_cause.c says why.
+ * its device at that moment. analysis.c calls; oom_cause.c says why.
  *
  * Free memory is what the driver told the program at the nearest moment, corrected for allocations
  * and frees since. If the program never asked, it is what NVML told `vramtrace run`, which also

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Why was there no memory? For each failed allocation: capacity, fragmentation, or another process, unless the
- * log names a limit. If the figures do not show a cause, it stays unknown. judge.c calls, when the leaks are known.
+ * log names a limit. If the figures do not show a cause, it stays unknown. analysis.c calls, when the leaks are known.
  *
  * Fragmentation is the cause only if the same live memory, laid out without holes, had let the
  * request through by the rules of the allocator (replay/packing.c). Even then a leak that held more

@@ -3,7 +3,7 @@
  * Would a setting of PyTorch's allocator have helped? The run is replayed in a model of the
  * allocator under several settings; one counts only if every request until the failure, and that
  * one, finds room. If the model has room under the settings of the run as well, it is not exact
- * enough here, and nothing is said. judge.c calls.
+ * enough here, and nothing is said. analysis.c calls.
  */
 #include "parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Who owns what: the snapshots' sums, which know steps and sites of the log, become owners with
- * names; sites and leaks are told their owners. judge.c calls.
+ * names; sites and leaks are told their owners. analysis.c calls.
  */
 #include "parts.h"
 

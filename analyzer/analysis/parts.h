@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of this room ask each other; what growth*.c do, growth_search.h.
+ * What the files of this module ask each other; what growth*.c do, growth_search.h.
  */
 #ifndef VRAMTRACE_ANALYZER_ANALYSIS_PARTS_H
 #define VRAMTRACE_ANALYZER_ANALYSIS_PARTS_H
@@ -14,7 +14,7 @@ static inline uint64_t vt_analysis_ahead(double ns) {
     return ns < 0x1p63 ? (uint64_t)ns : VT_UNKNOWN;
 }
 
-/* --- the steps, in the order of judge.c: what each fills --- */
+/* --- the steps, in the order of analysis.c: what each fills --- */
 
 /* oom.c: the process's ooms, their figures and outcomes, causes that the log says; vt_site.bytes_at_oom. */
 void vt_oom_find(const struct vt_sources *from, struct vt_process *p);
@@ -24,10 +24,10 @@ void vt_owners_take(const struct vt_sources *from, struct vt_process *p);
 void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p);
 /* pytest_sites.c: what fixtures and models hold, in vt_site.tested. */
 void vt_tests_take_blocks(const struct vt_sources *from, struct vt_process *p);
-/* growth.c: vt_site.growth of each site that grows, in Python processes vt_site.unjudged, and vt_site.held_* of
+/* growth.c: vt_site.growth of each site that grows, in Python processes vt_site.inconclusive, and vt_site.held_* of
  * each that allocated. */
 void vt_growth_find(const struct vt_sources *from, struct vt_process *p);
-/* pytest_sites.c: what tests left, in vt_site.tested and `unjudged`; gives the sites that a test failed for a
+/* pytest_sites.c: what tests left, in vt_site.tested and `inconclusive`; gives the sites that a test failed for a
  * growth. */
 void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p);
 /* bound.c: settles vt_site.bound, and takes away the growth of what can take no more than the device has. */
@@ -50,6 +50,12 @@ void vt_oom_explain(const struct vt_process *p, struct vt_oom *oom);
 void vt_oom_try_settings(const struct vt_sources *from, struct vt_oom *ooms, uint32_t count);
 
 /* --- what files ask each other --- */
+
+/* growth_describe.c: adds a growth to the sum of a leak's, and returns the sum; NULL: there is none yet. */
+struct vt_growth *vt_growth_sum(struct vt_growth *sum, const struct vt_growth *growth);
+
+/* growth_describe.c: the growth within a test that failed for a site. Free it. */
+struct vt_growth *vt_growth_of_test(const struct vt_tested *tested, const struct vt_site *site);
 
 /* in_step.c: the courses of a process's growing sites, and the order in which blocks were freed after its last
  * allocation. The history must outlive them. */

@@ -2,7 +2,7 @@
 /*
  * What the pytest plugin told (replay/pytest_marks.h): which sites a test left memory of, and what a fixture
  * of a wider scope holds. A site that a test failed for grows: its rounds are the test's. One that a
- * test left too little of is `unjudged`. judge.c calls, between growth and verdicts.
+ * test left too little of is inconclusive. analysis.c calls, between growth and verdicts.
  */
 #include "parts.h"
 
@@ -78,34 +78,15 @@ static void take_left(const struct vt_pytest_marks *told, struct vt_process *p) 
     vt_map_free(&by_id);
 }
 
-/* The growth within a test: its level rose with each round and fell with none. By Mann-Kendall one
- * order of n levels in n! does. */
+/* Lets a site grow whose test failed. */
 static void grow(struct vt_site *site) {
     const struct vt_tested *t = site->tested;
-    double chance = 1;
-    for (uint32_t i = 2; i <= t->rounds && chance > 1e-9; i++)
-        chance /= i;
     if (site->held_count < t->left_count) { /* it was freed later, but the test had failed */
         site->held_bytes = t->left_bytes;
         site->held_count = t->left_count;
     }
-    if (site->growth)
-        return;
-    site->growth = vt_alloc(1, sizeof *site->growth);
-    *site->growth = (struct vt_growth){
-        .per = "rhythm",
-        .iterations = t->rounds,
-        .beat = site->stack,
-        .pace = (double)t->left_bytes / t->rounds,
-        .since_iteration = 1,
-        .since = site->first_at,
-        .full_in_iterations = VT_UNKNOWN,
-        .full_in = VT_UNKNOWN,
-        .bytes = t->left_bytes,
-        .rises = t->rounds,
-        .blocks = t->left_count,
-        .chance = chance,
-    };
+    if (!site->growth)
+        site->growth = vt_growth_of_test(t, site);
 }
 
 void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p) {
@@ -117,8 +98,8 @@ void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p) {
         if (site->tested->fails)
             grow(site);
         else
-            site->unjudged = !site->growth && site->held_count > site->tested->fixture_count
-                                 ? VT_FEW_ROUNDS
-                                 : VT_JUDGED;
+            site->inconclusive = !site->growth && site->held_count > site->tested->fixture_count
+                                     ? VT_RULE_TOO_FEW
+                                     : VT_RULE_NONE;
     }
 }

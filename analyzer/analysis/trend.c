@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statistics of growth.c: Mann-Kendall's test for a trend of levels, and the figures that
+ * The statistics of growth_trend.c: Mann-Kendall's test for a trend of levels, and the figures that
  * Laplace's test for a trend of events needs. doc/GROWTH.md explains them.
  */
 #include "growth_search.h"

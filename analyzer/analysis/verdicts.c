@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Verdicts: exactly one for each site, by what is known of it: the exit scan from the replay, growth from
- * growth.c, classes from symbols/. judge.c calls; content/why.c says what shows it.
+ * growth.c, classes from symbols/. analysis.c calls; content/why.c says what shows it.
  *
  * The first that fits counts: memory without a pointer to it is `lost`, even if it grew; memory
  * that grew is `growing`, in Python processes even if all of it was freed at exit; live memory is
@@ -47,17 +47,17 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
     if (site->lost_count) {
         site->reachable = VT_REACHABLE_NO;
         site->verdict = VT_VERDICT_LOST;
-        site->unjudged = VT_JUDGED;
+        site->inconclusive = VT_RULE_NONE;
     }
 }
 
-/* Finds what would fail, or is unjudged, and is a CUDA library's own: the gate suppresses that. */
+/* Finds what would fail, or is inconclusive, and is a CUDA library's own: the gate suppresses that. */
 static void find_library_own(struct vt_process *p) {
     struct vt_suppressions own = {0};
     vt_suppress_add_builtin(&own);
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
-        if (site->unjudged || vt_site_may_fail(p, site, NULL))
+        if (site->inconclusive || vt_site_may_fail(p, site, NULL))
             site->library_own = vt_suppress_find(&own, site->stack, site->verdict) >= 0;
     }
     vt_suppress_free(&own);

@@ -85,9 +85,9 @@ static void note_unsure(struct vt_process *p) {
 }
 
 /* Where nothing is called a leak: what may be one. */
-static void note_unjudged(struct vt_process *p) {
-    struct vt_unjudged_sum sum = vt_process_unjudged(p);
-    VT_SCOPED char *text = vt_unjudged_text(&sum, "");
+static void note_inconclusive(struct vt_process *p) {
+    struct vt_inconclusive_sum sum = vt_process_inconclusive(p);
+    VT_SCOPED char *text = vt_inconclusive_text(&sum, "");
     if (sum.sites && !p->leak_count)
         vt_model_note(p, "No leak found; %s.", text);
 }
@@ -98,7 +98,7 @@ void vt_content_write(struct vt_process *p) {
     note_went(p);
     note_bounds(p);
     note_unsure(p);
-    note_unjudged(p);
+    note_inconclusive(p);
     vt_advice_add(p);
     vt_oom_write(p);
 }

@@ -117,14 +117,13 @@ static void say_round(const struct vt_subject *t, const struct vt_leak *leak, st
 static void say_growth(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_growth *g = leak->growth;
     const char *per = vt_growth_unit(g);
-    VT_SCOPED_STRING outer = {0};
+    VT_SCOPED_STRING pace = {0};
+    vt_growth_pace(g, &pace);
     if (g->outer_iterations)
-        vt_string_format(&outer, "; %s per %s%s",
-                         VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
+        vt_string_format(&pace, "; %s per %s%s", VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
                          g->outer ? g->outer : VT_NUMBER(g->outer_iterations),
                          g->outer ? "" : " rounds (an epoch?)");
-    vt_doc_row(doc, "how much", "%s per %s%s", VT_BYTES(vt_growth_bytes(g)), per,
-               outer.length ? outer.text : "");
+    vt_doc_row(doc, "how much", "%s", pace.text);
     say_round(t, leak, doc);
     vt_doc_row(doc, "since", "%s %s of %s (%s)", per, VT_NUMBER(g->since_iteration),
                VT_NUMBER(g->iterations), VT_DURATION(g->since));
@@ -158,15 +157,8 @@ static void say_evidence(const struct vt_subject *t, const struct vt_leak *leak,
         else
             vt_string_format(&s, "kept: %s %s, %s never", VT_NUMBER(amount.freed), freed(p, amount),
                              VT_NUMBER(amount.blocks - amount.freed));
-        if (leak->growth->appends)
-            vt_string_format(&s, "; %s made it longer in %s step%s", leak->growth->appends,
-                             VT_NUMBER(leak->growth->rises), vt_plural(leak->growth->rises));
-        else if (leak->growth->long_rounds)
-            vt_string_format(&s, "; the same number in each of %s long rounds",
-                             VT_NUMBER(leak->growth->long_rounds));
-        else
-            vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
-                             vt_plural(leak->growth->rises), vt_growth_chance(leak->growth));
+        vt_string_add(&s, "; ");
+        vt_growth_evidence(leak->growth, &s);
         if (leak->verdict == VT_VERDICT_LOST)
             vt_string_add(&s, "; no pointer to them is left");
     }

@@ -65,12 +65,12 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
 }
 
 /* Counts what is not judged, unless it fails all the same or is suppressed. */
-static void find_unjudged(struct vt_gate *g, uint32_t process) {
+static void find_inconclusive(struct vt_gate *g, uint32_t process) {
     const struct vt_process *p = &g->model->processes[process];
     struct vt_gate_process *to = &g->processes[process];
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
-        if (!site->unjudged || vt_site_may_fail(p, site, chosen(g)))
+        if (!site->inconclusive || vt_site_may_fail(p, site, chosen(g)))
             continue;
         int64_t rule = g->options->suppressions
                            ? vt_suppress_find(g->options->suppressions, site->stack, site->verdict)
@@ -79,10 +79,10 @@ static void find_unjudged(struct vt_gate *g, uint32_t process) {
             g->options->suppressions->rules[rule].sites++;
             continue;
         }
-        vt_unjudged_add(&to->unjudged, site);
-        vt_unjudged_add(&g->unjudged, site);
-        if (!to->largest_unjudged || site->held_bytes > to->largest_unjudged->held_bytes)
-            to->largest_unjudged = site;
+        vt_inconclusive_add(&to->inconclusive, site);
+        vt_inconclusive_add(&g->inconclusive, site);
+        if (!to->largest_inconclusive || site->held_bytes > to->largest_inconclusive->held_bytes)
+            to->largest_inconclusive = site;
     }
 }
 
@@ -264,7 +264,7 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
         sum_groups(g, start);
         apply_baseline(g, start);
         apply_earlier(g, start);
-        find_unjudged(g, i);
+        find_inconclusive(g, i);
         find_peaks(g, i, &room);
     }
     apply_tolerance(g);

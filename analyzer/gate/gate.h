@@ -95,9 +95,9 @@ struct vt_gate_process {
     uint32_t failures;
     struct vt_amount leaked; /* of failing and tolerated sites */
     uint64_t peak_bytes;     /* the largest of its devices */
-    struct vt_unjudged_sum unjudged;
-    const struct vt_site *largest_unjudged; /* NULL: none */
-    bool outlier;                           /* it leaks, and holds more than twice the median */
+    struct vt_inconclusive_sum inconclusive;
+    const struct vt_site *largest_inconclusive; /* NULL: none */
+    bool outlier;                               /* it leaks, and holds more than twice the median */
 };
 
 struct vt_gate {
@@ -107,7 +107,7 @@ struct vt_gate {
     bool open;            /* not failed, but what the logs lack leaves the verdict open */
     uint64_t open_events; /* so many events were lost, as far as known */
     struct vt_gate_figure figures[VT_GATE_MEASURES]; /* beside earlier runs, if there are any */
-    struct vt_unjudged_sum unjudged;                 /* of all processes */
+    struct vt_inconclusive_sum inconclusive;         /* of all processes */
     struct vt_gate_finding *findings; /* failures first, in the order of leaks and lines */
     uint32_t count, failures;
     struct vt_gate_line *lines; /* in the order of the leaks */

@@ -89,7 +89,7 @@ static void write_judged(struct writer *w, uint32_t index) {
     vt_json_boolean(j, "complete", p->quality.complete);
     vt_json_number(j, "dropped_events", p->quality.missing);
     vt_json_string(j, "note", p->went_note);
-    vt_json_part_unjudged(j, g->unjudged);
+    vt_json_part_inconclusive(j, g->inconclusive);
     vt_json_boolean(j, "outlier", g->outlier);
     vt_json_number(j, "leaked_bytes", g->leaked.bytes);
     vt_json_number(j, "leaked_count", g->leaked.blocks);
@@ -229,7 +229,7 @@ void vt_gate_json_write(const struct vt_gate_page *page) {
     vt_json_number(j, "leaked_bytes", gate->bytes[VT_GATE_FAILS] + gate->bytes[VT_GATE_TOLERATED]);
     vt_json_number(j, "suppressed_bytes", gate->bytes[VT_GATE_SUPPRESSED]);
     vt_json_number(j, "accepted_bytes", gate->bytes[VT_GATE_ACCEPTED]);
-    vt_json_part_unjudged(j, gate->unjudged);
+    vt_json_part_inconclusive(j, gate->inconclusive);
     rules(&w);
     write_against(&w);
     write_failures(&w);

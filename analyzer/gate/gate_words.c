@@ -195,17 +195,17 @@ struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt
 
 /* Adds "4 sites (1.2 MiB) were not judged: too few rounds. The largest was allocated at a.py:12 in f.", and what would
  * help. */
-static void say_unjudged(const struct vt_process *p, const struct vt_gate_process *g,
-                         const char *before, struct vt_string *text) {
-    const struct vt_site *largest = g->largest_unjudged;
+static void say_inconclusive(const struct vt_process *p, const struct vt_gate_process *g,
+                             const char *before, struct vt_string *text) {
+    const struct vt_site *largest = g->largest_inconclusive;
     VT_SCOPED char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
-    bool one = g->unjudged.sites == 1;
-    VT_SCOPED char *what = vt_unjudged_text(&g->unjudged, one ? "was " : "were ");
+    bool one = g->inconclusive.sites == 1;
+    VT_SCOPED char *what = vt_inconclusive_text(&g->inconclusive, one ? "was " : "were ");
     vt_string_format(text, "%s%s. %s at %s%s%s.", before, what,
                      one ? "It was allocated" : "The largest was allocated", frame,
                      largest->tested && largest->tested->test ? ", and left by " : "",
                      largest->tested && largest->tested->test ? largest->tested->test : "");
-    if (!p->phase_count && !largest->tested && largest->unjudged != VT_RETURNED)
+    if (!p->phase_count && !largest->tested && largest->inconclusive != VT_RULE_RETURNED)
         vt_string_add(text,
                       " Mark the program's rounds with NVTX ranges or vramtrace.h to have them "
                       "counted.");
@@ -217,14 +217,14 @@ static char *note_of(const struct vt_gate_page *page, uint32_t process) {
     const struct vt_process *p = &page->gate->model->processes[process];
     const struct vt_gate_process *g = &page->gate->processes[process];
     struct vt_string note = {0};
-    if (!p->went_note && !g->unjudged.sites)
+    if (!p->went_note && !g->inconclusive.sites)
         return NULL;
     if (page->gate->model->process_count > 1)
         vt_string_format(&note, "%s: ", page->names[process]);
     if (p->went_note)
         vt_string_add(&note, p->went_note);
-    if (g->unjudged.sites)
-        say_unjudged(p, g, p->went_note ? " " : "", &note);
+    if (g->inconclusive.sites)
+        say_inconclusive(p, g, p->went_note ? " " : "", &note);
     return note.text;
 }
 
@@ -324,14 +324,14 @@ static char *headline_of(const struct vt_gate *gate) {
                                  : "passed: no leak");
     else
         vt_string_add(&line, "FAILED: ");
-    if (!gate->failed && !gate->open && gate->unjudged.sites) {
-        VT_SCOPED char *unjudged = vt_unjudged_text(&gate->unjudged, "");
+    if (!gate->failed && !gate->open && gate->inconclusive.sites) {
+        VT_SCOPED char *inconclusive = vt_inconclusive_text(&gate->inconclusive, "");
         vt_string_format(&line, "%s; %s",
                          gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED] +
                                  gate->counts[VT_GATE_TOLERATED]
                              ? ""
                              : " found",
-                         unjudged);
+                         inconclusive);
     }
     if (gate->failed && leaks)
         vt_string_format(&line, "%u leak%s", leaks, vt_plural(leaks));

@@ -68,33 +68,28 @@ char *vt_amount_text(struct vt_amount amount) {
     return text.text;
 }
 
-void vt_unjudged_add(struct vt_unjudged_sum *sum, const struct vt_site *site) {
+void vt_inconclusive_add(struct vt_inconclusive_sum *sum, const struct vt_site *site) {
     sum->sites++;
     sum->bytes += site->held_bytes;
-    sum->reasons |= 1u << site->unjudged;
+    sum->reasons |= 1u << site->inconclusive;
 }
 
-struct vt_unjudged_sum vt_process_unjudged(const struct vt_process *p) {
-    struct vt_unjudged_sum sum = {0};
+struct vt_inconclusive_sum vt_process_inconclusive(const struct vt_process *p) {
+    struct vt_inconclusive_sum sum = {0};
     for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].unjudged && !p->sites[i].library_own)
-            vt_unjudged_add(&sum, &p->sites[i]);
+        if (p->sites[i].inconclusive && !p->sites[i].library_own)
+            vt_inconclusive_add(&sum, &p->sites[i]);
     return sum;
 }
 
-char *vt_unjudged_text(const struct vt_unjudged_sum *sum, const char *were) {
-    static const char *const reasons[VT_UNJUDGED_REASONS] = {
-        [VT_FEW_ROUNDS] = "too few rounds",
-        [VT_LIKE_A_LOAD] = "may be loaded weights",
-        [VT_RETURNED] = "dropped when its function returned",
-    };
+char *vt_inconclusive_text(const struct vt_inconclusive_sum *sum, const char *were) {
     struct vt_string text = {0};
     vt_string_format(&text, "%u site%s (%s) %snot judged", sum->sites, vt_plural(sum->sites),
                      VT_BYTES(sum->bytes), were);
     const char *before = ": ";
-    for (unsigned i = VT_JUDGED + 1; i < VT_UNJUDGED_REASONS; i++)
+    for (unsigned i = VT_RULE_NONE + 1; i < VT_GROWTH_RULES; i++)
         if (sum->reasons >> i & 1) {
-            vt_string_format(&text, "%s%s", before, reasons[i]);
+            vt_string_format(&text, "%s%s", before, vt_growth_rules[i].in_short);
             before = ", or ";
         }
     return text.text;

@@ -38,16 +38,16 @@ void vt_amount_add(struct vt_amount *sum, struct vt_amount part);
  * the last allocation"; "1.06 MiB in 17 blocks". Free it. */
 char *vt_amount_text(struct vt_amount amount);
 
-/* How much is not judged, and why: bits of 1 << enum vt_unjudged. */
-struct vt_unjudged_sum {
+/* How much is inconclusive, and why: bits of 1 << enum vt_growth_rule. */
+struct vt_inconclusive_sum {
     uint32_t sites;
     unsigned reasons;
     uint64_t bytes;
 };
-void vt_unjudged_add(struct vt_unjudged_sum *sum, const struct vt_site *site);
-struct vt_unjudged_sum vt_process_unjudged(const struct vt_process *process);
+void vt_inconclusive_add(struct vt_inconclusive_sum *sum, const struct vt_site *site);
+struct vt_inconclusive_sum vt_process_inconclusive(const struct vt_process *process);
 
 /* "2 sites (3.00 MiB) were not judged: too few rounds"; `were`: "were ", "was ", "". Free it. */
-char *vt_unjudged_text(const struct vt_unjudged_sum *sum, const char *were);
+char *vt_inconclusive_text(const struct vt_inconclusive_sum *sum, const char *were);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a leak grows, in the words of the report, the verdicts and watch.
+ * How a site or a leak grows, in words: the one place that all screens take them from.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_TEXT_H
 #define VRAMTRACE_ANALYZER_GROWTH_TEXT_H
@@ -12,10 +12,11 @@ static inline const char *vt_growth_unit(const struct vt_growth *growth) {
     return growth->marked ? growth->per : "round";
 }
 
-/* "p < ...": a bound of the chance that the trend is random. */
-static inline const char *vt_growth_chance(const struct vt_growth *growth) {
-    return growth->chance < 0.001 ? "0.001" : growth->chance < 0.01 ? "0.01" : "0.02";
-}
+/* Adds the sentence of the growth's rule: "18 rises, p < 0.001". */
+void vt_growth_evidence(const struct vt_growth *growth, struct vt_string *text);
+
+/* Adds "1.00 MiB per step". */
+void vt_growth_pace(const struct vt_growth *growth, struct vt_string *text);
 
 /* Whether the device will be full so soon that it is worth saying: within 1000 times of how long the process
  * ran. */

@@ -92,9 +92,8 @@ struct vt_growth {
     const char *per; /* what an iteration is: the name of a phase that repeats (`marked`); "rhythm":
                         a repeating pattern of allocations */
     bool marked;
-    /* it rises in step with another site that grows; its own trend is too weak */
-    bool with_another;
-    uint32_t rises;              /* how often it kept more than before */
+    enum vt_growth_rule rule;
+    uint32_t rises; /* how often it kept more than before, in the unit of its rule's sentence */
     uint64_t iterations;         /* of the run */
     const struct vt_stack *beat; /* by rhythm: it allocates once per iteration; else NULL */
     double pace;                 /* bytes per iteration, on average since it began to grow */
@@ -104,11 +103,9 @@ struct vt_growth {
     uint64_t outer_iterations; /* iterations in each `outer`; 0: there is none */
     uint64_t bytes;            /* growth up to the process's last allocation */
     uint64_t blocks;           /* kept by these rises; 0: found by levels, not by blocks */
-    double chance;             /* that such a trend is random: Mann-Kendall; 1: see `appends` */
-    /* the operation that makes one buffer longer and longer: "cat"; else NULL */
-    const char *appends;
-    /* so many long rounds, as epochs are, added equally much to one holder; 0: found by a trend */
-    uint32_t long_rounds;
+    double chance; /* that such a trend is random: Mann-Kendall; 1: found without a trend */
+    const char
+        *operation; /* VT_RULE_APPENDS: makes one buffer longer and longer: "cat"; else NULL */
 };
 
 /* Bytes per iteration, as they are shown. The pace itself is not rounded: that of a line is the sum of its
@@ -137,19 +134,19 @@ struct vt_tested {
 
 struct vt_site {
     uint64_t id;
-    char name[17];     /* the id in hex */
-    bool before;       /* no call site: everything that was live when --since began */
-    bool library_own;  /* no leak, by the built-in suppressions: it would fail, or is unjudged */
-    bool segments;     /* a caching allocator used it: blocks lay in it */
-    bool recycled;     /* host memory that a caching allocator hands out again and again: how many
+    char name[17];    /* the id in hex */
+    bool before;      /* no call site: everything that was live when --since began */
+    bool library_own; /* no leak, by the built-in suppressions: it would fail, or is inconclusive */
+    bool segments;    /* a caching allocator used it: blocks lay in it */
+    bool recycled;    /* host memory that a caching allocator hands out again and again: how many
                           buffers there are depends on the moments at which they came back */
-    bool at_exit;      /* some of it was live when the program's code ended: a snapshot saw it */
-    bool graph_memory; /* launches of CUDA graphs allocated all of it */
+    bool at_exit;     /* some of it was live when the program's code ended: a snapshot saw it */
+    bool graph_memory;           /* launches of CUDA graphs allocated all of it */
     enum vt_verdict verdict : 8; /* a byte each: there may be a million sites */
     enum vt_class class : 8;     /* of driver memory */
     enum vt_reachable reachable : 8;
-    enum vt_unjudged unjudged : 8;
-    uint8_t layer;  /* enum vt_layer */
+    enum vt_growth_rule inconclusive : 8; /* the reason, or VT_RULE_NONE */
+    uint8_t layer;                        /* enum vt_layer */
     uint8_t device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     uint32_t lost_count;       /* live blocks without any pointer to them */
     uint32_t unrecorded_count; /* live blocks whose records the log had to drop */

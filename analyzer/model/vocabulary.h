@@ -35,14 +35,20 @@ extern const char *const vt_class_names[VT_CLASSES];
 /* Whether the exit scan found pointers to all that is live of a site. */
 enum vt_reachable { VT_REACHABLE_NO, VT_REACHABLE_YES, VT_NOT_SEARCHED, VT_REACHABLE_UNKNOWN };
 
-/* Why it is left open whether a site of a Python process leaks. */
-enum vt_unjudged {
-    VT_JUDGED,
-    VT_FEW_ROUNDS,  /* it rose in too few of them */
-    VT_LIKE_A_LOAD, /* in many, but as weights do that are loaded */
-    VT_RETURNED,    /* a function collected it late in the run, and dropped it as it returned */
-    VT_UNJUDGED_REASONS
+/* The rules of growth: by which one a site grows, or is inconclusive (a site of a Python process; the rule is the
+ * reason). */
+enum vt_growth_rule {
+    VT_RULE_NONE,
+#define VT_GROWTH_RULE(NAME, stage, applies, test, sentence, in_short) VT_RULE_##NAME,
+#define VT_GROWTH_FINDING(NAME, sentence)                              VT_RULE_##NAME,
+#include "growth_rules.def"
+    VT_GROWTH_RULES
 };
+/* Their sentences, as growth_rules.def explains them. */
+struct vt_growth_words {
+    const char *sentence, *in_short;
+};
+extern const struct vt_growth_words vt_growth_rules[VT_GROWTH_RULES];
 
 /* By enum vt_layer (log_format.h); VT_LAYER_UNKNOWN: a layer of a newer log. */
 #define VT_LAYER_UNKNOWN 4u

@@ -226,7 +226,7 @@ static void growth(struct vt_json *j, const struct vt_growth *g) {
     vt_json_number(j, "since_ns", g->since);
     vt_json_number(j, "full_in_iterations", g->full_in_iterations);
     vt_json_number(j, "full_in_ns", g->full_in);
-    vt_json_string(j, "appends", g->appends);
+    vt_json_string(j, "appends", g->operation);
     vt_json_close(j, '}');
 }
 
@@ -297,7 +297,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "class_name", s->class_name);
     vt_json_boolean(j, "before_window", s->before);
     vt_json_boolean(j, "segments", s->segments); /* memory in which framework blocks lie */
-    vt_json_boolean(j, "unjudged", s->unjudged != VT_JUDGED);
+    vt_json_boolean(j, "unjudged", s->inconclusive != VT_RULE_NONE);
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);
     write_stack_frames(j, s->stack, native);
@@ -363,7 +363,7 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
     vt_json_close(j, '}');
     vt_json_part_apart(j, "pinned_host", &p->pinned);
     vt_json_part_apart(j, "managed", &p->managed);
-    vt_json_part_unjudged(j, vt_process_unjudged(p));
+    vt_json_part_inconclusive(j, vt_process_inconclusive(p));
     for (uint32_t i = 0; vt_json_objects(j, "leaks", i, p->leak_count); i++)
         leak(j, p, &p->leaks[i]);
     vt_json_open(j, "sites", '[');

@@ -23,7 +23,7 @@ void vt_json_part_ending(struct vt_json *j, struct vt_ending ending) {
     vt_json_close(j, '}');
 }
 
-void vt_json_part_unjudged(struct vt_json *j, struct vt_unjudged_sum sum) {
+void vt_json_part_inconclusive(struct vt_json *j, struct vt_inconclusive_sum sum) {
     vt_json_open(j, "unjudged", '{');
     vt_json_number(j, "sites", sum.sites);
     vt_json_number(j, "bytes", sum.bytes);

@@ -20,7 +20,7 @@ void vt_json_part_ordinal(struct vt_json *j, const char *name, unsigned device);
 void vt_json_part_ending(struct vt_json *j, struct vt_ending ending);
 
 /* "unjudged": the sites of which it is open whether they leak, and what they hold. */
-void vt_json_part_unjudged(struct vt_json *j, struct vt_unjudged_sum sum);
+void vt_json_part_inconclusive(struct vt_json *j, struct vt_inconclusive_sum sum);
 
 /* "fingerprint": a stack key (model/stack_key.h), as SARIF has it. */
 void vt_json_part_fingerprint(struct vt_json *j, uint64_t key);

@@ -65,8 +65,8 @@ static void say_growth(const struct vt_watch_process *w, const struct vt_leak *l
     uint32_t lines = 0;
     for (uint32_t i = 0; i < w->line_count; i++)
         lines += w->lines[i].leak == leak;
-    vt_string_format(s, lines > 1 ? "part of a leak: %s per %s" : "grows by %s per %s",
-                     VT_BYTES(vt_growth_bytes(g)), vt_growth_unit(g));
+    vt_string_add(s, lines > 1 ? "part of a leak: " : "grows by ");
+    vt_growth_pace(g, s);
     if (g->full_in && vt_growth_fills_soon(g, w->now))
         vt_string_format(s, "; %sfull in %s", lines > 1 ? "" : "device ", VT_DURATION(g->full_in));
 }

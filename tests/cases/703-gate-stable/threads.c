@@ -2,7 +2,7 @@
 /*
  * threads leak|clean: eight threads allocate and free at once in an order that differs each
  * time; with `leak`, each keeps every tenth block of two places: in 27 and 53 rounds of its own, so
- * that there are rounds enough (growth_limits.def: RHYTHM_RISES) even if all threads go in step.
+ * that there are rounds enough (growth_rules.def: RHYTHM_RISES) even if all threads go in step.
  * $EVERY: they wait for each other after so many rounds, as they do on a machine with many cores.
  */
 #include <pthread.h>

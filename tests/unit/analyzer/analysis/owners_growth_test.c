@@ -229,7 +229,7 @@ static void few_long_rounds(void **state) {
             fail_msg("%s: %u leaks", rows[i].what, p->leak_count);
         if (rows[i].grows)
             assert_non_null(strstr(p->leaks[0].why,
-                                   ": the same in each of 4 long rounds, all kept by one holder"));
+                                   "(the same in each of 4 long rounds, all kept by one holder)"));
         end();
     }
 }

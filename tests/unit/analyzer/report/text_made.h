@@ -59,6 +59,7 @@ static struct made *make(void) {
                                    .iterations = 120,
                                    .since_iteration = 1,
                                    .full_in_iterations = VT_UNKNOWN,
+                                   .rule = VT_RULE_TREND,
                                    .rises = 103,
                                    .chance = 0.0001};
     m->leak = (struct vt_leak){.why = (char *)"why", .sites = m->in_leak, .no_cache = true};

@@ -2,7 +2,7 @@
 /*
  * Few long rounds, as epochs are: too few rises for a trend. But snapshots may have seen who holds the
  * memory, and then a few rounds are enough: one holder, to which each round adds as much as the last
- * one, and which gives nothing up. growth.c calls, where its own tests fail.
+ * one, and which gives nothing up.
  *
  * Rounds are seen in the rises themselves: they come in bursts with pauses between, in which the
  * program works: it frees other memory, more than a load or a first try does. What fills up (a cache
@@ -75,24 +75,21 @@ static bool has_holder(const struct vt_site *site) {
            (double)groups->count >= ONE_HOLDER * (double)site->held_count;
 }
 
-bool vt_growth_rounds(const struct search *s, const struct curve *c, uint32_t site,
-                      struct found *found) {
+bool vt_growth_has_owner(const struct search *s, const struct subject *subject) {
+    return subject->site_count == 1 && has_holder(&s->process->sites[s->index[subject->sites[0]]]);
+}
+
+bool vt_growth_epochs(const struct search *s, const struct subject *subject, struct found *found) {
+    const struct curve *c = &subject->curve;
     struct scale scale;
-    if (s->index[site] == VT_NO_SITE || !has_holder(&s->process->sites[s->index[site]]) ||
-        !vt_growth_scale(s, c, BY_RHYTHM, true, &scale))
+    if (!vt_growth_scale(s, c, BY_RHYTHM, true, &scale))
         return false;
     uint32_t count = vt_growth_kept(s, c, &scale);
     struct bursts b = find_bursts(s, count);
     if (b.count < OUTER_ROUNDS || (double)b.most > (double)b.least * OUTER_ALIKE ||
         b.longest > b.shortest * OUTER_ALIKE || scale.end - b.last > b.longest * OUTER_ALIKE)
         return false;
-    *found = (struct found){.sites = found->sites,
-                            .site_count = found->site_count,
-                            .rise_count = count,
-                            .begin = s->rises[0].bucket,
-                            .one_thread = c->one_thread,
-                            .chance = 1,
-                            .long_rounds = b.count,
-                            .scale = scale};
+    vt_growth_found(s, c, &scale, 0, count, found);
+    found->rises = b.count;
     return true;
 }
