@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longjmp and its kin. A signal handler may leave by one, out of our own code or out of a CUDA call that we
- * label. Then the frame that would have ended the record or the label is gone, so it is ended here (event.c
- * knows which; torch_backward.c for a call of backward()). A jump that stays above that frame, say inside the handler, ends nothing.
+ * longjmp and its variants. A signal handler may jump out of our own code, or out of a CUDA call that we label. The
+ * frame that would have ended the record or the label is then gone, so it is ended here (event.c has the open ones,
+ * torch_backward.c the open calls of backward()). A jump that stays above that frame, such as one inside the handler,
+ * ends nothing.
  */
 #include "base/base.h"
 #include "event.h"
-#include "torch.h"
+#include "torch_hooks.h"
 
 #include <setjmp.h>
 
@@ -34,7 +35,7 @@ VT_EXPORT void siglongjmp(sigjmp_buf to, int value) {
     jump_by(VT_LIBC_SIGLONGJMP, to, value);
 }
 
-/* What _FORTIFY_SOURCE makes of all three. */
+/* The function that _FORTIFY_SOURCE substitutes for all three. */
 VT_EXPORT _Noreturn void __longjmp_chk(struct __jmp_buf_tag to[1], int value) {
     jump_by(VT_LIBC_LONGJMP_CHK, to, value);
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records NVTX ranges and marks as phases, without a change to the program (torch.cuda.nvtx,
- * nvtx.annotate, C).
+ * Records NVTX ranges and marks as phases, without a change to the program (torch.cuda.nvtx, nvtx.annotate, C).
  *
- * Each library that uses NVTX has its own copy of it. At its first call, a copy opens the library
- * named by NVTX_INJECTION64_PATH and gives it a table of function slots. There is no other way in,
- * so the constructor sets that variable to our path. If it named a tool before (Nsight), the name
- * is kept in VRAMTRACE_NVTX_NEXT and that tool is attached first. If the tool filled a slot, our
- * function calls it, and the program gets its answers (levels, ids, handles). A slot that the tool
- * left alone holds NVTX's own first-call function. We must not call that one: it would wait for
- * this initialization to end.
+ * Each library that uses NVTX has its own copy of it. At its first call, a copy opens the library named by
+ * NVTX_INJECTION64_PATH and gives it a table of function slots. There is no other way in, so the constructor sets that
+ * variable to our path. If it named a tool before (Nsight), the name is kept in VRAMTRACE_NVTX_NEXT and that tool is
+ * attached first. If the tool filled a slot, our function calls it, and the program gets its results (levels, ids,
+ * handles). A slot that the tool did not fill holds NVTX's own first-call function. We must not call that one: it would
+ * wait for this initialization to end.
  *
- * What libraries report about themselves in their own domains (NCCL, cuBLAS, ...) is not a phase of
- * the program: see library_domains. Everything else is.
+ * Ranges that libraries report in their own domains (NCCL, cuBLAS, ...) are not phases of the program: see
+ * library_domains. All others are.
  *
  * The layout of tables and attributes is the tool interface of NVTX version 3.
  */
@@ -94,8 +92,7 @@ static_assert(sizeof(struct attributes) == 48, "nvtxEventAttributes_t, version 2
 SLOTS(SLOT)
 #undef SLOT
 
-/* The other tool's functions, which are the same for every copy of NVTX, as ours are. NULL: it
- * has none. */
+/* The other tool's functions, the same for every copy of NVTX, as ours are. NULL: the tool has none. */
 static struct {
 #define SLOT(module, index, result, name, parameters) __typeof__(&name) name;
     SLOTS(SLOT)
@@ -128,8 +125,7 @@ struct text {
 #define IGNORED   UINT32_MAX /* a domain whose ranges are not recorded */
 #define ARENA_MAX (1u << 24)
 
-/* Handles that we make point in here. Nothing is freed, because NVTX has no call that ends
- * a string. */
+/* Handles that we make point into this arena. Nothing is freed, because NVTX has no call that releases a string. */
 static char *arena;         /* atomic */
 static uint32_t arena_used; /* atomic */
 
@@ -148,7 +144,7 @@ static char *arena_start(void) {
     return vt_see(&arena);
 }
 
-/* NULL: no room; its ranges then have no name. */
+/* NULL: the arena is full; ranges with that text then have no name. */
 static struct text *new_text(const char *s, uint32_t domain) {
     char *a = arena_start();
     size_t n = s ? strnlen(s, VT_NAME_MAX_BYTES) : 0;
@@ -180,7 +176,7 @@ static const struct text *text_of(const void *handle) {
     return (const struct text *)(uintptr_t)words[0];
 }
 
-/* The program's handle: the other tool's if it made one, with our text remembered for it. */
+/* The handle for the program: the other tool's if it made one, with our text stored under it. */
 static void *handle_for(struct text *text, void *theirs) {
     const uint64_t words[VT_TABLE_WORDS] = {(uint64_t)(uintptr_t)text};
     if (!theirs)
@@ -195,7 +191,7 @@ static uint32_t domain_of(const void *handle) {
     return t ? t->domain : 0;
 }
 
-/* The other tool does not know our handles. */
+/* The other tool must not see our handles. */
 static void *for_next(void *handle) {
     return is_ours(handle) ? NULL : handle;
 }
@@ -239,7 +235,7 @@ static int pop_of(uint32_t domain) {
     return domain == IGNORED ? NO_TRACKING : vt_phase_pop(domain);
 }
 
-/* The other tool numbers its ranges itself and may use one of our numbers. */
+/* The other tool numbers its ranges itself and may use one of our numbers, so its numbers get keys of their own. */
 static uint64_t range_key(uint64_t theirs) {
     return theirs << 2 | 3;
 }
@@ -372,7 +368,7 @@ static uint32_t number_domain(const char *name) {
         if (strncasecmp(name, library_domains[i], strlen(library_domains[i])) == 0)
             return IGNORED;
     uint32_t number = name && *name ? vt_phases_domain(name) : 0;
-    return number || !name || !*name ? number : IGNORED; /* too many domains */
+    return number || !name || !*name ? number : IGNORED; /* no more domains can be numbered */
 }
 
 static void *domain_create_a(const char *name) {
@@ -403,7 +399,7 @@ void *vt_nvtx_next(const char *symbol) {
     void *handle = vt_descriptors_dlopen(path, RTLD_LAZY);
     void *function = handle ? vt_libc_dlsym(handle, symbol) : NULL;
     if (function && vt_elf_containing(slots, &self) && vt_elf_containing(function, &its) &&
-        self.start == its.start) /* it is this library, by another path */
+        self.start == its.start) /* this library under another path */
         function = NULL;
     if (!function)
         vt_libc_dlerror_clear();
@@ -416,8 +412,8 @@ static bool attach_next(get_table get) {
     return function && function(get) != 0;
 }
 
-/* A preload is loaded before the C library. A process that inherited the variable without the
- * preload opens us later, after the C library, and is not traced. */
+/* A preload is loaded before the C library. A process that inherited the variable but not the preload opens us later,
+ * after the C library, and is not traced. */
 static bool is_preloaded(void) {
     struct vt_elf libc;
     return vt_elf_behind(slots, "fexecve", &libc);
@@ -432,7 +428,7 @@ bool vt_nvtx_wanted(void) {
     return !is_off() && is_preloaded();
 }
 
-/* Each copy of NVTX calls this at its first use. 0: it continues without a tool. */
+/* Each copy of NVTX calls this at its first use. If it returns 0, that copy continues without a tool. */
 VT_EXPORT int InitializeInjectionNvtx2(get_table get) {
     slot_function before[SLOT_COUNT];
     const struct callbacks *callbacks = get(TABLE_CALLBACKS);
@@ -449,8 +445,8 @@ VT_EXPORT int InitializeInjectionNvtx2(get_table get) {
         if (!slot)
             continue;
         if (attached && *slot != before[i]) {
-            /* A tool with different functions per copy cannot be told apart here, so it keeps the
-             * slot and we lose these phases. */
+            /* A tool whose functions differ between copies keeps the slot, because we can call only one function, and
+             * we lose these phases. */
             if (!vt_claim(theirs, NULL, *slot) && vt_get(theirs) != *slot)
                 continue;
         }
@@ -472,16 +468,16 @@ static char *join(char *at, const char *name, const char *value) {
     return stpcpy(at, value) + 1;
 }
 
-/* The constructor calls this in every process that inherits the preload. So it uses no malloc (the
- * program's may not be ready) and no setenv (a shell defines its own). The environment becomes a
- * copy in our pages; whoever changes it later changes or copies that, like any environment. */
+/* The constructor calls this in every process that inherits the preload. So it uses no malloc (the program's may not be
+ * ready) and no setenv (a shell defines its own). The environment becomes a copy in our pages; later changes modify or
+ * replace that copy, as with any environment. */
 void vt_nvtx_load(void) {
     static const char injection[] = "NVTX_INJECTION64_PATH=", kept[] = "VRAMTRACE_NVTX_NEXT=";
     struct vt_elf self;
     char folder[4096] = "";
     if (is_off() || !environ || !vt_elf_containing(injection, &self) || !self.name || !*self.name)
         return;
-    /* The path must stay valid in another folder. */
+    /* The path must stay valid after a change of folder. */
     if (self.name[0] != '/' && VT_SYS2(SYS_getcwd, folder, sizeof folder - 1) > 0)
         strcat(folder, "/");
     size_t folder_bytes = strlen(folder), n = 0;
@@ -500,7 +496,7 @@ void vt_nvtx_load(void) {
         return;
     memcpy(fresh, environ, n * sizeof *fresh);
     char *at = (char *)(fresh + words);
-    fresh[old_at] = at; /* replaces the old one, or follows the last */
+    fresh[old_at] = at; /* replaces the old value, or follows the last variable */
     at = stpcpy(at, injection);
     at = join(at, folder, self.name);
     if (*old) {

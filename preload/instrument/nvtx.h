@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-/* Whether to attach to NVTX: we are preloaded, and VRAMTRACE_NVTX is not 0. */
+/* Whether to attach to NVTX: this library is preloaded, and VRAMTRACE_NVTX is not 0. */
 bool vt_nvtx_wanted(void);
-/* A function of the tool that was named in our place before. NULL: none. */
+/* A function of the tool that NVTX_INJECTION64_PATH named before us; NULL: none. */
 void *vt_nvtx_next(const char *symbol);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVTX's memory extension: a pool reports which heap it manages and which regions of the heap it
- * hands out. Regions inside device memory become blocks of the framework layer.
+ * NVTX's memory extension: a pool reports which heap it manages and which regions of the heap it hands out. Regions
+ * inside device memory become blocks of the framework layer.
  *
- * Each NVTX extension asks the injected library for one more function. We have taken the other
- * tool's place, so it would lose all its extensions if we did not pass them on. We do that for
- * every extension, and also fill the memory extension's slots.
+ * Each NVTX extension asks the injected library for one more function. We have replaced the other tool, so it would
+ * lose all its extensions if we did not pass them on. We do that for every extension, and also fill the memory
+ * extension's slots.
  *
- * A region is recorded if its heap lies in a driver allocation; the heap is on that allocation's
- * device. Heaps in host memory and regions without a heap are ignored.
+ * A region is recorded if its heap lies in a driver allocation; the heap is on that allocation's device. Heaps in host
+ * memory and regions without a heap are ignored.
  *
  * The layout is NVTX's tool interface: module 1, compatibility 0x0102.
  */
@@ -46,8 +46,7 @@ struct range {
     const void *start;
 };
 
-/* A register batch has `heap`. A resize batch has none, and its fields move up: see
- * struct resize_batch. */
+/* A batch to register has `heap`. A batch to resize has none, and its fields move up: see struct resize_batch. */
 struct register_batch {
     uint16_t compatible, bytes;
     uint32_t type;
@@ -196,7 +195,7 @@ static void region_allocated(const struct vt_call *call, unsigned device, const 
     uint64_t address = (uint64_t)(uintptr_t)r->start;
     if (!address || !r->bytes)
         return;
-    /* Replaces a region that was registered before and never unregistered. */
+    /* Replaces a region that was registered before and not unregistered. */
     if (vt_live_known(address, VT_KIND_BLOCK))
         vt_event_freed(call, 0, address, VT_KIND_BLOCK);
     vt_event_allocated(call, 0,
@@ -271,9 +270,9 @@ static void regions_unregister(void *domain, const struct unregister_batch *b) {
         next.regions_unregister(domain, b);
 }
 
-/* Each extension of each copy of NVTX calls this at its first use. 0 is a failure: the program then
- * takes the whole domain for unobserved and stops its ranges too. So we return 1 for an extension
- * that we do not support, and fill no slot. */
+/* Each extension of each copy of NVTX calls this at its first use. A result of 0 is a failure: the program then treats
+ * the whole domain as unobserved and stops its ranges. So we return 1 for an extension that we do not support, and fill
+ * no slot. */
 VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info) {
     const intptr_t functions[SLOTS] = {(intptr_t)heap_register,  (intptr_t)heap_unregister,
                                        (intptr_t)heap_reset,     (intptr_t)regions_register,
@@ -291,7 +290,7 @@ VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info) {
     for (size_t i = 0; i < SLOTS; i++) {
         intptr_t *slot = &info->segments->slots[i], *other = (intptr_t *)&next + i;
         bool filled = attached && *slot != 0 && *slot != 1;
-        /* As in nvtx.c: a tool with different functions per copy keeps the slot. */
+        /* As in nvtx.c: a tool whose functions differ between copies keeps the slot. */
         if (filled && !vt_claim(other, 0, *slot) && vt_get(other) != *slot)
             continue;
         *slot = functions[i];

@@ -61,8 +61,7 @@ int vt_phase_push(uint32_t domain, const char *name) {
     struct vt_open_phase *p = &t->open[t->depth];
     int level = level_of(t, domain);
     fill(p, domain, name);
-    /* Recording writes the phases that are already open first, so this one is pushed
-     * only afterwards. */
+    /* Recording first writes the phases that are already open, so this one is pushed afterwards. */
     p->written = record(VT_PHASE_PUSH, p);
     if (!p->written)
         vt_add(&vt_phases_unwritten, 1);
@@ -81,8 +80,8 @@ int vt_phase_pop(uint32_t domain) {
         i--;
     if (!i)
         return -1;
-    /* Recorded while it is still on the stack, so that a phase that began before there was a log is
-     * written first. A phase that ends before there is a log is not recorded. */
+    /* Recorded while it is still on the stack, so that a phase that began before the log is written first. A phase that
+     * ends before there is a log is not recorded. */
     struct vt_open_phase *ended = &t->open[--i];
     record(VT_PHASE_POP, ended);
     vt_moments_phase_ends(ended->text, ended->bytes);
@@ -135,14 +134,14 @@ VT_EXPORT void vramtrace_v1_pop(void) {
     vt_phase_pop(0);
 }
 
-/* 1: taken. 0: nothing is live, or snapshots are off. */
+/* 1: a snapshot was taken. 0: nothing is live, or snapshots are off. */
 VT_EXPORT int vramtrace_v1_snapshot(const char *name) {
     return log_is_open() && vt_moments_asked(name ? name : "",
                                              name ? (uint32_t)strnlen(name, VT_NAME_MAX_BYTES) : 0);
 }
 
-/* Live driver-layer bytes of a device, or of all (-1). It walks the live table: fit for a test's
- * assertion or once per step, not for an inner loop. */
+/* Live driver-layer bytes of a device, or of all (-1). It walks the live table: suitable for a test's assertion or once
+ * per step, not for an inner loop. */
 VT_EXPORT int64_t vramtrace_v1_live_bytes(int device) {
     if (!log_is_open())
         return 0;

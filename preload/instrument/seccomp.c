@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that gives up system calls (seccomp). Its filter may end the process for any call that it does not
- * list, and it cannot know ours. So before the filter comes into force, room for more records is taken. From then on
- * we make no system call (base/sys.h), write into memory that is mapped already, and count what does not fit. That
- * holds for all threads, because a new one inherits the filter of its creator.
+ * A program that restricts its system calls (seccomp). Its filter may end the process for any call that it does not
+ * list, and it cannot list ours. So before the filter takes effect, space for more records is mapped. From then on we
+ * make no system call (base/sys.h), write only into mapped memory, and count what does not fit. That holds for all
+ * threads, because a new thread inherits the filter of its creator.
  *
- * Seen are prctl and syscall, which is how libraries for seccomp do it too. A filter that a bare system-call instruction
- * sets is not seen. But a program without root's rights must give up new privileges before (PR_SET_NO_NEW_PRIVS), and a program
- * that does so while it uses CUDA means a filter: so that is taken for it. If it did so before, we look at its first use of CUDA
- * whether there is a filter. And from arming on the kernel is asked before each call of ours whether there is one
- * (PR_GET_SECCOMP, which costs little and opens nothing); what was not mapped by then is lost. Not covered is a filter that a bare
- * instruction sets and that kills for PR_GET_SECCOMP too, or where there was another filter before, as in a container: no system call
- * is safe under every filter.
+ * We intercept prctl and syscall, which libraries for seccomp use. A filter that a bare system-call instruction sets is
+ * not intercepted. But a program without root's rights must first give up new privileges (PR_SET_NO_NEW_PRIVS). If it
+ * does so while it uses CUDA, we assume that a filter follows; if it did so earlier, we check at its first use of CUDA
+ * whether a filter exists. From then on we ask the kernel before each of our calls (PR_GET_SECCOMP, which is cheap and
+ * opens nothing); what was not mapped by then is lost.
+ *
+ * Not covered: a filter that a bare instruction sets and that kills for PR_GET_SECCOMP as well, or one that is added to
+ * an earlier filter, as in a container. No system call is safe under every filter.
+ *
  * syscall is entered in seccomp_entry.S: a call that makes a child or a thread must not return through a frame of ours.
  */
 #define _GNU_SOURCE
@@ -25,9 +27,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-static bool noted; /* atomic: the program said so itself */
+static bool noted; /* atomic: the program set its filter through an intercepted call */
 
-/* `strict`: seccomp's strict mode takes the time stamp counter away, too. */
+/* `strict`: seccomp's strict mode also disables the time stamp counter. */
 static void seal(bool strict) {
     vt_put(&noted, true);
     if (!vt_get(&vt_sys_sealed) && vt_process_is_armed() && !vt_process_is_fresh_child()) {
@@ -45,7 +47,7 @@ static void seal(bool strict) {
     "from then on only memory that was mapped already was written, and its end was not looked "    \
     "through"
 
-static void say(const char *text) {
+static void write_note(const char *text) {
     if (!vt_log_is_open() || vt_process_is_fresh_child())
         return;
     struct vt_recording rec = vt_event_open();
@@ -55,14 +57,14 @@ static void say(const char *text) {
     vt_event_close(&rec);
 }
 
-/* What the kernel says of the thread's filters: whether there are any, and how many. */
+/* The kernel's lines on the thread's filters: the mode and their number. */
 struct filters {
     char text[48];
 };
-static struct filters filters_then; /* when new privileges were given up, before CUDA was used */
+static struct filters filters_then; /* when new privileges were given up before CUDA was used */
 
 static struct filters ask_filters(void) {
-    char status[2048]; /* on whatever stack the first CUDA call has */
+    char status[2048]; /* small, because the first CUDA call may be on a small stack */
     struct filters filters = {""};
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
@@ -81,7 +83,8 @@ static void expect_filter(void) {
         vt_process_pid != (uint32_t)VT_SYS0(SYS_getpid))
         return; /* sealed, or a vfork child, which must not seal its parent */
     if (!vt_process_is_armed()) {
-        if (!vt_see(&vt_sys_unsure)) /* else there may be a filter by now, which forbids to ask */
+        if (!vt_see(
+                &vt_sys_unsure)) /* otherwise a filter may exist by now that forbids the question */
             filters_then = ask_filters();
         vt_publish(&vt_sys_unsure, true);
         return;
@@ -89,11 +92,11 @@ static void expect_filter(void) {
     if (vt_process_is_fresh_child())
         return;
     seal(false);
-    say("the program gave up new privileges, as before a seccomp filter: " FROM_THEN_ON);
+    write_note("the program gave up new privileges, as before a seccomp filter: " FROM_THEN_ON);
 }
 
-/* If there is no filter by now, the privileges were given up for something else. These three system calls the driver
- * makes as well when it starts. */
+/* If no filter was added since, the privileges were given up for another reason. The driver makes the same three system
+ * calls when it starts. */
 void vt_seccomp_arm(void) {
     if (vt_process_is_armed())
         return;
@@ -111,7 +114,7 @@ void vt_seccomp_arm(void) {
 void vt_seccomp_ends(void) {
     static uint32_t said; /* atomic */
     if (vt_get(&vt_sys_sealed) && !vt_get(&noted) && vt_claim(&said, 0, 1))
-        say("a seccomp filter was found at a system call of ours: " FROM_THEN_ON);
+        write_note("a seccomp filter was found at a system call of ours: " FROM_THEN_ON);
 }
 
 typedef long syscall_function(long n, long a, long b, long c, long d, long e, long f);
@@ -129,8 +132,8 @@ void vt_seccomp_load(void) {
     real_syscall();
 }
 
-/* Returns the real call's result. If it failed there is no filter. A vfork child's own ends with it: only the child is sealed,
- * and no record is written. */
+/* Returns the real call's result. If it failed, there is no filter. A vfork child's filter ends with the child: only
+ * the child is sealed, and no record is written. */
 static long sealed_if(bool filters, bool strict, long n, long a, long b, long c, long d, long e,
                       long f) {
     bool was = vt_get(&vt_sys_sealed);
@@ -145,11 +148,11 @@ static long sealed_if(bool filters, bool strict, long n, long a, long b, long c,
     if (filters && result == -1)
         vt_sys_seal(was);
     else if (filters && !was)
-        say("the program set a seccomp filter: " FROM_THEN_ON);
+        write_note("the program set a seccomp filter: " FROM_THEN_ON);
     return result;
 }
 
-/* Jumped to from seccomp_entry.S: seccomp, prctl, or the first call of all. */
+/* Entered by a jump from seccomp_entry.S: for seccomp, prctl, or the first system call. */
 syscall_function vt_seccomp_syscall;
 long vt_seccomp_syscall(long n, long a, long b, long c, long d, long e, long f) {
     bool strict = (n == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT) ||

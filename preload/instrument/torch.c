@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's blocks: what its caching allocator hands out from the segments that it takes from the
- * driver. libc10_cuda.so reports each block to its profiler through a function in libc10.so. That
- * is another object, so the call goes through the dynamic linker, which finds ours first. We record
- * the block and pass the call on.
+ * PyTorch's blocks: what its caching allocator hands out from the segments that it takes from the driver.
+ * libc10_cuda.so reports each block to its profiler through a function in libc10.so. The call crosses objects, so it
+ * goes through the dynamic linker, which finds our function first. We record the block and pass the call on.
  *
- * The function has had five signatures with different mangled names, and all are exported. In the
- * wheels, 2.13 has reportMemoryUsageToProfiler(void *, long, size_t, size_t, Device) and
- * reportOutOfMemoryToProfiler(long, size_t, size_t, Device), both exported without a version.
+ * The function has had five signatures with different mangled names, and all are exported. In the wheels, 2.13 has
+ * reportMemoryUsageToProfiler(void *, long, size_t, size_t, Device) and reportOutOfMemoryToProfiler(long, size_t,
+ * size_t, Device), both exported without a version.
  *
- * Its Device is two bytes (type, index) in a register whose upper bits are undefined; once it was
- * four bytes, with the index in the upper half. Only the type can be trusted. So the index goes
- * into the log unchanged, and the analyzer assigns a block to the driver allocation that contains
- * it. Doing that here would need a search by range, and the live table is keyed by exact address; a
- * lock-free ordered table of segments would slow down every driver event. The analyzer needs the
- * assignment anyway, to draw segments and their holes.
+ * Its Device is two bytes (type, index) in a register whose upper bits are undefined; in older versions it was four
+ * bytes, with the index in the upper half. Only the type can be trusted. So the index goes into the log unchanged, and
+ * the analyzer assigns a block to the driver allocation that contains it. Doing that here would need a search by range,
+ * and the live table is keyed by exact address; a lock-free ordered table of segments would slow down every driver
+ * event. The analyzer needs the assignment anyway, to draw segments and their holes.
  *
- * All of this runs under the allocator's mutex, and perhaps with Python's GIL held, so it never
- * waits. The first call of each function takes the loader's lock once, to find the real one;
- * PyTorch never loads a library while it holds that mutex.
+ * All of this runs under the allocator's mutex, and perhaps with Python's GIL held, so it never waits. The first call
+ * of each function takes the loader's lock once, to find the real one; PyTorch never loads a library while it holds
+ * that mutex.
  */
 #include "instrument.h"
 #include "event.h"
-#include "torch.h"
+#include "torch_hooks.h"
 #include "stack/stack.h"
 #include "base/base.h"
 #include "interpose/real.h"
@@ -30,8 +28,8 @@
 
 #include <string.h>
 
-#define UNIT     512u     /* bytes that PyTorch rounds requests to */
-#define SMALL    1048576u /* the most of a block of the small pool */
+#define UNIT     512u     /* PyTorch rounds requests up to this many bytes */
+#define SMALL    1048576u /* largest block of the small pool */
 #define C10_CUDA 1u       /* c10::DeviceType::CUDA; CPU is 0. ROCm builds report CUDA too */
 
 enum function {
@@ -76,9 +74,8 @@ VT_HOT void *vt_torch_next(void **known, const char *name) {
             next_(__VA_ARGS__);                                                                    \
     } while (0)
 
-/* Whether a report is about CUDA memory and should be recorded. A process that reports CUDA
- * but has no CUDA driver (ROCm) is ignored. The check takes a search, so it is given up after
- * a few failures. */
+/* Whether a report is about CUDA memory and should be recorded. A process that reports CUDA but has no CUDA driver
+ * (ROCm) is ignored. The check needs a search, so it stops after a few failures. */
 VT_HOT static bool is_wanted(uint64_t device) {
     static uint32_t misses; /* atomic */
     if ((device & 0xff) != C10_CUDA)
@@ -94,16 +91,16 @@ VT_HOT static bool is_wanted(uint64_t device) {
     return vt_options.framework;
 }
 
-/* The allocator's totals as a reader of the log computes them, by the framework's device number.
- * For each device, one thread at a time: it holds the allocator's mutex. */
+/* The allocator's totals as a reader of the log computes them, by the framework's device number. One thread at a time
+ * updates a device's: the one that holds the allocator's mutex. */
 static struct { uint64_t allocated, reserved; /* atomic */ } known[256];
 
 static void known_allocated_add(unsigned device, uint64_t bytes) {
     vt_put(&known[device].allocated, vt_get(&known[device].allocated) + bytes);
 }
 
-/* Writes the totals only if they changed otherwise than by logged blocks: mostly when a segment
- * came or went. */
+/* Writes the totals only if they differ from the sum of the logged blocks, usually because a segment was added or
+ * removed. */
 VT_HOT static void write_totals(struct vt_thread *t, unsigned device, uint64_t ticks,
                                 uint64_t allocated, uint64_t reserved) {
     if (vt_get(&known[device].allocated) == allocated &&
@@ -134,7 +131,7 @@ static void write_free(struct vt_thread *t, uint64_t address, unsigned device, u
                                       .address = address});
 }
 
-/* Also of an unknown block, because the report counts those. */
+/* Unknown blocks are recorded as well, because the report counts them. */
 VT_HOT static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks) {
     struct vt_live was = {.device = (uint8_t)report->device};
     vt_live_remove(report->address, VT_KIND_BLOCK, &was);
@@ -142,8 +139,8 @@ VT_HOT static void record_free(struct vt_thread *t, const struct report *report,
     write_free(t, report->address, was.device, ticks);
 }
 
-/* Writes what the allocator's entry says of a block, if that is news: of the first block of a segment,
- * and of one that is longer than the request. Only the large pool leaves more than a unit uncut. */
+/* Writes what the allocator's entry has on a block, if that is new information: for the first block of a segment, and
+ * for one that is longer than the request. Only the large pool leaves more than one unit uncut. */
 static void write_info(struct vt_thread *t, const struct vt_live *what, uint64_t ticks,
                        const struct vt_caller *caller) {
     bool fresh = vt_tls.block_events != vt_tls.events;
@@ -158,7 +155,7 @@ static void write_info(struct vt_thread *t, const struct vt_live *what, uint64_t
         .requested = block.requested,
         .stream = block.stream,
         .pool = vt_torch_block_owner(&block)};
-    /* room for both, so that they are in one chunk */
+    /* reserves both, so that they are in one chunk */
     if (vt_log_reserve(t, sizeof r + sizeof(struct vt_rec_template) + sizeof(struct vt_rec_alloc)))
         vt_log_event(t, &r, sizeof r);
 }
@@ -191,12 +188,12 @@ VT_HOT static void record_alloc(struct vt_thread *t, const struct report *report
         known_allocated_add(what.device, what.size);
 }
 
-/* -1 means the current device, which the allocator does not tell: unknown. */
+/* -1 means the current device. The allocator does not report which one that is, so it is unknown. */
 static unsigned index_of(uint64_t device) {
     return (unsigned)(device >> 8 & 0xff);
 }
 
-/* `totals`: what is allocated and what is reserved, or NULL. */
+/* `totals`: allocated and reserved bytes, or NULL. */
 VT_HOT static void record_usage(const void *block, int64_t size, const uint64_t totals[2],
                                 uint64_t device, const struct vt_caller *caller) {
     if (!is_wanted(device) || !block || !size)
@@ -241,7 +238,7 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
 
 #define CALLER (&VT_CALLER)
 
-/* Without an address, blocks cannot be told apart, so it is only passed on. */
+/* Without an address, blocks are indistinguishable, so this one only passes the call on. */
 VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size) {
     PASS_ON(USAGE_1_6, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, device, size);
 }
@@ -295,7 +292,7 @@ VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size,
             device);
 }
 
-/* The child's log has no totals yet; its parent's blocks are not its own. */
+/* The child's log has no totals yet, and its parent's blocks are not its own. */
 void vt_torch_forked(void) {
     memset(known, 0, sizeof known);
 }

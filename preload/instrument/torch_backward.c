@@ -1,44 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's backward passes: which thread another one works for. loss.backward() hands the graph to
- * the autograd engine, whose threads (one per GPU) run its nodes while the caller waits. What a
- * node allocates has the engine's thread as its stack: no Python frame, no line of the user's.
+ * PyTorch's backward passes: finds the thread for which an autograd thread works. loss.backward() hands the graph to
+ * the autograd engine, whose threads (one per GPU) run its nodes while the caller waits. An allocation in a node has
+ * the engine thread's stack: no Python frame, no line of user code.
  *
- * So we stand in front of two exported functions of libtorch_cpu.so, as torch.c does for libc10.so:
- *   - Engine::execute_with_graph_task, in which the caller waits. We take the number of its stack,
- *     and keep it under the address of the pass (the GraphTask) until the function is left.
- *   - Engine::evaluate_function, which runs one node on any thread. We look up its pass. Until the
- *     thread runs another node, its stacks go on with the stack of the thread that waits
- *     (vt_tls.caller_stack, VT_FRAME_CALLER in the log). That includes what the engine does when
- *     the pass is complete: DDP's last copies, for example.
- * Both are called through the procedure linkage table or through a vtable, with every argument and
- * the address of the result in a register (machine.h); the first parameters are the same in all versions.
+ * So we interpose two exported functions of libtorch_cpu.so, as torch.c does for libc10.so:
+ *   - Engine::execute_with_graph_task, in which the caller waits. We capture its stack and keep the stack's number under
+ *     the address of the pass (the GraphTask) until the function returns.
+ *   - Engine::evaluate_function, which runs one node on any thread. We look up its pass. Until the thread runs another
+ *     node, its stacks continue with the stack of the waiting thread (vt_tls.caller_stack, VT_FRAME_CALLER in the log).
+ *     That includes the engine's work at the end of the pass, such as DDP's last copies.
+ * Both are called through the procedure linkage table or through a vtable, with every argument and the address of the
+ * result in a register (machine.h); the first parameters are the same in all versions.
  *
- * A caller that waits also runs nodes itself: those for the CPU, and inside a node (a reentrant
- * backward, as checkpoints make) those for its device. Then its own stack has the caller already.
+ * A waiting caller also runs nodes itself: those for the CPU, and inside a node (a reentrant backward, as checkpoints
+ * make) those for its device. Its own stack already contains the caller.
  *
- * Not known: passes that began before the first CUDA call (they are not kept), those of
- * torch.distributed's engine, and reentrant passes that are nested 60 deep, whose caller leaves the
- * function before it waits. A node of such a pass has no caller.
+ * Not covered: passes that began before the first CUDA call, those of torch.distributed's engine, and reentrant passes
+ * nested 60 deep, whose caller returns before it waits. A node of such a pass has no caller.
  *
- * No lock; the record path reads one word of the thread's own.
+ * No lock; the record path reads one thread-local word.
  */
 #include "instrument.h"
 #include "event.h"
-#include "torch.h"
+#include "torch_hooks.h"
 #include "stack/stack.h"
 #include "base/base.h"
 
 #include <errno.h>
 
-/* A call of backward() in progress, on the stack of the thread that waits. */
+/* A call of backward() in progress, on the stack of the waiting thread. */
 struct vt_backward {
-    struct vt_backward *outer; /* of the same thread, around this one */
+    struct vt_backward *outer; /* the call around this one, on the same thread */
     uint64_t pass;             /* address of the GraphTask */
     uint32_t caller_before;    /* the thread's caller_stack when the call began */
 };
 
-/* Pass -> address of the vt_backward, of its thread's vt_tls, number of its stack. */
+/* Pass -> address of the vt_backward, address of its thread's vt_tls, number of its stack. */
 static struct vt_table waiting;
 
 static void leave(const struct vt_backward *b) {
@@ -51,7 +49,7 @@ static bool enter(struct vt_backward *b, uint64_t pass, const struct vt_caller *
     if (!vt_log_is_open() || !vt_options.framework)
         return false;
     vt_process_check_fork();
-    if (!vt_log_is_open()) /* a forked child, which opens its log at its first event */
+    if (!vt_log_is_open()) /* a forked child opens its log at its first event */
         return false;
     struct vt_recording rec = vt_event_open();
     if (!rec.thread)
@@ -66,12 +64,12 @@ static bool enter(struct vt_backward *b, uint64_t pass, const struct vt_caller *
     return true;
 }
 
-/* In torch_backward_entry.S: calls `function`. When an exception, the end of a thread or its
- * cancellation unwinds the call, the unwinder calls vt_torch_unwound. */
+/* In torch_backward_entry.S: calls `function`. If an exception or the end of the thread unwinds the call, the unwinder
+ * calls vt_torch_unwound. */
 void *vt_torch_call(void *function, void *result, void *engine, void *pass, void *root,
                     void *inputs);
 
-/* A personality routine, as the C++ ABI has it. Nothing is caught here. */
+/* A personality routine in the sense of the C++ ABI. It catches nothing. */
 int vt_torch_unwound(int version, int actions, uint64_t kind, void *exception, void *context) {
     enum { CLEANUP_PHASE = 2, CONTINUE_UNWIND = 8 };
     (void)version, (void)kind, (void)exception, (void)context;
@@ -86,7 +84,7 @@ static void *execute(void *next, void *result, void *engine, void *const *pass, 
     if (!enter(&b, (uint64_t)(uintptr_t)*pass, caller))
         return vt_machine_call_for_result(next, result, engine, pass, root, inputs);
     void *returned = vt_torch_call(next, result, engine, (void *)(uintptr_t)pass, root, inputs);
-    if (vt_tls.backward == &b) /* not in a forked child, which has forgotten it */
+    if (vt_tls.backward == &b) /* false in a forked child, which has forgotten the call */
         leave(&b);
     return returned;
 }
@@ -121,8 +119,8 @@ static const char evaluate_function[] =
     "11InputBufferERKS2_INS0_10ReadyQueueEE";
 /* clang-format on */
 
-/* The exported function itself is in torch_backward_entry.S: it jumps to what this returns, so that
- * it leaves no frame of ours on the engine's stacks. */
+/* The exported function itself is in torch_backward_entry.S: it jumps to the address that this returns, so that no
+ * frame of ours stays on the engine's stacks. */
 VT_HOT void *vt_torch_evaluates(void *engine, void *const *pass) {
     static void *known; /* atomic */
     uint64_t words[VT_TABLE_WORDS];
@@ -141,7 +139,7 @@ VT_HOT void *vt_torch_evaluates(void *engine, void *const *pass) {
     return vt_torch_next(&known, evaluate_function);
 }
 
-/* The child has only the thread that forked, and starts a log of its own. */
+/* The child has only the thread that forked, and starts its own log. */
 void vt_torch_backward_forked(void) {
     vt_table_forget(&waiting);
 }

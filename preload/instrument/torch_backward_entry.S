@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two entries of torch_backward.c that C cannot write: a call with a personality routine of our own (the compiler's
- * would need libgcc), and a function that jumps on to the real one, with all registers as they came.
+ * The two entries of torch_backward.c that cannot be written in C: a call with our own personality routine (the
+ * compiler's would need libgcc), and a function that jumps to the real one with all registers unchanged.
  */
 #define EVALUATE_FUNCTION \
     _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE
@@ -13,7 +13,7 @@
     .type vt_torch_call, %function
 vt_torch_call: /* function, then its five arguments */
     .cfi_startproc
-    .cfi_personality 0x1b, vt_torch_unwound /* an address relative to its own place, 4 bytes */
+    .cfi_personality 0x1b, vt_torch_unwound /* a 4-byte address relative to its own position */
 #ifdef __aarch64__
     stp x29, x30, [sp, #-16]!
     .cfi_def_cfa_offset 16
@@ -21,7 +21,7 @@ vt_torch_call: /* function, then its five arguments */
     .cfi_offset x30, -8
     mov x29, sp
     mov x16, x0
-    mov x8, x1 /* where the result goes */
+    mov x8, x1 /* where the result is stored */
     mov x0, x2
     mov x1, x3
     mov x2, x4

@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's allocator knows of a block and does not report: how many bytes were asked for, the
- * stream, and whether it is of a private pool. For torch.c, at the few reports that need it.
+ * Finds what PyTorch's allocator stores about a block but does not report: the requested bytes, the stream, and whether
+ * the block belongs to a private pool. Called by torch.c for the few reports that need it.
  *
- * The allocator has an entry for each block, and reports with a pointer to it in its frame, or in a
- * register that one of our functions has saved in its own frame. Where that is differs between
- * versions, but an entry proves itself: it has the reported size and address at fixed places. So the
- * first report searches both frames and notes where the pointer was; further ones look there, and
- * check again. After some searches no more is asked: another version has other entries.
+ * The allocator has an entry for each block, and while it reports, a pointer to that entry is in its frame or in a
+ * register that one of our functions has saved in its own frame. The location differs between versions, but an entry
+ * identifies itself: it has the reported size and address at fixed offsets. So the first report searches both frames
+ * and notes where the pointer was; later ones look there and check again. After SEARCHES failures we stop, because
+ * another version has other entries.
  *
- * Of an entry (struct Block): word 1 is the stream's handle. The size is word 7, or 9 before
- * PyTorch 2.0, whose set of streams is larger. Size, requested size, pool and address follow each
- * other. A pool (struct BlockPool) begins with one set of blocks, or two or three, of six words each;
- * a flag and the owner follow. A private pool is a part of its owner, right behind the owner's start,
- * which no other word can pretend; the device's own pools have none.
+ * Layout of an entry (struct Block): word 1 is the stream's handle. The size is word 7, or word 9 before PyTorch 2.0,
+ * whose set of streams is larger. Size, requested size, pool and address are consecutive. A pool (struct BlockPool)
+ * begins with one, two or three sets of blocks, six words each; a flag and the owner follow. A private pool lies inside
+ * its owner, just after the owner's start, which no other word can imitate; the device's own pools have no owner.
  *
- * A search reads by a call that cannot fault. Later, one word of a frame whose layout is known then is
- * read where it lies, and the entry and its pool, once the kernel says that they can be read: the
- * allocator holds its mutex, so nobody frees them meanwhile.
+ * A search reads by a call that cannot fault. Once the frame's layout is known, one word of it is read in place; the
+ * entry and its pool are read in place after the kernel confirms that they are readable. The allocator holds its mutex,
+ * so neither is freed meanwhile.
  */
-#include "torch.h"
+#include "torch_hooks.h"
 
 #include "base/base.h"
 #include "stack/stack.h"
 
 #include <string.h>
 
-#define SEARCHES    64u /* that are made at most */
+#define SEARCHES    64u /* at most this many */
 #define ENTRY_WORDS 13u
 #define FRAME_MOST  512u /* bytes of the caller's frame */
 #define OWN_MOST    1024u
-#define OWNER_MOST  512u /* from an owner's start to its pools */
+#define OWNER_MOST  512u /* most bytes from an owner's start to its pools */
 
 static uint64_t
-    known; /* atomic: distance of the place from our frame << 48 | return address; 0: none */
+    known; /* atomic: distance of the pointer from our frame << 48 | return address; 0: unknown */
 static uint32_t searches; /* atomic */
 
-/* The allocator uses an entry while it reports it, and so its pool. */
+/* Reads an entry or its pool in place; the allocator is using both while it reports. */
 static bool read_in_use(uint64_t words[], uint64_t from, size_t bytes) {
     if (from % 8 || !vt_python_readable(from, bytes))
         return false;
@@ -56,7 +55,7 @@ static bool is_entry(const uint64_t words[ENTRY_WORDS], uint64_t address, uint64
     return false;
 }
 
-/* Looks for a pointer to it in memory from `start` on. Returns where it is; 0: not there. */
+/* Searches memory from `start` on for a pointer to the block's entry. Returns the pointer's address; 0: not found. */
 __attribute__((noinline)) static uintptr_t find_pointer(uintptr_t start, size_t bytes,
                                                         uint64_t address, uint64_t size,
                                                         struct vt_torch_block *found) {
@@ -72,7 +71,7 @@ __attribute__((noinline)) static uintptr_t find_pointer(uintptr_t start, size_t 
 
 __attribute__((noinline)) bool vt_torch_block_find(const struct vt_caller *caller, uint64_t address,
                                                    uint64_t size, struct vt_torch_block *found) {
-    VT_MACHINE_SAVE_REGISTERS(); /* in our own frame */
+    VT_MACHINE_SAVE_REGISTERS(); /* in this function's frame */
     const uintptr_t own = (uintptr_t)__builtin_frame_address(0) - VT_MACHINE_SAVED_BELOW;
     const uintptr_t theirs = vt_caller_sp(caller);
     const uint64_t to = (uintptr_t)caller->to & (UINT64_MAX >> 16), place = vt_get(&known);

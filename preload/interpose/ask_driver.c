@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What we ask the driver ourselves (VRAMTRACE_ASK=off: nothing), so that a log shows how large the
- * device is and how much of it others use: a device's name, size and UUID after the first
- * allocation on it; free and total memory after a refusal and after a new peak (state/peak.c
- * decides when).
+ * Our own questions to the driver (none with VRAMTRACE_ASK=off). They let a log show how large a device is and how much
+ * of it others use: a device's name, size and UUID after the first allocation on it; free and total memory after a
+ * refusal and after a new peak (state/peak.c decides when).
  *
- * We call the real function on the thread that just allocated, because the program has just called
- * the driver there itself. We never ask while a stream is captured, because another call might end
- * the capture, and never inside exit. We never make a context: without a current one on that
- * device, we do not ask about memory.
+ * We call the real function on the thread that just allocated, because the program has just called the driver there
+ * itself. We never ask while a stream is captured, because another call might end the capture, and never inside exit.
+ * We never create a context: if the device has no current one, we do not ask about its memory.
  */
 #include "stack/stack.h"
 #include "wrap.h"

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a program reaches our wrappers. It finds CUDA in one of four ways:
- *   1. exported symbols (it links the driver or a shared runtime): ours come first, nothing to do
- *   here;
+ *   1. exported symbols (it links the driver or a shared runtime): ours come first, so there is nothing to do here;
  *   2. dlsym and dlvsym on a handle (ctypes, FFmpeg, cuFFT, XLA): lookup_entry.S, then here;
- *   3. cuGetProcAddress, itself found by dlsym or by cuGetProcAddress (every CUDA runtime, static
- *   or shared): here;
+ *   3. cuGetProcAddress, itself found by dlsym or by cuGetProcAddress (every CUDA runtime, static or shared): here;
  *   4. cudaGetDriverEntryPoint and ...ByVersion: lookup_runtime.c.
- * The real look-up always runs first, and a failure is passed on unchanged: programs detect
- * features that way. When it succeeded, substitute.c selects the wrapper.
+ * The real look-up always runs first, and a failure is returned unchanged, because programs detect features that way.
+ * If it succeeds, substitute.c selects the wrapper.
  *
- * dlopen is never wrapped: the C library resolves RPATH and $ORIGIN by its caller. dlclose is,
- * because another library may be mapped at the same address later, and an old stack's number would
- * then stand for a new stack.
+ * dlopen is never wrapped: the C library resolves RPATH and $ORIGIN by its caller. dlclose is wrapped, because another
+ * library may later be mapped at the same address; the number of an old stack would then stand for a new one.
  */
 #define _GNU_SOURCE
 #include "interpose.h"
@@ -23,9 +20,9 @@
 
 #include <dlfcn.h>
 
-/* A handle of the whole process (dlopen(NULL)) finds our own export first. We return it if there is
- * a real function behind it. Otherwise the program must learn that there is none; our failed
- * look-up left the message for its dlerror. */
+/* On a handle of the whole process (dlopen(NULL)), dlsym finds our own export first. We return it only if a real
+ * function exists behind it. Otherwise the program must see the failure; our failed look-up left the message for its
+ * dlerror. */
 static void *ours(void *found, const char *name) {
     return vt_libc_dlsym(RTLD_NEXT, name) ? found : NULL;
 }
@@ -49,7 +46,8 @@ void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
                : found;
 }
 
-/* Before it as well: another thread may load and run other code at the same addresses before this one returns. */
+/* Announced before the call as well: another thread may load and run other code at these addresses before dlclose
+ * returns. */
 VT_EXPORT int dlclose(void *handle) {
     vt_stack_modules_changed();
     int result = vt_libc_dlclose(handle);

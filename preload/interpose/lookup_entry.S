@@ -2,14 +2,14 @@
 /*
  * dlsym and dlvsym as the program calls them.
  *
- * The C library answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) according to its caller's return
- * address. So those two are always passed on by a jump, never by a call from our code: otherwise
- * another interposer behind us would find itself. Every other handle goes to lookup.c.
+ * The C library answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) according to its caller's return address. So we always pass
+ * these two on by a jump, never by a call from our code: otherwise another interposer behind us would find itself.
+ * Every other handle goes to lookup.c.
  */
 /*
- * Both are exported under each version that the C library uses. An interposer in front of us may
- * ask for dlsym by version (dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"), as many do). Without that
- * version here, it would find the C library's, and then the driver, past us.
+ * Both are exported under each version that the C library uses. An interposer in front of us may ask for dlsym by
+ * version (dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"), as many do). If that version were missing here, it would find the
+ * C library's function, and then the driver, past us.
  */
     .text
 
@@ -43,7 +43,7 @@ vt_\name\()_2_34:
     .cfi_offset x30, -40
     mov x29, sp
     stp x0, x1, [sp, #16]
-    str x2, [sp, #32] /* dlvsym's third */
+    str x2, [sp, #32] /* dlvsym's third argument */
     bl vt_libc_resolve
     ldp x0, x1, [sp, #16]
     ldr x2, [sp, #32]
@@ -63,7 +63,7 @@ vt_\name\()_2_34:
     test %rax, %rax
     je 1f
     jmp *%rax
-1:  .irp register, rdi, rsi, rdx /* dlvsym's third; it also aligns the stack */
+1:  .irp register, rdi, rsi, rdx /* dlvsym's third argument; it also aligns the stack */
     push %\register
     .cfi_adjust_cfa_offset 8
     .endr

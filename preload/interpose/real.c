@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions behind our wrappers: those of the real driver and the real runtimes, one pointer
- * per symbol variant, generated from hooks.def. Called by every wrapper, and by interpose/.
+ * The functions behind our wrappers: those of the real driver and the real runtimes, one pointer per symbol variant,
+ * generated from hooks.def. Called by every wrapper and by the look-ups.
  *
- * A library is adopted when the program first uses it, and then kept: the driver once, each major
- * version of the runtime once. We call the next definition after ours in the global scope if there
- * is one (so that other preloaded libraries stay in the chain), else the library's own.
+ * A library is adopted when the program first uses it, and then kept: the driver once, each major version of the
+ * runtime once. If the global scope has another definition after ours, we call that one, so that other preloaded
+ * libraries stay in the chain; else the library's own.
  */
 #define _GNU_SOURCE
 #include "real.h"
@@ -50,7 +50,7 @@ static const struct row cudart_rows[] = {
 
 struct vt_real_driver vt_real_driver_functions;
 bool vt_real_driver_ready;
-/* Of runtime 12, of 13, and of any. */
+/* Of runtime 12, of runtime 13, and of an unversioned one. */
 static struct vt_real_cudart cudart_functions[3];
 static void *driver_direct[COUNT(driver_rows)], *cudart_direct[3][COUNT(cudart_rows)];
 static_assert(sizeof vt_real_driver_functions == sizeof driver_direct, "one pointer per row");
@@ -75,14 +75,13 @@ static struct library *const driver = &libraries[VT_REAL_DRIVER],
                              *const cudart12 = &libraries[VT_REAL_CUDART12],
                              *const cudart13 = &libraries[VT_REAL_CUDART13];
 
-/* A caller that names no version (RTLD_DEFAULT, a plug-in not linked with the runtime) gets the
- * default version, which is runtime 13's wrapper. Without runtime 13, this serves whatever runtime
- * is loaded. */
+/* A caller that names no version (RTLD_DEFAULT, a plug-in not linked with the runtime) gets the default version, which
+ * is runtime 13's wrapper. If runtime 13 is not loaded, this entry serves the runtime that is. */
 static struct library unversioned = {CUDART(2), .prefix = "libcudart.so"};
 
 /* The next definition after ours in the global scope; NULL: none. */
 static void *next_in_scope(const struct library *l, const char *symbol) {
-    /* A look-up that finds nothing allocates its message. */
+    /* A failed look-up allocates its error message. */
     if (vt_get(&vt_sys_sealed) || vt_locks_lost_as_known(VT_LOST_LOADER))
         return NULL;
     return l->node ? vt_libc_dlvsym(RTLD_NEXT, symbol, l->node) : vt_libc_dlsym(RTLD_NEXT, symbol);
@@ -99,7 +98,7 @@ static bool shadow_gap_is_protected(void) {
 static void fill(struct library *l, const struct vt_elf *object) {
     for (size_t i = 0; i < l->count; i++) {
         if (l->major && (l->major < l->rows[i].since || l->major > l->rows[i].until))
-            continue; /* another prototype, or no such function in this version */
+            continue; /* another prototype, or the function is missing in this version */
         l->direct[i] = vt_elf_symbol(object, l->rows[i].symbol, l->node);
         void *next = next_in_scope(l, l->rows[i].symbol);
         l->call[i] = next ? next : l->direct[i];
@@ -108,18 +107,17 @@ static void fill(struct library *l, const struct vt_elf *object) {
         vt_log_flag(VT_FLAG_SIMULATED);
     if (l == driver && !vt_get(&vt_sys_sealed) && shadow_gap_is_protected())
         vt_log_flag(VT_FLAG_SHADOW_GAP);
-    /* It must stay loaded from now on, because our pointers lead into it and something else could
-     * be loaded in its place. So the handle is never closed. */
+    /* The library must stay loaded from now on, because our pointers lead into it and another could be loaded in its
+     * place. So the handle is never closed. */
     if (object->name && *object->name && !vt_get(&vt_sys_sealed))
         vt_libc_dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     /* Clears the message of our failed RTLD_NEXT look-ups, which the program must not see. */
     vt_libc_dlerror_clear();
 }
 
-/* Adopts `object` as this library, once. A second object of the same kind is passed through: its
- * look-ups get no wrapper. Threads that arrive together all do the work, with the same result. If
- * one waited for another, it could wait for ever: the work needs the loader's lock, which the
- * waiting thread may hold (it may be in dlopen). */
+/* Adopts `object` as this library, once. A second object of the same kind is ignored: its look-ups get no wrapper.
+ * Threads that arrive together all do the work, with the same result. None waits for another, because the work needs
+ * the loader's lock, and the waiting thread may hold it (inside dlopen). */
 static void adopt(struct library *l, const struct vt_elf *object) {
     int saved_errno = errno;
     if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
@@ -132,8 +130,7 @@ static void adopt(struct library *l, const struct vt_elf *object) {
     errno = saved_errno;
 }
 
-/* An exported wrapper was called without a look-up before. The library must be loaded already;
- * otherwise nothing is done. */
+/* An exported wrapper was called with no look-up before it. Adopts the library if it is already loaded. */
 static void adopt_loaded(struct library *l) {
     struct vt_elf object;
     int saved_errno = errno;
@@ -179,11 +176,10 @@ size_t vt_real_row(enum vt_real_library library, const void *found) {
     return VT_REAL_NO_ROW;
 }
 
-/* The library that a function `symbol` of `object` belongs to. NULL: not one of these. */
+/* The library to which the function `symbol` of `object` belongs; NULL: neither the driver nor a runtime. */
 static struct library *library_of(const struct vt_elf *object, const char *symbol,
                                   const void *found) {
-    /* Another library may define its own cuMemAlloc; it is no driver, and the other functions would
-     * be missing. */
+    /* Another library may define its own cuMemAlloc. It is not a driver, and the other functions would be missing. */
     if (has_row(driver, symbol))
         return vt_elf_symbol(object, "cuInit", NULL) ? driver : NULL;
     if (has_row(cudart12, symbol)) {

@@ -22,33 +22,32 @@ struct vt_real_cudart {
 #include "vramtrace/hooks.def"
 };
 
-/* The driver's functions; all NULL while no driver is loaded. Never NULL itself. */
+/* The driver's functions: all NULL until a driver is loaded. */
 extern struct vt_real_driver vt_real_driver_functions;
-extern bool vt_real_driver_ready; /* atomic; published when they are filled in */
+extern bool vt_real_driver_ready; /* atomic; set once the pointers are filled in */
 void vt_real_driver_adopt(void);
 static inline const struct vt_real_driver *vt_real_driver(void) {
     if (VT_UNLIKELY(!vt_see(&vt_real_driver_ready)))
         vt_real_driver_adopt();
     else
-        vt_process_check_fork(); /* first: a child's contexts start anew too */
+        vt_process_check_fork(); /* first: a forked child starts with new contexts */
     return &vt_real_driver_functions;
 }
 
-/* The functions of runtime 12 or 13; all NULL while it is not loaded. Never NULL itself. */
+/* The functions of runtime 12 or 13: all NULL until that runtime is loaded. Never returns NULL. */
 const struct vt_real_cudart *vt_real_cudart(unsigned major);
 
 enum vt_real_library { VT_REAL_DRIVER, VT_REAL_CUDART12, VT_REAL_CUDART13, VT_REAL_LIBRARIES };
 #define VT_REAL_NO_ROW SIZE_MAX
 
-/* The row of hooks.def, counted within its library, whose real function is `found`;
- * else VT_REAL_NO_ROW. */
+/* The row of hooks.def, counted within its library, whose real function is `found`; VT_REAL_NO_ROW if there is none. */
 size_t vt_real_row(enum vt_real_library library, const void *found);
 
-/* Adopts the library that contains `found`, which was looked up as `name`. False: not a CUDA
- * library, or already adopted. */
+/* Adopts the library that contains `found`, the result of looking up `name`, and stores which one it is. False: not a
+ * CUDA library, or already adopted. */
 bool vt_real_adopt(const void *found, const char *name, enum vt_real_library *library);
 
-/* Makes `found` the real function of that row, if the row has none. */
+/* Makes `found` the real function of that driver row, if the row has none. */
 void vt_real_learn(size_t driver_row, void *found);
 
 #endif

@@ -3,8 +3,7 @@
 #ifndef VT_PRELOAD_SUBSTITUTE_H
 #define VT_PRELOAD_SUBSTITUTE_H
 
-/* The wrapper that replaces `found`, the result of looking up `name`; `found` itself if there
- * is none. */
+/* Returns the wrapper for `found`, the result of looking up `name`; `found` itself if there is no wrapper. */
 void *vt_substitute(void *found, const char *name);
 
 /* The same for a result of cuGetProcAddress(base, version, flags). */

@@ -14,8 +14,7 @@
 
 #include <string.h>
 
-/* Declares `call` (the caller) and `real` (the function behind us). Returns an error if there
- * is none. */
+/* Declares `call` (the caller) and `real` (the real function). Returns an error from the wrapper if there is none. */
 #define VT_ENTER_DRIVER(symbol)                                                                    \
     struct vt_call call __attribute__((unused)) = VT_CALL(symbol);                                 \
     __typeof__(vt_real_driver()->symbol) real = vt_real_driver()->symbol;                          \
@@ -24,8 +23,8 @@
         return CUDA_ERROR_NOT_INITIALIZED;                                                         \
     }
 
-/* In a wrapper that allocates, before the real call: a limit or an injection may refuse the
- * allocation before the driver sees it; the refusal is recorded. */
+/* In a wrapper that allocates, before the real call: a limit or an injection may refuse the allocation before it
+ * reaches the driver. The refusal is recorded. */
 #define VT_MAY_ALLOC(kind, bytes)                                                                  \
     VT_MAY_ALLOC_ON(kind, bytes, vt_context_device(vt_context_current()))
 
@@ -34,8 +33,8 @@
     if (VT_UNLIKELY(vt_limit_on) && !vt_event_may_alloc(&call, (kind), (bytes), (device)))         \
     return CUDA_ERROR_OUT_OF_MEMORY
 
-/* ask_driver.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver
- * about the device if that is worth it. They return `result`. */
+/* ask_driver.c: both record an allocation, as vt_event_alloc and vt_event_allocated do, and return `result`. They then
+ * ask the driver about the device if the event set vt_tls.ask. */
 CUresult vt_ask_allocated(const struct vt_call *call, CUresult result, struct vt_live what);
 void vt_ask_(const struct vt_call *call);
 static inline void vt_ask(const struct vt_call *call) {
@@ -49,18 +48,17 @@ static inline CUresult vt_ask_alloc(const struct vt_call *call, CUresult result,
     return result;
 }
 
-/* What a successful call stored in its out-parameter; 0 after a failure, when it must not
- * be read. */
+/* What a successful call stored in its out-parameter. After a failure 0, because the parameter must not be read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)
 
-/* Of the arguments of a wrapper that is made from its row in hooks.def. */
+/* The first and second argument of a wrapper that is generated from its row in hooks.def. */
 #define VT_FIRST(...)                  VT_FIRST_(__VA_ARGS__, )
 #define VT_FIRST_(first, ...)          first
 #define VT_SECOND(...)                 VT_SECOND_(__VA_ARGS__, )
 #define VT_SECOND_(first, second, ...) second
 
-/* The end of a wrapper whose call makes or destroys an object: memory that no call sizes, or that is
- * not this process's. `out`: where the call stores the object's handle or address, of 64 bits. */
+/* The end of a wrapper whose call makes or destroys an object: memory whose size no call states, or memory of another
+ * process. `out`: where the call stores the object's 64-bit handle or address. Both return `result`. */
 static inline CUresult vt_object_made(const struct vt_call *call, CUresult result, unsigned kind,
                                       const void *out) {
     uint64_t handle = 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrays: opaque memory for textures, identified by handle. Their size is computed (array_bytes.h).
- * Mip levels and planes are views without memory of their own. Sparse and deferred arrays have no
- * memory yet: they are in the live table, so that destroying one is not an unknown free, but not in
- * the log.
+ * Arrays: opaque memory for textures, identified by handle. Their size is computed (array_bytes.h). Mip levels and
+ * planes are views without memory of their own. Sparse and deferred arrays have no memory yet: they are in the live
+ * table, so that destroying one is not an unknown free, but they are not logged.
  *
- * Not wrapped: cuMemMapArrayAsync, which maps tiles of cuMemCreate's memory into a sparse array.
- * Those bytes already count as physical memory.
+ * Not wrapped: cuMemMapArrayAsync, which maps tiles of cuMemCreate's memory into a sparse array. Those bytes already
+ * count as physical memory.
  */
 #include "base/base.h"
 #include "wrap.h"

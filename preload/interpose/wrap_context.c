@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: created, made current, destroyed. The end of a context frees everything it owns. The
- * current context determines the owner and device of an allocation.
+ * Contexts: created, made current, destroyed. The end of a context frees everything that it owns. The current context
+ * determines the owner and the device of an allocation.
  *
- * The driver counts references to primary contexts: each retain is matched by a release, and the
- * last one ends the context. We count too, because a release does not tell whether it was the last.
+ * The driver counts references to primary contexts: each retain is matched by a release, and the last one ends the
+ * context. We count as well, because a release does not report whether it was the last.
  */
 #include "wrap.h"
 #include "base/base.h"
@@ -22,9 +22,9 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
                     primary ? VT_OBJECT_PRIMARY : 0, number);
 }
 
-/* Before the driver is called: it may reuse a context's addresses before we have removed their
- * entries. When a runtime ends inside exit(), its pinned memory, which the exit scan needs, goes
- * away, so the scan runs now. Returns the time. */
+/* Called before the driver: it may reuse a context's addresses before we have removed their entries. When a runtime
+ * shuts down inside exit(), its pinned memory disappears, and the exit scan needs that memory, so the scan runs now.
+ * Returns the time. */
 static uint64_t end_begins(const struct vt_call *call) {
     vt_live_contexts_end();
     if (vt_log_is_open()) {
@@ -109,7 +109,7 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
         return result;
     if (vt_add(&retained[dev], 1) <= 0)
         made(&call, *pctx, dev, true);
-    else /* the thread that retained it first may not have come here yet */
+    else /* the thread that retained it first may not have reached this line yet */
         vt_context_made(*pctx, (unsigned)dev & 0xff, true);
     return result;
 }
@@ -135,7 +135,7 @@ static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext),
 DESTROY(cuCtxDestroy)
 DESTROY(cuCtxDestroy_v2)
 
-/* A reset ends the context however often it was retained, a release only with the last reference. */
+/* A reset ends the context however often it was retained; a release ends it only with the last reference. */
 static CUresult end_primary(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev,
                             bool release) {
     uint64_t ticks = end_begins(call);

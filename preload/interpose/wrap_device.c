@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory: linear, pitched and managed, and its free. v1 symbols have 32-bit sizes
- * and pointers. */
+/* Device memory: linear, pitched and managed, and its release. The v1 symbols have 32-bit sizes and pointers. */
 #include "wrap.h"
 
 #define ALLOC(hot, name, address, size)                                                            \

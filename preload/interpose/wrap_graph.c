@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs: state/graph.c remembers the nodes that allocate and free, and a launch is recorded from
- * them. An allocation carries the API name and stack of the call that added its node, because that
- * code asked for the memory; the launch may be anywhere. Executables are recorded as objects: each
- * holds device memory of a size that the driver does not tell.
+ * Graphs: state/graph.c remembers the nodes that allocate and free, and a launch is recorded from them. An allocation
+ * carries the API name and stack of the call that added its node, because that code asked for the memory; the launch
+ * may be anywhere. Executables are recorded as objects: each holds device memory of an unknown size.
  *
- * Not wrapped: cuGraphClone and cuGraphAddChildGraphNode (a graph with memory nodes cannot be
- * cloned), cuGraphDestroyNode (memory nodes cannot be removed), cuGraphUpload (reserves, but
- * does not allocate), cuDeviceGraphMemTrim and cuDeviceSetGraphMemAttribute (they change the
- * untracked reserve).
+ * Not wrapped: cuGraphClone and cuGraphAddChildGraphNode (a graph with memory nodes cannot be cloned),
+ * cuGraphDestroyNode (memory nodes cannot be removed), cuGraphUpload (reserves, but does not allocate),
+ * cuDeviceGraphMemTrim and cuDeviceSetGraphMemAttribute (they change the untracked reserve).
  */
 #include "state/state.h"
 #include "base/base.h"
@@ -53,9 +51,9 @@ VT_EXPORT CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGrap
     return result;
 }
 
-/* A node's parameters, by type. A child graph that is moved into the parent brings its memory
- * nodes; a copied one has none. Headers before 12.9 do not define that field, so it is read by
- * offset: the graph's handle, then its ownership. */
+/* Handles a node's parameters by type. A child graph that is moved into the parent brings its memory nodes; a copied
+ * one has none. Headers before 12.9 do not define the ownership field, so it is read by offset, after the graph's
+ * handle. */
 static void added(const struct vt_call *call, CUresult result, CUgraph graph,
                   const CUgraphNodeParams *params) {
     if (!params)
@@ -154,8 +152,8 @@ struct launch {
     struct vt_live refused;
 };
 
-/* The address may still be live from the previous launch. Then the executable frees its own
- * leftovers first; otherwise the driver would have refused the launch. */
+/* The address may still be live from the previous launch. The executable then frees its own leftovers first; otherwise
+ * the driver would have refused the launch. */
 static void allocated(const struct vt_live *what, void *data) {
     const struct launch *launch = data;
     if (vt_live_known(what->address, VT_KIND_GRAPH))
@@ -182,7 +180,7 @@ static void would_free(uint64_t address, void *data) {
     (void)data;
 }
 
-/* A launch is one addition: only an allocation, or the end, writes how many there were. */
+/* A launch only increments a counter; the next allocation, or the end of the log, writes it. */
 static CUresult counted(CUresult result) {
     if (result == CUDA_SUCCESS)
         vt_add(&vt_graph_launches.count, 1);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that hold device memory of a size that no call tells: modules and libraries (code,
- * `__device__` variables), limits that size a context's heaps and stacks, green contexts. They are
- * recorded with their stacks, so that a rise in untracked memory can be compared with what the
- * program did at that time. The wrappers of those that are only made and destroyed, and of imported
- * memory (wrap_share.c), are made from their rows in hooks.def.
+ * Objects that hold device memory whose size no call states: modules and libraries (code, `__device__` variables),
+ * limits that size a context's heaps and stacks, green contexts. They are recorded with their stacks, so that a rise in
+ * untracked memory can be compared with what the program did at that time. Wrappers that only record a creation or a
+ * destruction, including those for imported memory (wrap_share.c), are generated from their rows in hooks.def.
  */
 #include "state/state.h"
 #include "wrap.h"

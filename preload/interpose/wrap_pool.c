@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stream-ordered memory, from the current pool of a stream's device or from a named pool. Each
- * function exists twice: the _ptsz variant takes stream 0 as the thread's own default stream and
- * must call the driver's _ptsz variant. On a stream that is being captured, these calls add nodes
- * to a graph and neither allocate nor free (graph.c).
+ * Stream-ordered memory, from the current pool of a stream's device or from a named pool. Each function exists twice:
+ * the _ptsz variant takes stream 0 as the thread's own default stream and must call the driver's _ptsz variant. On a
+ * stream that is being captured, these calls add nodes to a graph and neither allocate nor free (state/graph.c).
  *
- * We count what a pool hands out. What it reserves is known only when the program asks
- * (cuMemPoolGetAttribute). So cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, and
- * neither do cuDeviceSetMemPool and cuMemSetMemPool: a device's current pool is on that device in
- * any case. A destroyed pool lives until its last allocation is freed.
+ * We count what a pool hands out. What it reserves is known only when the program asks (cuMemPoolGetAttribute). So
+ * cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, and neither do cuDeviceSetMemPool and cuMemSetMemPool:
+ * a device's current pool is on that device in any case. A destroyed pool lives until its last allocation is freed.
  */
 #include "state/state.h"
 #include "base/base.h"
 #include "wrap.h"
 
-/* Describes an allocation in advance. A named pool may be on the host, managed, or on
- * another device. */
+/* Describes an allocation in advance. A named pool may be on the host, managed, or on another device. */
 static struct vt_live described(const CUmemoryPool *pool, CUstream stream, uint64_t size) {
     struct vt_pool from =
         pool ? vt_pool_find(*pool) : (struct vt_pool){VT_KIND_POOL, VT_DEVICE_UNKNOWN};
@@ -83,7 +80,8 @@ static CUresult freed(const struct vt_call *call, CUresult (*real)(CUdeviceptr, 
                       CUdeviceptr dptr, CUstream stream, bool per_thread) {
     if (captured(stream, per_thread)) {
         CUresult result = real(dptr, stream);
-        vt_tls.events++; /* a runtime's label sees a driver event, though nothing was freed */
+        vt_tls
+            .events++; /* a runtime's label must see a driver event, even though nothing was freed */
         if (result == CUDA_SUCCESS)
             vt_graph_free_captured(vt_graph_stream(stream, per_thread), dptr);
         return result;
@@ -119,7 +117,7 @@ VT_EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poo
                      : result;
 }
 
-/* Before the call, because another thread may get the same handle at once. */
+/* Forgets the pool before the call, because another thread may get the same handle at once. */
 VT_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     VT_ENTER_DRIVER(cuMemPoolDestroy);
     const struct vt_pool was = vt_pool_find(pool);
@@ -152,7 +150,7 @@ VT_EXPORT CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
     return seen(real(pool, location, type), pool, vt_pool_of(type, location));
 }
 
-/* Another process's pool: it allocates nothing here; its pointers are imported one by one. */
+/* A pool of another process allocates nothing here; its pointers are imported one by one. */
 VT_EXPORT CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
                                                       CUmemAllocationHandleType handleType,
                                                       unsigned long long flags) {

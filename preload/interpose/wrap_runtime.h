@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of every runtime wrapper (wrap_runtime*.c); wrap_runtime.c explains them. What a result
- * means for the books, also that of a call that fails, is event.c's. */
+/* The start of every runtime wrapper (wrap_runtime*.c), explained in wrap_runtime.c. event.c decides what a result,
+ * including a failure, means for the state. */
 #ifndef VT_PRELOAD_WRAP_RUNTIME_H
 #define VT_PRELOAD_WRAP_RUNTIME_H
 
@@ -28,7 +28,7 @@
 #define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t OURS(symbol) prototype;
 #include "vramtrace/hooks.def"
 
-/* Declares `call` and `real`, and opens the label. */
+/* Declares `call` and `real`, and begins the label. */
 #define ENTER(symbol)                                                                              \
     const struct vt_call call = VT_CALL(symbol);                                                   \
     __typeof__(vt_real_cudart(VT_CUDART)->symbol) real = vt_real_cudart(VT_CUDART)->symbol;        \
@@ -46,7 +46,7 @@ static inline cudaError_t allocated(const struct vt_label *label, cudaError_t re
     return result;
 }
 
-/* A free without a driver event gets the time before the call. */
+/* If no driver event happened inside, the free gets the time before the call. */
 static inline cudaError_t freed(const struct vt_label *label, uint64_t ticks, cudaError_t result,
                                 const void *pointer, unsigned kind) {
     if (vt_event_label_end(label) && pointer) {

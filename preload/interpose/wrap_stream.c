@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams: the device of each (stream-ordered memory is on the stream's device), and captures into
- * a graph. Event records and waits matter only during a capture, because other streams join it
- * through them; at other times they cost one read.
+ * Streams: the device of each (stream-ordered memory is on the stream's device), and captures into a graph. Recording
+ * or awaiting an event matters only during a capture, because other streams join it that way; at other times it costs
+ * one read.
  */
 #include "state/state.h"
 #include "base/base.h"
 #include "wrap.h"
 
-/* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: becomes a graph node; no stream joins
- * the capture. */
+/* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: the event becomes a graph node, and no stream joins the capture. */
 #define EXTERNAL 1u
 
 static CUresult made(CUresult result, const CUstream *stream, unsigned device) {
@@ -36,8 +35,8 @@ VT_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCt
                 vt_context_device(vt_context_green(greenCtx)));
 }
 
-/* Before the call, because the driver may give the handle to another thread's stream at once. If
- * the destroy fails, the stream's device is unknown from then on, and nothing else is lost. */
+/* Called before the driver, which may give the handle to another thread's stream at once. If the destroy fails, only
+ * the stream's device is lost. */
 static void destroy_begins(CUstream stream) {
     vt_pool_stream_gone(stream);
     if (VT_UNLIKELY(vt_get(&vt_graph_captures)))
@@ -86,7 +85,7 @@ CAPTURE(cuStreamBeginCapture_v2_ptsz, true)
 CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph, false)
 CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz, true)
 
-/* A failed end ends the capture too, unless this call had no right to end it. */
+/* Even a failed end ends the capture, unless this call was not allowed to end it. */
 static CUresult ended(CUresult result, CUstream stream, bool per_thread, const CUgraph *graph) {
     if (result == CUDA_SUCCESS ||
         (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE &&

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Virtual memory management: physical memory, its handles and its mappings. Bytes are counted once,
- * for the physical memory, on the device that it was requested on. Reserved addresses are not
- * memory, and a mapping only refers to it (vmm.c). Imported handles and multicast objects refer to
- * memory that is counted elsewhere.
+ * Virtual memory management: physical memory, its handles and its mappings. Bytes are counted once, for the physical
+ * memory, on the device on which it was requested. Reserved addresses are not memory, and a mapping only refers to it
+ * (state/vmm.c). Imported handles and multicast objects refer to memory that is counted elsewhere.
  *
- * Not wrapped, because they neither allocate nor hold a reference beyond handles and mappings:
- * cuMemAddressReserve, cuMemAddressFree, cuMemSetAccess, cuMemExportToShareableHandle. An export
- * can keep memory alive in other processes, but this process cannot know.
+ * Not wrapped, because they neither allocate nor hold a reference beyond handles and mappings: cuMemAddressReserve,
+ * cuMemAddressFree, cuMemSetAccess, cuMemExportToShareableHandle. An export can keep memory alive in other processes,
+ * but this process cannot know.
  */
 #include "state/state.h"
 #include "wrap.h"
 
-/* Where a property requests memory. The driver refuses NULL and invalid values itself. */
+/* Where a property requests memory. The driver itself refuses NULL and invalid values. */
 static unsigned device_of(const CUmemAllocationProp *prop, unsigned *kind) {
     bool host = prop && prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
     *kind = host ? VT_KIND_PHYSICAL_HOST : VT_KIND_PHYSICAL;
@@ -104,8 +103,8 @@ static void referred(const struct vt_call *call, CUresult result,
                      const CUmemGenericAllocationHandle *handle) {
     if (result != CUDA_SUCCESS || !handle)
         return;
-    /* When a process imports memory that it exported itself, it gets the same handle: already
-     * counted, and referenced once more. */
+    /* When a process imports memory that it exported itself, it gets the same handle: the memory is already counted,
+     * and the handle has one more reference. */
     uint64_t number = vt_vmm_hold_handle(*handle);
     if (number) {
         vt_vmm_handle(*handle, number);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two allocators whose memory is known block by block: the C library's malloc and Python's small
- * objects. A freed block keeps its old words, so a scan that cannot tell which blocks are in use
- * would follow pointers that the program forgot long ago.
+ * Two allocators whose memory is known block by block: the C library's malloc and Python's small objects. A freed block
+ * keeps its old words, so a scan that cannot tell which blocks are in use would follow pointers that the program
+ * dropped long ago.
  *
- * Memory is only read, and no allocator function is called. Each step is checked. A region that
- * does not add up to the last byte is memory of which nothing is known, as that of any other malloc is.
+ * Memory is only read, and no allocator function is called. Each step is checked. A region that does not add up to the
+ * last byte is opaque memory, like that of any other malloc.
  *
- * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks are adjacent, each with
- * its size and three flags in the word before its memory. The next chunk's flags tell whether a
- * chunk is in use. Chunks in a thread's cache or a fast bin look used, so those lists are walked
- * afterwards; but before 2.30 a cache has another shape, and its chunks stay used: what only they
- * point to is then not called lost. CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16
- * KiB with blocks of equal size after a header of 48 bytes, and a list of the freed ones.
+ * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks are adjacent, each with its size and three
+ * flags in the word before its memory. The next chunk's flags tell whether a chunk is in use. Chunks in a thread's
+ * cache or a fast bin look used, so those lists are walked afterwards. Before 2.30 a thread's cache has another shape,
+ * and its chunks count as used: allocations to which only they point are then not called lost.
+ *
+ * CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16 KiB with blocks of equal size
+ * after a header of 48 bytes, and a list of the freed ones.
  *
  * Called by pieces.c for each piece of memory that has no other meaning.
  */
@@ -25,11 +26,11 @@
 #define NON_MAIN    4u
 #define FLAGS       7u
 #define SMALLEST    32u
-#define HEAP_BYTES  VT_RESERVE_MOST      /* the most of an arena's heap */
-#define HEAP_ALIGN  ((uintptr_t)8 << 20) /* at least: with huge pages it is less than HEAP_BYTES */
+#define HEAP_BYTES  VT_RESERVE_MOST      /* largest heap of an arena */
+#define HEAP_ALIGN  ((uintptr_t)8 << 20) /* smallest alignment; less with huge pages */
 #define STATE_BYTES 0x898u               /* struct malloc_state */
-#define APART       2u                   /* of its flags: not all of the main heap is adjacent */
-#define STATE_FAST  0x10u                /* heads of its fast bins */
+#define APART       2u                   /* flag in the state: the main heap is not contiguous */
+#define STATE_FAST  0x10u                /* heads of the fast bins */
 #define STATE_TOP   0x60u
 #define STATE_BINS  0x70u
 #define STATE_NEXT  0x870u /* the next arena */
@@ -40,16 +41,16 @@
     0x290u /* tcache_perthread_struct with its chunk header: 64 counts,
                               * 64 heads */
 #define TCACHE_BINS   64u
-#define TCACHE_LENGTH 1024u /* a longer list must be wrong */
+#define TCACHE_LENGTH 1024u /* a longer list is invalid */
 #define FAST_LENGTH   (1u << 20)
 #define WINDOW        ((uintptr_t)2 << 20)
 #define NOT_MEMORY    ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 #define IN_FRONT_MOST                                                                              \
-    (1u << 20) /* bytes of others before the next chunk: an allocator that asks sbrk for 1 MiB */
-#define FOLLOWING 8u /* chunks in a row are not chance */
+    (1u << 20) /* most foreign bytes before the next chunk: an allocator may ask sbrk for 1 MiB */
+#define FOLLOWING 8u /* this many chunks in a row are not a coincidence */
 
-/* A region during its walk. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16
- * bytes after its end. */
+/* A region being parsed. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16 bytes after its
+ * end. */
 struct region {
     struct vt_scan *scan;
     const struct vt_vma *vma;
@@ -93,7 +94,7 @@ static void cells_until(struct region *r, uintptr_t end, uintptr_t next) {
     r->from = next;
 }
 
-/* A chunk too large for the bits is a span of its own. */
+/* A chunk too large for the bits gets its own span. */
 static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
     cells_until(r, start, end);
     struct vt_span *s = vt_scan_add_span(r->scan, start, end, VT_SPAN_PLAIN, r->vma);
@@ -101,7 +102,7 @@ static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
         s->heap = r->heap;
 }
 
-/* Memory of which nothing is known, if it is no stack: a mapping of the program's, or another allocator's heap. */
+/* Adds opaque memory unless it is a stack: a mapping of the program, or another allocator's heap. */
 static void add_unknown(struct vt_scan *scan, uintptr_t start, uintptr_t end,
                         const struct vt_vma *vma) {
     struct vt_span *s = vt_scan_add_span(scan, start, end, VT_SPAN_PLAIN, vma);
@@ -113,7 +114,7 @@ static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
     return vt_scan_peek(scan, chunk + 8);
 }
 
-/* Whether a chunk in use seems to be at `chunk`, with another one behind it. */
+/* Whether a chunk in use seems to be at `chunk`, with another one after it. */
 static bool may_be_chunk(struct vt_scan *scan, uintptr_t chunk, uintptr_t end, unsigned non_main) {
     uint64_t word = size_word(scan, chunk), size = word & ~(uint64_t)FLAGS, next;
     if ((word & FLAGS) != (PREV_INUSE | non_main) || size < SMALLEST || size % 16 ||
@@ -124,8 +125,8 @@ static bool may_be_chunk(struct vt_scan *scan, uintptr_t chunk, uintptr_t end, u
            (next & ~(uint64_t)FLAGS) <= end - chunk - size;
 }
 
-/* The first chunk behind the hole around an address: some chunks follow each other there, up to the top or
- * FOLLOWING of them. `end`: there is no hole, or no such chunk. */
+/* The first chunk after the hole around an address: one that is followed by others, up to the top chunk or FOLLOWING of
+ * them. `end`: there is no hole, or no such chunk. */
 static uintptr_t behind_hole(struct vt_scan *scan, uintptr_t at, uintptr_t end, unsigned non_main) {
     const struct vt_vma *v = vt_scan_after(scan, at + 8);
     if (!v || v->start <= at + 8)
@@ -145,9 +146,8 @@ static uintptr_t behind_hole(struct vt_scan *scan, uintptr_t at, uintptr_t end, 
     return end;
 }
 
-/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`, or earlier where it is
- * the main arena's. Returns where they end. 0: these are not chunks, or they changed meanwhile; then nothing
- * was made. */
+/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`, or earlier in the main arena.
+ * Returns where they end. 0: these are not chunks, or they changed meanwhile; nothing was made. */
 static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, unsigned non_main) {
     struct vt_scan *scan = r->scan;
     uint32_t spans_before = scan->span_count, tcaches_before = scan->tcache_count;
@@ -156,13 +156,13 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     while (p + 16 <= end && vt_scan_goes_on(scan)) {
         uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
         if (!word && last && (p = behind_hole(scan, p, end, non_main)) < end) {
-            last_size = p - last; /* all of it counts as in use */
+            last_size = p - last; /* the hole counts as in use, together with the chunk before it */
             last_main = non_main;
             continue;
         }
         if (word & IS_MMAPPED || size > end - p)
             break;
-        if (last) { /* the previous chunk's state is here */
+        if (last) { /* this word has the previous chunk's state */
             bool in_use = word & PREV_INUSE;
             if (in_use && last_main != non_main)
                 break; /* only a free chunk may lack its arena's flag */
@@ -173,8 +173,8 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
             if (last_size == TCACHE_CHUNK && in_use && scan->tcache_count < VT_SCAN_TCACHES)
                 scan->tcaches[scan->tcache_count++] = last;
         }
-        /* The top chunk has no arena flag. A heap that was replaced by a newer one ends with two
-         * small fences, at the end of a page. */
+        /* The top chunk has no arena flag. A heap that was replaced by a newer one ends with two small fences, at the
+         * end of a page. */
         uintptr_t page_end = (p | (vt_machine_page() - 1)) + 1;
         bool is_fence = size <= 16 && page_end - p <= 64;
         if (p + size == end || is_fence || p == scan->main_top) {
@@ -208,8 +208,8 @@ static uintptr_t take_region(struct vt_scan *scan, const struct vt_vma *vma, uin
                                                          : 0;
 }
 
-/* A part of the main heap that was mapped, as all of it is with huge pages: it ends with the top chunk, or
- * with fences. Other memory may follow. Returns its end; 0: this is none. */
+/* A mapped part of the main heap; with huge pages, the whole heap is made of these. It ends with the top chunk or with
+ * fences, and other memory may follow. Returns its end; 0: not such a part. */
 static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                               uintptr_t end) {
     return scan->main_apart && may_be_chunk(scan, start, end + 16, 0)
@@ -217,8 +217,8 @@ static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, ui
                : 0;
 }
 
-/* The main heap, or where it goes on behind fences. What asked for memory before malloc did has it in front of
- * the first chunk: older C libraries (2.31) their copy of GLIBC_TUNABLES, the program by sbrk. */
+/* The main heap, or its continuation after fences. Memory that others requested before malloc did precedes the first
+ * chunk: older C libraries (2.31) put their copy of GLIBC_TUNABLES there, and programs use sbrk. */
 static uintptr_t main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                            uintptr_t end) {
     uintptr_t most = end - start > IN_FRONT_MOST ? start + IN_FRONT_MOST : end, until = 0;
@@ -230,7 +230,7 @@ static uintptr_t main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintp
         if (!(until = take_region(scan, vma, start, first, end, 0)))
             scan->span_count = spans_before;
     }
-    scan->main_next = until ? until : 1; /* nowhere */
+    scan->main_next = until ? until : 1; /* never matches an address */
     return until;
 }
 
@@ -245,8 +245,8 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
     if (first_heap ? previous != 0 : previous % HEAP_ALIGN != 0 || previous == 0)
         return 0;
     uintptr_t end = start + size;
-    /* The first heap's chunks follow the arena's own data; a later heap has only heap_info, which
-     * grew with glibc's versions. */
+    /* The first heap's chunks follow the arena's own data; a later heap has only heap_info, which has grown with
+     * glibc's versions. */
     for (unsigned skip = 0x20; skip <= 0x40; skip += 0x10) {
         uintptr_t chunk = first_heap ? (arena + STATE_BYTES + 15) & ~(uintptr_t)15 : start + skip;
         if (!take_region(scan, vma, start, chunk, end, NON_MAIN))
@@ -258,8 +258,7 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
     return 0;
 }
 
-/* A chunk with a mapping of its own, perhaps followed by other memory. Returns its end; 0: there is
- * none here. */
+/* A chunk with its own mapping, which other memory may follow. Returns its end; 0: not such a chunk. */
 static uintptr_t mapped_chunk(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                               uintptr_t end) {
     uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
@@ -286,15 +285,14 @@ static void drop_chunk(struct vt_span *span, uintptr_t memory) {
     vt_bit_set(span->bits[VT_BITS_DEAD], (memory - span->base) / 16);
 }
 
-/* A list of freed chunks of one size; its links are in the chunks' memory, and since 2.32 xor-ed
- * with their own shifted address. `length` 0: up to the list's end. False: not such a list. `drop`
- * marks its chunks as free. */
+/* A list of freed chunks of one size. Its links are in the chunks' memory, and since 2.32 xor-ed with their own shifted
+ * address. `length` 0: up to the list's end. False: not such a list. `drop` marks its chunks as free. */
 static bool free_list(struct vt_scan *scan, uintptr_t memory, uint64_t size, uint32_t length,
                       bool by_chunk, bool hidden, bool drop) {
     uint32_t most = length ? length : FAST_LENGTH;
     for (uint32_t i = 0; memory && i < most; i++) {
         struct vt_span *span;
-        /* When dropping, all were in use before; a chunk that comes twice ends the list. */
+        /* When dropping, all were in use before; a repeated chunk ends the list. */
         if (memory % 16 || !is_chunk(scan, memory, size, &span))
             return false;
         uint64_t next = vt_scan_peek(scan, memory);
@@ -332,7 +330,7 @@ static void drop_tcache(struct vt_scan *scan, uintptr_t chunk) {
             drop_list(scan, heads[i], SMALLEST + 16 * i, counts[i], false);
 }
 
-/* Whether an arena's data is at `state`: every empty bin points to itself, and the arenas are a ring. */
+/* Whether an arena's data is at `state`: every empty bin points to itself, and the arenas form a ring. */
 static bool is_arena(struct vt_scan *scan, uintptr_t state) {
     unsigned empty = 0;
     for (unsigned i = 0; i < BINS; i++) {
@@ -423,8 +421,7 @@ bool vt_scan_cells_present(const struct vt_span *s, uintptr_t start, uintptr_t e
 #define POOL_HEADER 48u
 #define POOL_BLOCKS (16384 / 16)
 
-/* Whether a pool of `bytes` bytes is at `start`. `freed` gets a bit for each block in its
- * free list. */
+/* Whether a pool of `bytes` bytes is at `start`. `freed` gets a bit for each block in its free list. */
 static bool is_pool(struct vt_scan *scan, uintptr_t start, uint32_t bytes, uint32_t *size,
                     uint32_t *made, uint64_t freed[POOL_BLOCKS / 64]) {
     uint64_t tail = vt_scan_peek(scan, start + 40), head = vt_scan_peek(scan, start + 32);
@@ -458,13 +455,13 @@ static void pool_cells(struct region *r, uintptr_t start, uint32_t bytes, uint32
         add_cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
 }
 
-/* Makes cells from the pools in a piece of memory, and plain spans from what lies between. Returns where the last
- * of these ends. */
+/* Makes cells from the pools in a piece of memory, and plain spans from the memory between them. Returns where the last
+ * one ends. */
 static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                                 uintptr_t end, uintptr_t limit) {
     struct region r;
     uint64_t freed[POOL_BLOCKS / 64];
-    uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* done up to here */
+    uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* spans made up to here */
     bool in_pools = false;
     if (!region_begin(&r, scan, vma, start & ~(uintptr_t)4095, end + 16384, false))
         return end;
@@ -499,8 +496,8 @@ static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, 
     return plain < end ? end : plain;
 }
 
-/* Makes spans from what the C library has at an address: up to the end of the adjacent mappings, or where the heap
- * itself says. Returns where that ends; 0: nothing. */
+/* Makes spans from the C library's memory at an address: up to the end of the adjacent mappings, or to the end that the
+ * heap itself records. Returns that end; 0: nothing there. */
 static uintptr_t take_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t at, bool next,
                          uintptr_t limit) {
     uintptr_t run = vma->run_end < limit ? vma->run_end : limit,
@@ -514,7 +511,7 @@ static uintptr_t take_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr
     return until ? until : main_segment(scan, vma, at, run);
 }
 
-/* The first page from here on that has contents. */
+/* The first page from `at` on that has contents. */
 static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
     struct vt_range run;
     bool present;
@@ -526,7 +523,7 @@ static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
     return end;
 }
 
-/* What is left of a piece of memory. Returns where it ends. */
+/* Makes spans from the rest of a piece of memory. Returns where it ends. */
 static uintptr_t take_rest(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                            uintptr_t end, uintptr_t limit) {
     if (start < end && scan->python && vma->anonymous && vma->private_)
@@ -538,7 +535,7 @@ static uintptr_t take_rest(struct vt_scan *scan, const struct vt_vma *vma, uintp
 uintptr_t vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                              uintptr_t end, uintptr_t limit) {
     bool mallocs = vma->anonymous && vma->private_ && end - start <= NOT_MEMORY;
-    uintptr_t rest = start; /* done up to here */
+    uintptr_t rest = start; /* spans made up to here */
     scan->in_place =
         vma->steady && mallocs ? (struct vt_range){start, end} : (struct vt_range){0, 0};
     for (uintptr_t at = start, until; mallocs && at < end && vt_scan_goes_on(scan); at = until) {

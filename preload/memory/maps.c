@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/self/maps and others, line by line (see maps.h). The format is proc(5)'s: "start-end access offset
- * device inode path", the path to the line's end.
+ * Reads /proc/self/maps and similar files line by line (see maps.h). The format is that of proc(5): "start-end access
+ * offset device inode path", where the path extends to the end of the line.
  */
 #define _GNU_SOURCE
 #include "maps.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process's memory, and what each piece means to the exit scan: the mappings in
- * /proc/self/maps, cut into pieces.
+ * The process's memory, and what each piece of it means to the exit scan: the mappings in /proc/self/maps, cut into
+ * pieces.
  *
- *   - A module's data is known exactly from its program headers. The anonymous memory after a
- *     file's last page is .bss only that far, because the kernel merges adjacent mappings.
- *   - A thread's stack is scanned from its stack pointer up. Reading other threads' registers needs
- *     ptrace, which a process cannot use on itself; scan.c allows for that.
+ *   - A module's data is known exactly from its program headers. The anonymous memory after a file's last page is .bss only
+ *     up to the size in those headers, because the kernel merges adjacent mappings.
+ *   - A thread's stack is scanned from its stack pointer up. Reading other threads' registers needs ptrace, which a process
+ *     cannot use on itself; scan.c allows for that.
  *   - A dead thread's stack, which the C library keeps for reuse, holds only remains.
  *
- * It never calls the loader: another thread may hold the loader's lock for ever.
+ * It never calls the loader, because another thread may hold the loader's lock for ever.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -19,10 +19,10 @@
 #include <string.h>
 
 #define AROUND_BLOCK 32768u
-#define BELOW_BLOCK  64u  /* the alignment of all of it; other memory may end there */
-#define RED_ZONE     128u /* used, though below the stack pointer */
+#define BELOW_BLOCK  64u  /* the alignment of the whole; other memory may end there */
+#define RED_ZONE     128u /* in use although it is below the stack pointer */
 
-/* Not the user's own, in a Python process. */
+/* In a Python process, whether a module is not the user's own. */
 static bool is_library(const char *path, const char *name) {
     return vt_library_is_python(name) || vt_maps_begins(path, "/usr/lib/") ||
            vt_maps_begins(path, "/usr/lib64/") || vt_maps_begins(path, "/lib/") ||
@@ -43,11 +43,12 @@ static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *cou
 
 struct module {
     uintptr_t base;
-    char path[256]; /* the end of a long path */
+    char path[256]; /* of a long path, the end */
     const char *name;
     bool ours, cuda, libc, loader;
-    bool library;                /* not the user's own */
-    struct vt_range data, relro; /* what may be written, and of it what the loader alone writes */
+    bool library; /* not the user's own */
+    struct vt_range data,
+        relro; /* writable memory, and the part of it that only the loader writes */
     bool is_module;
 };
 
@@ -55,18 +56,18 @@ static void name_module(struct module *m) {
     const char *slash = strrchr(m->path, '/');
     m->name = slash ? slash + 1 : m->path;
     m->ours = vt_elf_is_ours(m->base); /* whatever its file is called */
-    /* A pointer in their data does not mean that the program knows an allocation. */
+    /* A pointer in their data does not mean that the program can reach an allocation. */
     m->cuda = vt_library_is_cuda_at(m->base, m->path);
     m->libc = vt_maps_begins(m->name, "libc.so.6") || vt_maps_begins(m->name, "libc-2.");
     m->loader = vt_maps_begins(m->name, "ld-linux") || vt_maps_begins(m->name, "ld-2.");
     m->library = is_library(m->path, m->name);
 }
 
-/* libunwind, whose data holds what it read of stacks. */
+/* libunwind's names. Its data holds words that it read from stacks. */
 static const char unwinders[] = "libunwind libunwind-x86_64 libunwind-aarch64 libunwind-generic "
                                 "libunwind-vramtrace";
 
-/* A module's writable data. Ours is no root, nor is what unwinders keep of stacks. */
+/* A module's writable data. Our own is not a root, nor is the data of unwinders, which caches words of stacks. */
 static void note_data(struct vt_scan *scan, const struct module *m, uintptr_t start,
                       uintptr_t end) {
     bool keeps_stacks = m->ours || vt_library_named(m->name, unwinders);
@@ -88,7 +89,7 @@ static void note_data(struct vt_scan *scan, const struct module *m, uintptr_t st
             start, end, m->library, vt_maps_begins(m->name, "libtorch_cpu.")};
 }
 
-/* A module's data, its code, from the first to the last of it, and its thread-local storage. */
+/* A module's data, its code (from the first to the last byte), and its thread-local storage. */
 static void note_segments(struct vt_scan *scan, struct module *m, uintptr_t bias,
                           const Elf64_Phdr *segments, size_t n) {
     struct vt_module_code code = {.start = UINTPTR_MAX,
@@ -105,7 +106,7 @@ static void note_segments(struct vt_scan *scan, struct module *m, uintptr_t bias
             tls.file_bytes = s->p_filesz;
             tls.align = s->p_align;
             tls.odd = s->p_align ? s->p_vaddr & (s->p_align - 1) : s->p_vaddr;
-        } else if (s->p_type == PT_GNU_RELRO) { /* the loader's pointers, to code and data */
+        } else if (s->p_type == PT_GNU_RELRO) { /* the loader's pointers to code and data */
             m->relro = (struct vt_range){start & ~(vt_machine_page() - 1), end};
             add_range(scan, scan->dead, &scan->dead_count, start, end & ~(vt_machine_page() - 1));
         } else if (s->p_type == PT_LOAD) {
@@ -157,8 +158,8 @@ struct around {
     uintptr_t untouchable_end; /* the same, if it is inaccessible */
 };
 
-/* Whether the program may have written to a mapping that it cannot write to now. Of a module that is its data;
- * a shared file need not be opened for writing, unless it lies in memory. */
+/* Whether the program may have written to a mapping that it cannot write to now. For a module, only its data counts. A
+ * shared file counts only if it lies in memory, because another may never have been opened for writing. */
 static bool was_writable(const struct vt_scan *scan, const struct module *module,
                          const struct vt_mapping *m, bool nameless) {
     bool in_memory = vt_maps_begins(m->name, "/dev/zero") || vt_maps_begins(m->name, "/memfd:") ||
@@ -172,7 +173,7 @@ static bool was_writable(const struct vt_scan *scan, const struct module *module
 }
 
 static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt_mapping *m) {
-    /* The list is read page by page. A mapping that grew downwards in between comes again. */
+    /* The kernel lists the mappings page by page. One that grew downwards in between comes again. */
     uintptr_t start = m->start < a->end ? a->end : m->start;
     if (start >= m->end)
         return;
@@ -246,7 +247,8 @@ static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
     return v && v->start <= address ? v : NULL;
 }
 
-/* The C library's block for a thread, at the top of the stack's mapping; 0: none. *ended: the thread has. */
+/* The C library's block of the thread whose stack this mapping is, near its top; 0: none. *ended: that thread has
+ * ended. */
 static uintptr_t thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
     uintptr_t most = 16384 + vt_machine_thread_above(scan->tls_bytes),
               from = v->end - v->start > most ? v->end - most : v->start;
@@ -271,8 +273,8 @@ static void find_stacks(struct vt_scan *scan) {
     uintptr_t block = vt_machine_thread_block();
     struct vt_vma *v = vma_at(scan, block);
     if (v) {
-        /* Modules' thread-local storage lies around the thread's block, the loader's data for it
-         * above; the kernel may have merged other memory on both sides. */
+        /* Modules' thread-local storage lies around the thread's block, and the loader's data for it above. The kernel
+         * may have merged other memory on both sides. */
         uintptr_t below = vt_machine_thread_below(scan->tls_bytes) + BELOW_BLOCK,
                   above = vt_machine_thread_above(scan->tls_bytes) + AROUND_BLOCK;
         add_range(scan, scan->roots, &scan->root_count,
@@ -299,7 +301,7 @@ static void find_stacks(struct vt_scan *scan) {
         v = &scan->vmas[i];
         if (!v->guarded || v->stack || !v->anonymous || v->device || v->sealed)
             continue;
-        /* A living thread may be using another stack now: a signal's or a coroutine's. */
+        /* A living thread may currently use another stack: a signal's or a coroutine's. */
         bool ended = false, block = thread_block(scan, v, &ended) != 0;
         if (block && ended)
             add_range(scan, scan->dead, &scan->dead_count, v->start, v->end);
@@ -344,8 +346,8 @@ bool vt_scan_list_maps(struct vt_scan *scan) {
     return !scan->stop && read_maps(scan);
 }
 
-/* Malloc's memory may lie in adjacent mappings: the kernel cuts one where a part is locked, protected, or kept from
- * children, and does not merge what a child adds to its parent's. */
+/* Malloc's memory may span adjacent mappings: the kernel splits one if a part is locked, protected, or kept from
+ * children, and does not merge a child's additions with its parent's memory. */
 static void find_runs(struct vt_scan *scan) {
     for (uint32_t i = scan->vma_count; i-- > 0;) {
         struct vt_vma *v = &scan->vmas[i], *next = v + 1;
@@ -407,7 +409,7 @@ struct cursor {
     uint32_t count, at;
 };
 
-/* Whether `pos` is in one of the ranges; lowers *until to where that changes. */
+/* Whether `pos` is in one of the ranges; lowers *until to the position where that changes. */
 static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
     while (c->at < c->count && c->list[c->at].end <= pos)
         c->at++;
@@ -431,14 +433,13 @@ static bool covers_any(struct cursor *lists, uintptr_t pos, uintptr_t *until, bo
 
 /* Makes spans from all mappings. */
 static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint32_t held_count) {
-    /* The first that covers a piece decides. Held ranges are not merged: each is
-     * reached separately. */
+    /* The first list that covers a piece decides. Held ranges are not merged, because each is reached separately. */
     struct cursor lists[MEANINGS] = {[OURS] = {scan->ours, scan->our_count, 0},
                                      [HELD] = {held, held_count, 0},
                                      [DEAD] = {scan->dead, scan->dead_count, 0},
                                      [BOOKS] = {scan->books, scan->books_count, 0},
                                      [ROOTS] = {scan->roots, scan->root_count, 0}};
-    uintptr_t taken = 0; /* by a heap that began in an earlier mapping */
+    uintptr_t taken = 0; /* up to here by a heap that began in an earlier mapping */
     bool in[MEANINGS];
     for (uint32_t i = 0; i < scan->vma_count && vt_scan_goes_on(scan); i++) {
         const struct vt_vma *v = &scan->vmas[i];
@@ -467,7 +468,7 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
         }
         if (plain >= v->end || v->device || scan->stop)
             continue;
-        uintptr_t limit = UINTPTR_MAX; /* the next piece with another meaning */
+        uintptr_t limit = UINTPTR_MAX; /* where the next piece with another meaning starts */
         limit = covers_any(lists, v->end, &limit, in) ? v->end : limit;
         taken = vt_scan_heap_piece(scan, v, plain, v->end, limit);
     }

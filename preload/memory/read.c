@@ -2,17 +2,16 @@
 /*
  * Reads our own process's memory, which may be unmapped meanwhile.
  *
- * Other threads continue during the scan and may unmap anything. So memory is copied by
- * process_vm_readv, which fails where a load would fault. What that call refuses (a driver's pinned
- * pages, or everything under some seccomp filters) is written to a memory file and read from there:
- * a write accepts any page that a load can read. With only one thread and handled signals blocked,
- * nothing can be unmapped, so private memory is read in place, as far as its pages are present.
- * Pages that pagemap shows as swapped may be guard pages, on which a load faults: they are copied.
- * Private pages that are neither are empty. They are not read: a userfaultfd may let the reader
- * wait for ever.
+ * Other threads continue during the scan and may unmap anything. So memory is copied by process_vm_readv, which fails
+ * where a load would fault. Memory that this call refuses (a driver's pinned pages, or everything under some seccomp
+ * filters) is written to a memory file and read from there: a write accepts any page that a load can read. With only
+ * one thread and handled signals blocked, nothing can be unmapped, so the present pages of private memory are read in
+ * place. Pages that pagemap shows as swapped may be guard pages, on which a load faults: they are copied. Private pages
+ * that are neither present nor swapped are empty. They are not read, because a userfaultfd may block the reader for
+ * ever.
  *
- * The memory of who searches, and the limit of a search, are here too, because every part needs them.
- * Called by the other files of memory/, by scan/ and native/.
+ * The memory used by a search and its limit are here as well, because every part needs them. Called by the other files
+ * of memory/, by scan/ and native/.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -22,29 +21,29 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define PAGE        4096u /* a kernel's page is one of these, or several: vt_machine_page() */
+#define PAGE        4096u /* a kernel page is one or several of these: vt_machine_page() */
 #define GATHER_MOST 512u
 #define WINDOW      ((uintptr_t)2 << 20)
 #define NO_WINDOW   UINTPTR_MAX
 #define NOT_MADE    (-1) /* the memory file */
 #define NO_FILE     (-2)
 #define PRESENT     (1ull << 63) /* words of pagemap */
-#define SWAPPED     (1ull << 62) /* or another thing that is no page: a guard, for one */
+#define SWAPPED     (1ull << 62) /* or some other entry that is not a page, such as a guard */
 #define OF_FILE     (1ull << 61) /* or of shared memory */
 
-/* What a step, a look at pagemap and a copied byte cost, in bytes read in place. */
+/* The cost of a step, of a read of pagemap and of a copied byte, in bytes read in place. */
 #define STEP_WORK   1024u
 #define WINDOW_WORK 131072u
 #define COPY_WORK   2u
 
-#define LOOK_WORK (64 * STEP_WORK) /* between two looks at the clock */
+#define LOOK_WORK (64 * STEP_WORK) /* between two checks of the clock */
 
 void *vt_scan_memory(size_t bytes) {
     return vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* At the start of each piece of memory; a cache line, so that what follows is aligned. */
+/* At the start of each piece of memory; as large as a cache line, so that the memory after it is aligned. */
 struct vt_taken {
     struct vt_taken *next;
     size_t bytes;
@@ -88,7 +87,7 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
     if (scan->stop || scan->found || scan->work < scan->looked_work + LOOK_WORK)
         return !scan->stop && !scan->found;
     scan->looked_work = scan->work;
-    /* A system call, so only about every half millisecond. */
+    /* A system call, so it is made only about every half millisecond. */
     uint64_t ticks = vt_ticks(), pending = 0;
     if (ticks - scan->asked_ticks < vt_ticks_per_second() / 2000)
         return true;
@@ -98,8 +97,8 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-/* It reports words that the program never wrote, or freed, where they are
- * used or written to a file; a copy by process_vm_readv counts as written. */
+/* Valgrind reports uninitialized or freed words where they are used or written to a file; words copied by
+ * process_vm_readv count as initialized. */
 bool vt_scan_on_valgrind(void) {
     return vt_machine_ask_valgrind();
 }
@@ -124,10 +123,10 @@ void vt_scan_read_close(struct vt_scan *scan) {
         VT_SYS1(SYS_close, scan->mem);
 }
 
-/* Copies the ranges. Returns how many bytes were copied, from the first on. */
+/* Copies the ranges. Returns how many bytes were copied, counted from the first range on. */
 static size_t copy_ranges(struct vt_scan *scan, void *to, const struct vt_range *ranges,
                           uint32_t count) {
-    static struct iovec remote[GATHER_MOST]; /* one scan per process; the stack may be small */
+    static struct iovec remote[GATHER_MOST]; /* static: the stack may be small */
     struct iovec local;
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -160,7 +159,7 @@ static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t 
            VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
 }
 
-/* The same; and what the program made inaccessible, which the kernel reads for who asks it through a file. */
+/* The same, and also for memory that the program made inaccessible, which the kernel reads through /proc/self/mem. */
 static bool copy_by_kernel(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
     if (copy_by_file(scan, to, from, bytes))
         return true;
@@ -169,8 +168,7 @@ static bool copy_by_kernel(struct vt_scan *scan, void *to, uintptr_t from, size_
     return scan->mem >= 0 && VT_SYS4(SYS_pread64, scan->mem, to, bytes, from) == (long)bytes;
 }
 
-/* The words of pagemap for the window around an address. What cannot be known looks swapped: it is
- * copied. */
+/* The words of pagemap for the window around an address. An unknown page is treated as swapped, so it is copied. */
 static const uint64_t *window_at(struct vt_scan *scan, uintptr_t address) {
     uintptr_t window = address & ~(WINDOW - 1);
     if (scan->window == window)
@@ -180,7 +178,7 @@ static const uint64_t *window_at(struct vt_scan *scan, uintptr_t address) {
          got = VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, bytes, window / page * 8);
     scan->work += WINDOW_WORK;
     scan->window = window;
-    /* It ends where the address space does. */
+    /* The file ends where the address space does. */
     for (size_t i = got > 0 ? (size_t)got / 8 : 0; i < WINDOW / page; i++)
         scan->page_entries[i] = got > 0 ? 0 : SWAPPED;
     return scan->page_entries;
@@ -201,7 +199,7 @@ bool vt_scan_in_place(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
     uint8_t byte;
     if (!scan->alone || scan->pagemap < 0)
         return false;
-    /* A page to try, among the first ones or the last ones. */
+    /* Tries one page, among the first or the last ones. */
     uintptr_t first = start & ~(WINDOW - 1), last = (end - 1) & ~(WINDOW - 1);
     for (uintptr_t window = first;; window = last) {
         uintptr_t until = window + WINDOW < end ? window + WINDOW : end;
@@ -226,7 +224,7 @@ uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
         is_present(scan, from))
         return *(const uint64_t *)from;
     if (from < scan->peeked_at || from + sizeof word > scan->peeked_end) {
-        /* As much as can be read, at least a page. */
+        /* Reads as much as possible, at least a page. */
         uintptr_t start = from & ~(uintptr_t)(PAGE - 1);
         uintptr_t window = (start & ~(WINDOW - 1)) + WINDOW, until = start + VT_SCAN_BUFFER;
         struct vt_range r;

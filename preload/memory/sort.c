@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts ranges, spans and targets, without memory. */
+/* Sorts ranges, spans and targets in place. */
 #include "memory.h"
 
-typedef uintptr_t word __attribute__((may_alias)); /* of items of any type */
+typedef uintptr_t word __attribute__((may_alias)); /* aliases items of any type */
 
 static void swap(word *a, word *b, size_t words) {
     for (size_t i = 0; i < words; i++) {

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks like a garbage collector: it starts from what a program can always reach (module data,
- * stacks, registers) and follows every pointer from block to block. If it finds a pointer into a
- * live allocation, the program still knows the allocation.
+ * Marks like a garbage collector: it starts from the memory that a program can always reach (module data, stacks,
+ * registers) and follows every pointer from block to block. If it finds a pointer into a live allocation, the program
+ * can still reach the allocation.
  *
- * CUDA's libraries keep every live address in tables of their own, so their data is no root. That
- * is not enough: a handle that the program holds (a context, a stream) also leads into their
- * memory. So the flood runs twice. The first run starts from the libraries' data and stays in
- * malloc's memory: what it marks may be theirs. Not all of it is. A library gets blocks from malloc
- * whose last bytes it never writes. There may still be a pointer to an object of the program, which
- * lived there before. But an object of a library leads back, to the library's data or to what this
- * data points to. Contexts and streams do not count there: programs keep pointers to them as well.
+ * CUDA's libraries keep every live address in tables of their own, so their data is not a root. That is not enough: a
+ * handle that the program holds (a context, a stream) also leads into their memory. So the flood runs twice. The first
+ * run starts from the libraries' data and stays in malloc's memory: the blocks that it marks may be the libraries'.
+ * Some are not, because a library may never write the last bytes of a block from malloc. These bytes may still hold a
+ * pointer to an object of the program, left by an earlier block. But an object of a library refers back, to the
+ * library's data or to something that this data points to. Contexts and streams do not count there, because programs
+ * also keep pointers to them.
  *
- * The second run is the program's. It goes through marked blocks as through others, but not from an
- * object of a library into marked memory: it scans a handle's block, not what that block points to.
- * A pointer to an allocation in a marked block is a hint, which hints.c weighs.
+ * The second run is the program's. It follows marked blocks like any others, but not from an object of a library into
+ * marked memory: it scans a handle's block, but follows no pointer in it to another marked block. A pointer to an
+ * allocation in a marked block is a hint, which hints.c weighs.
  *
- * Memory of which nothing is known (another allocator's heap) comes last: what only its words point to may be
- * held, or they may be left over in blocks that were freed.
+ * Opaque memory (another allocator's heap) is scanned last: an allocation to which only its words point may be held, or
+ * the words may be left over in freed blocks.
  *
- * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned.
- * Python's integers hold an address as two digits of 30 bits in one word; those are found too. So are the usual
- * other forms of the very start of an allocation or of a block of the heap: with a tag in place of the bits that
- * an address has not, shifted by 16 bits with a tag below, and one element before it. An address that was
- * xor-ed or written to a file is not found.
+ * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned. Python's integers
+ * hold an address as two digits of 30 bits in one word, and those are found as well. So are the other usual forms of
+ * the exact start of an allocation or of a heap block: with a tag in the bits that addresses do not use, shifted by 16
+ * bits with a tag below, and one element before the start. An address that was xor-ed or written to a file is not
+ * found.
  *
  * Called by scan.c.
  */
@@ -35,37 +35,37 @@
 
 #define STACK_MOST ((size_t)1 << 27)
 #define BATCH      256u
-#define FEW        8u /* pieces left: too few for a batch */
+#define FEW        8u /* with fewer pieces left, a batch is not worth it */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define WINDOWS    3u
 #define NOT_MEMORY ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 #define DIGITS     0xC0000000C0000000ull
 #define HINTS_MOST 65536u
-#define LEADS_BACK 2u /* a word may be left from what was there before */
+#define LEADS_BACK 2u /* a single word may be left over */
 #define TAG_BITS   16u
-/* Bytes, at most, of an element of an array from 1 on: a complex number of doubles, a pair of words. */
+/* Largest element of an array that is indexed from 1, in bytes: a complex number of doubles, a pair of words. */
 #define ELEMENT    16u
 
 struct flood {
     struct vt_scan *scan;
     enum vt_mark mark;
-    /* still to be scanned: pieces of memory inside known spans */
+    /* pieces of memory still to be scanned, each inside one span */
     struct vt_range *stack;
     size_t depth;
     /* words in these ranges get a closer look */
     int64_t low[WINDOWS], high[WINDOWS];
-    unsigned windows; /* that are not empty */
+    unsigned windows; /* non-empty ones */
     /* the piece being scanned */
-    bool from_data;      /* the first run is in the libraries' data */
+    bool from_data;      /* the first run is scanning the libraries' data */
     bool marked;         /* the piece may be a library's */
-    bool theirs;         /* ... and is */
-    unsigned leads_back; /* words so far that do */
-    bool in_unknown;     /* memory of which nothing is known is scanned, too */
+    bool theirs;         /* ... and certainly is */
+    unsigned leads_back; /* words so far that refer back */
+    bool in_unknown;     /* opaque memory is scanned as well */
     struct vt_span *span;
     uintptr_t block, block_end;
-    const uint64_t *row; /* the words that are being looked at */
+    const uint64_t *row; /* the words being scanned */
     uintptr_t row_at;
-    struct vt_hint *hints, *in_books; /* the program's; what is in marked blocks */
+    struct vt_hint *hints, *in_books; /* the program's; all pointers in marked blocks */
     uint32_t hint_count, in_books_count;
     const struct vt_span *last;
 };
@@ -81,10 +81,10 @@ static void push_piece(struct flood *f, uintptr_t start, uintptr_t end) {
         f->stack[f->depth++] = (struct vt_range){start, end};
 }
 
-/* The first run comes from a library's data, or from a marked block, to another one. */
+/* The first run goes from a library's data, or from a marked block, to another block. */
 static void note_way(struct flood *f, struct vt_span *s, uintptr_t start) {
     if (f->from_data) {
-        if (!vt_scan_has(s, start, VT_MARK_THEIRS)) /* not a handle */
+        if (!vt_scan_has(s, start, VT_MARK_THEIRS)) /* handles were marked before */
             vt_scan_set(s, start, VT_MARK_CENTRE);
         vt_scan_set(s, start, VT_MARK_THEIRS);
     } else if ((s->kind == VT_SPAN_BOOKS || vt_scan_has(s, start, VT_MARK_CENTRE)) &&
@@ -156,28 +156,28 @@ static void find_target(struct flood *f, uintptr_t value, uintptr_t at) {
     if (!f->marked) {
         f->scan->by_unknown |= f->in_unknown && !t->reached;
         reach_target(f->scan, t);
-        /* Its contents may hold pointers, but it is already unmapped: a runtime that ended
-         * took it. */
+        /* Its contents may hold pointers, but it is already unmapped: a runtime that ended released it. */
         if (vt_scan_may_lead_on(t) && !vt_scan_span_at(f->scan, value))
             f->scan->in_doubt = true;
         return;
     }
     if (t->reached)
         return;
-    if (f->hint_count == HINTS_MOST) { /* more than fit: rather reached than lost */
+    if (f->hint_count == HINTS_MOST) { /* too many: reached rather than lost */
         reach_target(f->scan, t);
         return;
     }
     f->hints[f->hint_count++] = hint_at(f, t, at);
 }
 
-/* The dynamic loader points only to what it mapped itself. It unmaps its library cache before the
- * program starts but keeps the address, which a pinned block may have got since. */
+/* The dynamic loader points only to memory that it mapped itself. It unmaps its library cache before the program starts
+ * but keeps the address, which a pinned block may have been given since. */
 static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
     return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
 }
 
-/* Whether an address is the very start of a block; an array's from 1 on, which is none of Python's small ones. */
+/* Whether an address is the exact start of a block. `array`: of an array indexed from 1, which excludes Python's small
+ * blocks. */
 static bool starts_block(const struct vt_scan *scan, uintptr_t address, bool array) {
     const struct vt_span *s = vt_scan_span_at(scan, address);
     struct vt_range cell;
@@ -186,7 +186,7 @@ static bool starts_block(const struct vt_scan *scan, uintptr_t address, bool arr
     return (s->heap || !array) && vt_scan_cell_at(s, address, &cell) && cell.start == address;
 }
 
-/* Whether a word is the end of what the words in front of it lead to, as a vector's are. */
+/* Whether a word is the end of the block to which one of the two words before it points, as in a vector. */
 static bool is_end(const struct flood *f, uint64_t word, uintptr_t at) {
     size_t before = f->row && at >= f->row_at ? (at - f->row_at) / 8 : 0;
     for (size_t i = 1; i <= 2 && i <= before; i++) {
@@ -203,8 +203,8 @@ static bool is_end(const struct flood *f, uint64_t word, uintptr_t at) {
     return false;
 }
 
-/* Of other forms only the very start counts: 2^27 words of random numbers (1 GiB) are then one start by
- * chance in a million, but an allocation of 1 MiB would be met once. */
+/* For the other forms, only the exact start counts. With 2^27 random words (1 GiB), the chance of hitting one start is
+ * one in a million, but an allocation of 1 MiB would be hit once. */
 static void look_at_forms(struct flood *f, uint64_t word, uintptr_t at) {
     const uintptr_t forms[] = {(word + ELEMENT) & ~(uintptr_t)15, word & (VT_MACHINE_ADDRESSES - 1),
                                word >> TAG_BITS};
@@ -220,7 +220,7 @@ static void look_at_forms(struct flood *f, uint64_t word, uintptr_t at) {
     }
 }
 
-/* The forms of a word, which look like no address if they do not lead to the start of a block. */
+/* The other forms of a word. The result is no valid address if it is not 16-aligned, because a block starts there. */
 #define NONE_IF_ODD(word, bits) ((word) << (59 - (bits)) & 15ull << 59)
 #define TAGGED(word)            (((word) & (VT_MACHINE_ADDRESSES - 1)) | NONE_IF_ODD(word, 0))
 #define SHIFTED(word)           ((word) >> TAG_BITS | NONE_IF_ODD(word, TAG_BITS))
@@ -309,8 +309,8 @@ static void look_at_words(struct flood *f, const void *bytes, size_t count, uint
         words_plain(f, bytes, count / 8, at);
 }
 
-/* Pointers lie in one of three ranges: below 4 GiB (a program at a fixed address, and its heap),
- * below the mappings (a heap), and at the mappings. */
+/* Pointers lie in one of three ranges: below 4 GiB (a program at a fixed address, and its heap), below the mappings (a
+ * heap), and among the mappings. */
 static void set_windows(struct flood *f) {
     static const uint64_t bounds[WINDOWS + 1] = {0, 1ull << 32, VT_MACHINE_MAPPINGS, INT64_MAX};
     const struct vt_scan *scan = f->scan;
@@ -346,7 +346,7 @@ static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, 
     f->leads_back = 0;
 }
 
-/* Scans what can be read of a part, page by page if some pages cannot. */
+/* Scans the readable pages of a part; page by page if some are not readable. */
 static void look_through_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
     struct vt_scan *scan = f->scan;
     if (vt_scan_gather(scan, &part, 1) == 1) {
@@ -402,9 +402,8 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
     }
 }
 
-/* A small block's copy in the last window that was read; NULL: it is not there. In a long list, one
- * block leads to the next, and each read costs a system call. So when few pieces wait, `fetch`
- * reads the block's surroundings with it. */
+/* A small block's copy in the last window that was read; NULL: not there. In a long list, one block leads to the next,
+ * and each read costs a system call. So when few pieces wait, `fetch` reads the block's surroundings with it. */
 static const void *from_window(struct vt_scan *scan, const struct vt_span *s, struct vt_range r,
                                bool fetch) {
     enum { SIZE = 16384 };
@@ -427,7 +426,7 @@ static const void *from_window(struct vt_scan *scan, const struct vt_span *s, st
 /* Scans pieces from the stack until it is empty. Small ones are read in batches. */
 static void drain_stack(struct flood *f) {
     struct vt_scan *scan = f->scan;
-    static struct vt_range batch[BATCH]; /* one scan per process; the stack may be small */
+    static struct vt_range batch[BATCH]; /* static: the stack may be small */
     while (f->depth && vt_scan_goes_on(scan)) {
         uint32_t n = 0;
         size_t bytes = 0;
@@ -435,8 +434,8 @@ static void drain_stack(struct flood *f) {
             struct vt_range r = f->stack[f->depth - 1];
             const struct vt_span *s = vt_scan_span_at(scan, r.start);
             size_t size = r.end - r.start;
-            /* A block of a heap that was walked is readable in whole, if its pages are present; of
-             * other memory, only pages with contents are read. */
+            /* A block of a known heap is readable as a whole if its pages are present; of other memory, only pages with
+             * contents are read. */
             bool in_place = scan->alone && s->steady,
                  whole = s->kind == VT_SPAN_CELLS && vt_scan_cells_present(s, r.start, r.end);
             if (in_place || !whole) {
@@ -482,7 +481,7 @@ static void drain_stack(struct flood *f) {
     }
 }
 
-/* Scans all spans of a kind, and what they lead to. */
+/* Scans all spans of a kind, and everything that they lead to. */
 static void flood_from(struct flood *f, unsigned root_kind) {
     struct vt_scan *scan = f->scan;
     for (uint32_t i = 0; i < scan->span_count && vt_scan_goes_on(scan); i++) {
@@ -501,7 +500,7 @@ static void flood_from(struct flood *f, unsigned root_kind) {
     }
 }
 
-/* A context or stream is a library's object, unless its library no longer knows it. */
+/* A context or a stream is an object of the library, unless the library has already freed it. */
 static void note_handle(uint64_t handle, void *data) {
     struct flood *f = data;
     struct vt_span *s = vt_scan_span_at(f->scan, handle);
@@ -523,7 +522,7 @@ static struct flood *flood_books(struct vt_scan *scan) {
         return NULL;
     set_windows(f);
     scan->peeked_at = scan->peeked_end = 0;
-    /* What the data itself leads to must be known before the rest is scanned. */
+    /* The blocks to which the data itself points must be known before the rest is scanned. */
     f->mark = VT_MARK_BOOKS;
     f->from_data = true;
     vt_context_each(note_handle, f);
@@ -534,8 +533,7 @@ static struct flood *flood_books(struct vt_scan *scan) {
     return f;
 }
 
-/* Enters memory of which nothing is known and to which words lead: what is one object, or all. False: there is
- * none. */
+/* Queues opaque memory to which words point: only single objects, or `all`. False: there is none. */
 static bool enter_unknown(struct flood *f, bool all) {
     size_t before = f->depth;
     for (uint32_t i = 0; i < f->scan->span_count && !f->scan->found; i++) {

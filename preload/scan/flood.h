@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the exit scan use of each other: scan.c, flood.c, hints.c, kernel.c. */
+/* Inside scan/: functions shared by scan.c, flood.c, hints.c and kernel.c. */
 #ifndef VT_PRELOAD_FLOOD_H
 #define VT_PRELOAD_FLOOD_H
 
 #include "memory/memory.h"
 #include "scan.h"
 
-/* A pointer to an allocation, in a block that may be a CUDA library's. */
+/* A pointer to an allocation, found in a block that may belong to a CUDA library. */
 struct vt_hint {
     uint32_t target;
     uint32_t block_bytes, offset; /* where it was found */
-    bool theirs;                  /* surely a library's block */
+    bool theirs;                  /* certainly a library's block */
 };
 
 bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count);
-/* hints.c: the program's hints, and all pointers in blocks that may be the libraries'. */
+/* hints.c: marks the targets whose hints count as the program's as reached. `in_books`: all pointers to targets in
+ * blocks that may be the libraries'. */
 void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint32_t count,
                          const struct vt_hint *in_books, uint32_t in_books_count);
 
 struct flood;
-/* What a word leads to is the program's. */
+/* Follows a word as one of the program's. */
 void vt_scan_follow(struct flood *f, uint64_t word);
-/* kernel.c: follows the addresses that the kernel holds for the process. */
+/* kernel.c: follows the addresses that the kernel stores for the process. */
 void vt_scan_ask_kernel(struct vt_scan *scan, struct flood *flood);
 
-/* PyTorch pins four bytes for a flag. */
+/* Whether the contents may hold pointers. PyTorch, for one, pins four bytes for a flag. */
 static inline bool vt_scan_may_lead_on(const struct vt_target *t) {
     return t->held && t->end - t->start >= sizeof(uintptr_t);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which pointers in blocks that CUDA's libraries may own count as the program's. Such a block may be
- * a library's record of an allocation, or the program's object to which a library happens to point.
+ * Decides which pointers in blocks that CUDA's libraries may own count as the program's. Such a block may be a
+ * library's record of an allocation, or an object of the program to which a library happens to point.
  *
- * The libraries' tables are known by what they hold: words at one offset in blocks of one size that
- * point to nearly every live address. A pointer there proves nothing. But a type of the program may
- * look the same: all that is alive, each in an object of its own. So a pointer there counts, too, if
- * the same address is at another place in such blocks: one of the two is no table.
+ * The libraries' tables are recognized by their contents: words at one offset in blocks of one size that point to
+ * nearly every live address. A pointer there proves nothing. But a type of the program may look the same, if each live
+ * allocation is in an object of its own. So a pointer there counts if the same address is also at another place in such
+ * blocks, because one of the two places is not a table.
  *
  * Called by flood.c.
  */
@@ -15,15 +15,15 @@
 #define PLACES     16384u
 #define MORE       (PLACES + 1)
 #define TRIES      64u
-#define RECORD     4096u /* bytes: a larger block is no record of one allocation */
+#define RECORD     4096u /* bytes: a larger block is not the record of a single allocation */
 #define BOOKS_FROM 8u    /* with fewer live allocations, a table proves nothing */
 
 struct place {
     uint32_t block_bytes, offset; /* 0, 0: free */
-    uint32_t last, count;         /* of targets, of which this is the last one; plus 1 */
+    uint32_t last, count;         /* the last target counted here plus 1; how many targets */
 };
 
-/* NULL: there is none, or no room. */
+/* NULL: the block is too large, or the table is full. */
 static struct place *place_of(struct place *places, const struct vt_hint *h) {
     uint64_t hash = ((uint64_t)h->block_bytes << 32 | h->offset) * 0x9e3779b97f4a7c15ull;
     uint32_t i = (uint32_t)(hash >> 32) % PLACES;
@@ -49,7 +49,7 @@ static void count_places(struct place *places, const struct vt_hint *hints, uint
     }
 }
 
-/* Sets for each target at which place it is, counted from 1; MORE: at several. */
+/* Stores for each target the number of its place, counted from 1; MORE: several places. */
 static void note_places(struct place *places, const struct vt_hint *hints, uint32_t n,
                         uint32_t *at) {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses that only the kernel has for the process: what epoll gives back with an event, a timer with its
- * signal, a pipe, a socket or a file without a name to who reads it. Most can be read, and count as words of the program's
- * memory. Where one cannot be, nothing is called lost (scan->doubt).
+ * Addresses that only the kernel stores for the process: the data of an epoll event, a timer's signal value, bytes in a
+ * pipe, a socket or an unnamed file. Most can be read, and count as words of the program's memory. If one cannot be
+ * read, nothing is called lost (scan->doubt).
  *
- * Called by flood.c when something would be lost otherwise. Nothing that the program would read is taken away, no error
- * of a socket either.
+ * Called by flood.c when something would be lost otherwise. It consumes nothing that the program would read, not even a
+ * socket's pending error.
  */
 #define _GNU_SOURCE
 #include "flood.h"
@@ -21,15 +21,15 @@
 #include <unistd.h>
 
 #define BYTES      65536u               /* read at a time */
-#define FILES_MOST ((uint64_t)64 << 20) /* read of all files without a name */
-#define BYTE_WORK  10u                  /* for a byte that is copied, and may begin a word */
+#define FILES_MOST ((uint64_t)64 << 20) /* read from all unnamed files together */
+#define BYTE_WORK  10u                  /* per copied byte, because each may begin a word */
 
 struct asked {
     struct vt_scan *scan;
     struct flood *flood;
     struct vt_maps *maps;
     uint8_t *bytes;      /* BYTES */
-    uint64_t file_bytes; /* read of files */
+    uint64_t file_bytes; /* read from files */
 };
 
 static void doubt(struct asked *a, const char *why) {
@@ -37,7 +37,7 @@ static void doubt(struct asked *a, const char *why) {
     a->scan->doubt = why;
 }
 
-/* Follows the numbers behind a word in lines of a file. Their sum; false: it has none. */
+/* Follows the numbers after `word` in the lines of a file, and adds them up. False: the file has no such line. */
 static bool follow_lines(struct asked *a, const char *path, const char *word, uint64_t *sum) {
     uintptr_t value;
     bool found = false;
@@ -58,7 +58,7 @@ static bool follow_lines(struct asked *a, const char *path, const char *word, ui
     return found;
 }
 
-/* A message has its words anywhere. */
+/* Follows the words of a message, which may begin at any byte. */
 static void follow_bytes(struct asked *a, const uint8_t *bytes, long count) {
     for (long i = 0; i + 8 <= count; i++) {
         uint64_t word;
@@ -67,7 +67,8 @@ static void follow_bytes(struct asked *a, const uint8_t *bytes, long count) {
     }
 }
 
-/* The same, of what is read part by part. Returns how many bytes of it, which may begin a word, begin the next part. */
+/* The same for data that is read in parts. Returns how many bytes were kept at the start of the buffer for the next
+ * part, because a word may begin in them. */
 static long follow_part(struct asked *a, long count) {
     long kept = count < 7 ? count : 7;
     a->scan->work += (uint64_t)count * BYTE_WORK;
@@ -76,7 +77,7 @@ static long follow_part(struct asked *a, long count) {
     return kept;
 }
 
-/* What the program only writes to, another descriptor of its own gives back, or none. */
+/* The bytes of a pipe that the program can only write are read from the program's other end, if it has one. */
 static void ask_pipe(struct asked *a, uint32_t fd) {
     int waiting = 0, copy[2];
     long done = 0, have = 0, got;
@@ -106,7 +107,7 @@ static int option(uint32_t fd, int which) {
     return VT_SYS6(SYS_getsockopt, fd, SOL_SOCKET, which, &value, &size, 0) == 0 ? value : -1;
 }
 
-/* All that a stream holds, or a datagram. */
+/* Reads everything that a stream holds, or one datagram. */
 static void peek(struct asked *a, uint32_t fd, uint32_t waiting) {
     uint8_t *bytes = waiting <= BYTES ? a->bytes : vt_taken_add(&a->scan->taken, waiting);
     long size = waiting <= BYTES ? BYTES : waiting,
@@ -120,9 +121,10 @@ static void peek(struct asked *a, uint32_t fd, uint32_t waiting) {
         vt_taken_give_back(&a->scan->taken, bytes);
 }
 
-/* A read, in advance as well, takes the error that waits in a socket: the program would see the end of the file instead of
- * it. A stream gives what it holds first, but a datagram socket that is connected gives the error, which may come at any
- * time. It is not read; nor is one of another kind, whose read may do something, or one whose MSG_PEEK moves on (SO_PEEK_OFF). */
+/* A read, even with MSG_PEEK, takes the socket's pending error: the program would then see the end of the file instead.
+ * A stream returns its data first, but a connected datagram socket returns the error, which may arrive at any time, so
+ * it is not read. Sockets of other kinds are not read either, because reading may have effects, nor is one whose
+ * MSG_PEEK moves on (SO_PEEK_OFF). */
 static void ask_socket(struct asked *a, uint32_t fd) {
     struct pollfd ready = {.fd = (int)fd, .events = POLLIN};
     struct timespec now = {0, 0};
@@ -132,24 +134,24 @@ static void ask_socket(struct asked *a, uint32_t fd) {
     int domain = option(fd, SO_DOMAIN), waiting = 0;
     bool stream = option(fd, SO_TYPE) == SOCK_STREAM, local = domain == AF_UNIX,
          known = local || domain == AF_INET || domain == AF_INET6;
-    /* What the kernel or the network sends is no address of ours, nor what is computed from one. */
+    /* Data from the kernel or the network contains no addresses of ours and nothing computed from one. */
     if (domain == AF_NETLINK || domain == AF_PACKET || domain == AF_ALG ||
         VT_SYS6(SYS_ppoll, &ready, 1, &now, NULL, 8, 0) <= 0 || !(ready.revents & POLLIN))
         return;
     if (known && stream && (VT_SYS3(SYS_ioctl, fd, FIONREAD, &waiting) != 0 || waiting < 8))
-        return; /* it listens, or is at its end */
+        return; /* it is listening, or at its end */
     bool connected = !stream && VT_SYS3(SYS_getpeername, fd, &name, &name_size) == 0;
     if (connected && local &&
         VT_SYS6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &size, 0) == 0 &&
         (uint32_t)peer.pid != a->scan->pid)
-        return; /* another process's messages */
+        return; /* messages of another process */
     if (known && !connected && !(ready.revents & POLLERR) && option(fd, SO_PEEK_OFF) < 0)
         peek(a, fd, (uint32_t)waiting);
     else
         doubt(a, "a socket holds messages that cannot be read in advance");
 }
 
-/* A message queue says of itself "QSIZE:n NOTIFY:n SIGNO:n NOTIFY_PID:n". False: it is none. */
+/* A message queue's file has the text "QSIZE:n NOTIFY:n SIGNO:n NOTIFY_PID:n". False: not a queue. */
 static bool ask_queue(struct asked *a, uint32_t fd) {
     char text[128] = {0}, *whom;
     if (VT_SYS4(SYS_pread64, fd, text, sizeof text - 1, 0) <= 0 || !vt_maps_begins(text, "QSIZE:"))
@@ -160,7 +162,7 @@ static bool ask_queue(struct asked *a, uint32_t fd) {
     return true;
 }
 
-/* Whether all of it was read as the program's memory. */
+/* Whether the whole file was already read as mapped memory. */
 static bool is_mapped(struct asked *a, const struct stat *st) {
     struct vt_mapping m;
     bool mapped = false;
@@ -173,17 +175,17 @@ static bool is_mapped(struct asked *a, const struct stat *st) {
     return mapped;
 }
 
-/* By memfd_create, or removed: only those have it that were given it. Holes are skipped, by a file description of our own:
- * the program's offset stays. */
+/* A file made by memfd_create, or a removed one: only processes that were given it can reach it. Holes are skipped
+ * through a descriptor of our own, so the program's offset does not move. */
 static void ask_file(struct asked *a, uint32_t fd, const char *path, const struct stat *st) {
     long flags = VT_SYS2(SYS_fcntl, fd, F_GETFL), have = 0, got = 0;
     uint64_t at = 0, end = (uint64_t)st->st_size;
     if (vt_log_is_file(st->st_dev, st->st_ino) || (flags & O_ACCMODE) == O_WRONLY || flags & O_PATH)
-        return; /* it has every address; the program cannot read it */
+        return; /* the log, which holds every address; or a file that the program cannot read */
     long own = vt_descriptors_open(path, O_RDONLY, 0);
     while (at < end && a->file_bytes < FILES_MOST && vt_scan_goes_on(a->scan)) {
         long data = own >= 0 ? VT_SYS3(SYS_lseek, own, at, SEEK_DATA) : -EINVAL;
-        if (data == -ENXIO) /* a hole to its end */
+        if (data == -ENXIO) /* only a hole up to the end */
             end = at;
         else if (data > (long)at) {
             at = (uint64_t)data;
@@ -215,11 +217,12 @@ static void ask_descriptor(struct asked *a, uint32_t fd) {
         ask_pipe(a, fd);
     else if (S_ISSOCK(st.st_mode))
         ask_socket(a, fd);
-    else if (S_ISREG(st.st_mode) && st.st_size == 80 && ask_queue(a, fd)) /* as one has */
+    else if (S_ISREG(st.st_mode) && st.st_size == 80 &&
+             ask_queue(a, fd)) /* the size of a queue's file */
         return;
     else if (!S_ISREG(st.st_mode) || !st.st_nlink)
         VT_SYS4(SYS_readlinkat, AT_FDCWD, path, name, sizeof name - 1);
-    /* Our own; and the simulated driver's device memory, where a program cannot follow pointers. */
+    /* Skips our own files, and the simulated driver's device memory, in which a program cannot follow pointers. */
     if (S_ISREG(st.st_mode) && !st.st_nlink && !vt_maps_begins(name, "/memfd:" VT_OUR_MEMFD))
         ask_file(a, fd, path, &st);
     memcpy(path, "/proc/self/fdinfo/", 19);
@@ -243,7 +246,7 @@ void vt_scan_ask_kernel(struct vt_scan *scan, struct flood *flood) {
     if (scan->stop)
         return;
     follow_lines(&a, "/proc/self/timers", "/", &ignored);
-    /* Signals with a value: SIGUSR1, SIGUSR2, those of real time. */
+    /* Signals that carry a value: SIGUSR1, SIGUSR2, real-time signals. */
     VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending);
     if (pending & (1u << 9 | 1u << 11 | ~0ull << 31))
         doubt(&a, "a signal waits that may have an address");

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exit scan: which live allocations are still pointed to when the process ends. One
- * without a pointer is `lost`, a certain leak; one with a pointer may be meant to live as long
- * as the process. flood.c follows the pointers; analyzer/analysis/verdicts.c gives the verdict.
+ * The exit scan: which live allocations still have a pointer to them when the process ends. One without a pointer is
+ * `lost`, a certain leak; one with a pointer may be meant to live as long as the process. flood.c follows the pointers;
+ * analyzer/analysis/verdicts.c gives the verdict.
  *
- * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by
- * wrap_context.c before a runtime that ends frees pinned memory; and by snapshot/moments.c when an
- * interpreter ends, which drops all its objects then. Later is better, because memory that is freed
- * before the scan is no leak; what is freed after it is none either (records.def). A process that is
- * killed or calls exec is not scanned.
+ * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by wrap_context.c before a
+ * runtime that ends frees pinned memory; and by snapshot/ when an interpreter ends, because it then drops all its
+ * objects. A later scan is better, because memory that is freed before it is no leak; memory that is freed after it is
+ * no leak either (records.def). A process that is killed or calls exec is not scanned.
  *
- * Other threads continue meanwhile. The scan misses a pointer that moves from memory not yet
- * scanned to memory already scanned. It also misses one that is only in another thread's
- * register, which a process cannot read; so the last few allocations of every other living thread
- * count as reached.
+ * Other threads continue meanwhile. The scan misses a pointer that moves from memory not yet scanned to memory already
+ * scanned. It also misses one that is only in another thread's register, which a process cannot read; so the last few
+ * allocations of every other living thread count as reached.
  */
 #define _GNU_SOURCE
 #include "flood.h"
@@ -28,14 +26,14 @@
 
 #define AUTO_BYTES   ((uint64_t)64 << 30) /* VRAMTRACE_SCAN=auto: at most this much memory */
 #define WORK_MOST    ((uint64_t)64 << 30) /* ... and work: about 5 s on two slow cores */
-#define LIST_MOST    1000000u             /* most lost allocations that are written */
+#define LIST_MOST    1000000u             /* most lost allocations to write */
 #define IN_REGISTERS 4u                   /* per thread: last allocations that count as reached */
-#define RUNTIME_MOST 64u                  /* of libraries' allocations; beyond it, they may grow */
+#define RUNTIME_MOST 64u                  /* of CUDA's libraries; if more, they may grow */
 
-/* Pids, as a forked child has another. Atomic. */
-static uint32_t scans; /* a thread is at it */
+/* Pids, because a forked child has another. Atomic. */
+static uint32_t scans; /* a thread is scanning */
 static uint32_t spent; /* the process ends */
-static uint32_t early; /* the interpreter ended, and was scanned */
+static uint32_t early; /* the interpreter ended and was scanned */
 static bool went_on;   /* atomic */
 
 void vt_scan_went_on(bool so) {
@@ -45,7 +43,7 @@ void vt_scan_went_on(bool so) {
 struct gathering {
     struct vt_scan *scan;
     uint32_t room;
-    uint32_t runtime; /* how many are CUDA's libraries' */
+    uint32_t runtime; /* how many belong to CUDA's libraries */
 };
 
 static enum vt_allocator allocator_of(const struct vt_live *what) {
@@ -58,8 +56,8 @@ static void count_target(const struct vt_live *what, void *data) {
     g->runtime += allocator_of(what) == VT_ALLOCATOR_CUDA;
 }
 
-/* Some kinds are left out: framework blocks lie inside other targets, physical memory has no
- * address of its own, and registered memory is the program's own. */
+/* Skips some kinds: framework blocks lie inside other targets, physical memory has no address of its own, and
+ * registered memory is the program's own. */
 static void take_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
     uint64_t size = what->size ? what->size : 1;
@@ -76,7 +74,7 @@ static void take_target(const struct vt_live *what, void *data) {
     }
     if (g->scan->target_count == g->room)
         return; /* another thread allocated it meanwhile */
-    /* The analyzer calls what is kept `cache`, or `runtime` as long as it does not grow. */
+    /* The analyzer labels these `cache`, or `runtime` as long as they do not grow. */
     enum vt_allocator allocator = allocator_of(what);
     bool kept = allocator == VT_ALLOCATOR_CACHE ||
                 (allocator == VT_ALLOCATOR_CUDA && g->runtime <= RUNTIME_MOST);
@@ -114,7 +112,7 @@ static const char *refuse(struct vt_scan *scan) {
                                      : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     scan->started_ticks = vt_log_ticks();
-    /* A user who sets a size gets it searched: both floods, copied. */
+    /* Enough for the size that the user set: two floods, with copying. */
     scan->most_work = WORK_MOST + 8 * vt_options.scan_bytes;
     return NULL;
 }
@@ -135,7 +133,7 @@ static void reach_exactly(struct vt_scan *scan, uint64_t address) {
         t->reached = true;
 }
 
-/* The last allocations in a thread's log chunk. The thread may unmap the chunk meanwhile, so it is
+/* The last allocations in a thread's log chunk count as reached. The thread may unmap the chunk meanwhile, so it is
  * copied first. */
 static void reach_last_of(struct vt_scan *scan, const struct vt_thread *t) {
     const uint8_t *chunk = (const uint8_t *)vt_get(&t->chunk);
@@ -226,8 +224,8 @@ static void note_skipped(const char *why) {
     vt_log_note(text);
 }
 
-/* When an interpreter ends, it drops all its objects. What they held then looks like what the
- * program dropped itself. */
+/* When an interpreter ends, it drops all its objects. Allocations that they held then look as if the program itself had
+ * dropped them. */
 #define PYTHON_DOWN "Python had already destroyed its objects"
 
 static bool python_is_down(void) {
@@ -250,7 +248,7 @@ static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
         reach_registers(scan);
 }
 
-/* What is kept may not have been come to. */
+/* Marks the kept allocations as reached; the scan ended before it could reach them all. */
 static void reach_kept(struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->target_count; i++)
         scan->targets[i].reached |= scan->targets[i].kept;
@@ -277,12 +275,12 @@ uint64_t vt_scan_handled_signals(void) {
     for (int n = 1; n <= 64; n++)
         if (VT_SYS4(SYS_rt_sigaction, n, NULL, &a, sizeof a.mask) == 0 && a.handler > 1)
             handled |= BIT(n);
-    /* A fault cannot wait; a truncated log is one (log_fault.c). */
+    /* A fault cannot wait; access to a truncated log is a fault (log_fault.c). */
     return handled & ~(BIT(SIGBUS) | BIT(SIGSEGV) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP));
 }
 
-/* A handler could unmap what is read in place, so it waits. What usually ends the process does not
- * wait for long: the scan stops then. Returns the mask to restore. */
+/* A handler could unmap memory that is being read in place, so handlers wait. Signals that usually end the process wait
+ * only briefly, because the scan stops for them. Returns the mask to restore. */
 static uint64_t hold_signals(struct vt_scan *scan) {
     uint64_t handled = vt_scan_handled_signals(), before = 0;
     VT_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &handled, &before, sizeof before);
@@ -324,7 +322,7 @@ static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *r
 }
 
 static void scan_now(void *frame, const uintptr_t *registers) {
-    /* Not on the stack: a thread's may have only 16 KiB. */
+    /* Not on the stack, because a thread's stack may have only 16 KiB. */
     struct vt_scan *scan = vt_scan_memory(sizeof *scan);
     if (!scan) {
         note_alone(VT_SCAN_NO_MEMORY);
@@ -349,9 +347,9 @@ void vt_scan_run(void *frame, bool ends) {
         return;
     vt_put(ends ? &spent : &early, pid);
     bool seen = ends && vt_get(&early) == pid;
-    /* This check comes first. After its end, the interpreter's daemon threads run on freed memory
-     * (CPython's own bug; they crash if the process takes long to end), so nothing is scanned, but for an
-     * embedding program that went on. */
+    /* This check comes first. After the interpreter's end, its daemon threads run on freed memory (CPython's own bug;
+     * they crash if the process takes long to end), so nothing is scanned, except in an embedding program that
+     * continued. */
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && python_is_down()) {
         if (!seen && anything_held())
             note_alone(PYTHON_DOWN);

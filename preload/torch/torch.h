@@ -10,8 +10,8 @@
  * Invariants: that of owners/, and an object is read only if its run-time class says what it is. Uses owners/
  * and pyobjects/.
  */
-#ifndef VT_PRELOAD_TORCH_READERS_H
-#define VT_PRELOAD_TORCH_READERS_H
+#ifndef VT_PRELOAD_TORCH_H
+#define VT_PRELOAD_TORCH_H
 
 #include "memory/memory.h"
 #include "owners/owners.h"
