@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks of memory that the search from variables of C and C++ enters: which one is around an
- * address, whether it was entered before, and how the way goes on in it.
+ * The blocks of memory that the search from C and C++ variables enters: which one contains an address, whether it was
+ * entered before, and how the path continues in it.
  *
  * Called by native.c, cpp_containers.c, shared.c and stacks.c.
  */
@@ -54,14 +54,14 @@ uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
     return 0;
 }
 
-/* Most first words of blocks are none: what leads to other memory than a module's data. */
+/* Most blocks do not begin with a vtable: their first word leads elsewhere than to a module's data. */
 static bool may_be_vtable(struct vt_native *n, uintptr_t word) {
     const struct vt_span *of = word ? vt_native_span_at(n, word) : NULL;
     return word && (!of || of->kind == VT_SPAN_ROOT);
 }
 
-/* The tail of a way that goes on to a block: with the class of the object at its start, or of one that
- * make_shared made. */
+/* The tail of a path that continues to a block: with the class of the object at its start, or of one that make_shared
+ * made. */
 static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
     struct vt_native_tail tail = n->tails[from];
     if (tail.class_count == VT_NATIVE_CLASSES || !may_be_vtable(n, vt_owners_word(n->w, start)))
@@ -84,7 +84,7 @@ uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from) {
         return VT_HOP_UNKNOWN;
     if (!w->hops && !(w->hops = vt_owners_map(w, VT_HOPS * sizeof *w->hops)))
         return VT_HOP_UNKNOWN;
-    w->hop_count += !w->hop_count; /* 0 is none */
+    w->hop_count += !w->hop_count; /* 0 means none */
     w->hops[w->hop_count] = (struct vt_hop){.at = from->at, .parent = from->hop};
     return w->hop_count++;
 }
@@ -92,7 +92,7 @@ uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from) {
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from) {
     struct vt_span *s = vt_native_span_at(n, block.start);
-    uint64_t words = (part.end - part.start) / 8; /* 0: to its end */
+    uint64_t words = (part.end - part.start) / 8; /* 0: to the end of the mapping */
     if (vt_native_is_marked(s, block.start))
         return;
     vt_scan_set(s, block.start, VT_MARK_USER);

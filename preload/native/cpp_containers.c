@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Containers of the C++ library that have memory in use only in part: what was popped or cleared
- * leaves its words behind the end, and nothing holds what these point to.
+ * Containers of the C++ library that use only a part of their memory: popped or cleared elements leave their words
+ * behind the end, and nothing holds the targets of these words.
  *
- * An object is taken for a container only if all of its pointers fit, and its memory has just the
- * size that it would have asked for.
+ * An object counts as a container only if all of its pointers fit, and its memory has the size that the container would
+ * have requested.
  *
  * Called by native.c.
  */
@@ -12,17 +12,17 @@
 
 #define DEQUE_WORDS 10u
 
-/* Whether a block of the C library's heap was asked for with this size. */
+/* Whether a block of the C library's heap was requested with this size. */
 static bool fits(struct vt_range block, uintptr_t at, uint64_t bytes) {
     uint64_t size = block.end - block.start;
     if (!bytes || bytes > size)
         return false;
-    if (block.start != at) /* it has pages of its own */
+    if (block.start != at) /* it has its own mapping */
         return block.start + 16 == at && bytes + 16 <= size && size - bytes < 16 + 8192;
     return bytes + 8 <= size && size - bytes <= 8 + 32;
 }
 
-/* first, last, end of the memory: of gcc's library and clang's. */
+/* first, last, end of the memory: in gcc's library and clang's. */
 static unsigned enter_vector(struct vt_native *n, const uint64_t *v, struct vt_range block,
                              const struct vt_native_way *from) {
     if (v[1] < v[0] || v[2] < v[1] || !fits(block, v[0], v[2] - v[0]))
@@ -31,8 +31,7 @@ static unsigned enter_vector(struct vt_native *n, const uint64_t *v, struct vt_r
     return 3;
 }
 
-/* An iterator of gcc's deque: its element, its node's first and last, and the node's place in the
- * map. */
+/* An iterator of gcc's deque: its element, the first and last of its node, and the node's position in the map. */
 static bool is_iterator(struct vt_native *n, const uint64_t it[4], struct vt_range map) {
     return it[3] >= map.start && it[3] < map.end && !(it[3] & 7) && it[1] && it[1] <= it[0] &&
            it[0] <= it[2] && it[2] - it[1] >= 8 && vt_owners_word(n->w, it[3]) == it[1];

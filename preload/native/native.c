@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What variables of C and C++ hold. Their types are not known here, so any word that looks like an
- * address is one: it leads into a block of the heap, or into an allocation. Only the variable that a
- * way begins with is named; the analyzer knows it by its address.
+ * What C and C++ variables hold. Their types are unknown here, so any word that looks like an address counts as one: it
+ * leads into a block of the heap, or to an allocation. Only the variable at the start of a path is named; the analyzer
+ * finds its name by its address.
  *
- * A block that was freed is not entered, and what CUDA's libraries reach names nobody: they know
- * every address. No framework's block is held by a word alone, since allocators know all of theirs.
- * In a Python process, only modules of the user's own are looked at, and Python's small objects are
- * not entered: Python's readers know what these hold.
+ * Freed blocks are not entered, and memory that CUDA's libraries reach gives no owner, because they have every address.
+ * A framework's block is never held by a single word, because allocators have the addresses of all their blocks. In a
+ * Python process, only the user's own modules are searched, and Python's small objects are not entered: Python's
+ * readers handle them.
  *
- * Memory of which nothing is known may be a table that the program mapped, which the variable holds that points to
- * its start; or the heap of an allocator that we do not know (jemalloc's, a sanitizer's, a virtual machine's), of
- * which a variable holds one block, and its neighbours are others'. A heap's blocks are pointed to. So such memory
- * is entered only where its start is the one address in it that any word leads to: of all modules' data and
- * thread-local variables, of the blocks that the search came to, and of other such memory.
+ * Opaque memory may be a table that the program mapped, which is held by the variable that points to its start. Or it
+ * may be the heap of an allocator that we do not parse (jemalloc's, a sanitizer's, a virtual machine's): then a
+ * variable holds one block, and its neighbours belong to others. Words point into the middle of a heap. So such memory
+ * is entered only if its start is the only address in it to which a word points; that includes words of all modules'
+ * data and thread-local variables, of the blocks that the search reached, and of other opaque memory.
  *
- * Breadth first, so that the variable that is nearer gives its name. It runs in the copy only, with
- * what the exit scan knows of memory (memory/pieces.c, memory/heap.c). Called by snapshot/snapshot.c, owners/walk.c.
+ * Breadth first, so that the nearest variable gives its name. Runs only in the copy, on the exit scan's view of memory
+ * (memory/pieces.c, memory/heap.c). Called by snapshot/snapshot.c and owners/walk.c.
  */
 #define _GNU_SOURCE
 #include "native.h"
@@ -28,23 +28,23 @@
 
 #define PAGE       4096u
 #define PART       4096u
-#define MANY       32u  /* words that are worth more than one at a time */
-#define FRAMES     256u /* of a thread */
+#define MANY       32u  /* words from which reading several at a time pays off */
+#define FRAMES     256u /* most frames of a thread */
 #define OWN_SLOTS  4096u
 #define OWN_FIRST  512u
 #define OWN_EACH   17u
-#define MORE_SHARE 32u /* of all work, for variables beside the first */
+#define MORE_SHARE 32u /* share of all work spent on further variables beside the first */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define HUGE       ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
-/* Memory that is read, and the way that leads to it. */
+/* Memory that is being read, and the path to it. */
 struct piece {
     uintptr_t start, end;
     struct vt_native_way way;
-    bool steady; /* its pages that are present can be read in place */
+    bool steady; /* its present pages can be read in place */
 };
 
-/* The exit scan may name any allocation, so all are its targets. */
+/* Makes all allocations targets of the exit scan's code. */
 static bool take_targets(struct vt_owners *w, struct vt_scan *scan) {
     scan->targets = vt_owners_map(w, ((size_t)w->target_count + 1) * sizeof *scan->targets);
     if (!scan->targets)
@@ -79,7 +79,7 @@ __attribute__((noinline)) void vt_native_open(struct vt_owners *w) {
     w->native = scan;
 }
 
-/* Whether a word may be an allocation's owner, and it has none yet. */
+/* Whether a word may own the allocation, and it has no owner yet. */
 static bool is_sought(const struct vt_owners_target *t) {
     return !t->node && t->kind != VT_KIND_BLOCK;
 }
@@ -93,7 +93,7 @@ static uint32_t count_sought(const struct vt_owners *w, bool blocks) {
     return n;
 }
 
-/* Names the way to an allocation: its root, and the classes of the objects on it. */
+/* Records the path to an allocation: its root, and the classes of the objects on it. */
 static void found_from(struct vt_native *n, const struct vt_root *root,
                        const struct vt_native_tail *tail, uintptr_t start) {
     struct vt_root from = *root;
@@ -112,8 +112,8 @@ static void found_from(struct vt_native *n, const struct vt_root *root,
     n->w->answer->native_roots++;
 }
 
-/* Whether an allocation that a variable leads to through the heap has a step of its own, with its hops: of
- * many, the first ones and then one now and then. Variables of one slot are counted as one. */
+/* Whether an allocation to which a variable leads through the heap gets a step of its own, with its references: the
+ * first ones, and later ones at intervals. Variables of one slot are counted together. */
 static bool has_own_step(struct vt_native *n, uintptr_t root) {
     if (!n->own_steps)
         n->own_steps = vt_owners_map(n->w, OWN_SLOTS * sizeof *n->own_steps);
@@ -124,7 +124,7 @@ static bool has_own_step(struct vt_native *n, uintptr_t root) {
     return number < OWN_FIRST || (number % OWN_EACH == 0 && number < OWN_EACH * OWN_FIRST);
 }
 
-/* Whether a variable is another one than that which leads to an allocation already. */
+/* Whether a variable differs from the one that already leads to an allocation. */
 static bool is_another(const struct vt_native *n, const struct vt_owners_target *t,
                        const struct vt_native_way *way) {
     const struct vt_path_step *first;
@@ -147,7 +147,7 @@ static void found_target(struct vt_native *n, uintptr_t address, const struct vt
     if (n->kind == VT_STEP_GLOBAL && !s && way->hop && way->hop != VT_HOP_UNKNOWN) {
         root.word = VT_WORDS;
         if (has_own_step(n, way->root)) {
-            root.line = ++n->w->hop_steps; /* tells it from the others */
+            root.line = ++n->w->hop_steps; /* makes the step unique */
             root.last = way->at;
             root.hop = way->hop;
         }
@@ -164,7 +164,7 @@ static void found_target(struct vt_native *n, uintptr_t address, const struct vt
         n->most_more_work = n->w->work + n->w->most_work / MORE_SHARE;
 }
 
-/* A word leads to memory of which nothing is known. */
+/* Notes a word that points into opaque memory. */
 static void note_unknown(struct vt_native *n, struct vt_span *s, uintptr_t word,
                          const struct vt_native_way *from) {
     bool first = !s->pointed;
@@ -174,7 +174,7 @@ static void note_unknown(struct vt_native *n, struct vt_span *s, uintptr_t word,
             (struct vt_native_unknown){.start = s->start, .way = *from, .kind = n->kind};
 }
 
-/* `lone`: it is no part of a larger object that is known. */
+/* `lone`: the word is not part of a larger object that was recognized. */
 static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from,
                    bool lone) {
     struct vt_range block;
@@ -194,7 +194,7 @@ void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_nativ
     follow(n, word, from, false);
 }
 
-/* Follows the first of some words, and all that belong to it. Returns how many these are. */
+/* Follows the first of some words, and all that belong to it. Returns how many words that were. */
 static unsigned look_at_word(struct vt_native *n, const uint64_t *words, size_t count,
                              const struct vt_native_way *from) {
     struct vt_range block;
@@ -214,7 +214,7 @@ static unsigned look_at_word(struct vt_native *n, const uint64_t *words, size_t 
     return 1;
 }
 
-/* The first of the words, from `i` on, that may lead somewhere; nearly no number does. */
+/* The index of the first word, from `i` on, that may be an address; nearly no number is. */
 VT_WIDE static size_t skip_by_four(const struct vt_native *n, const uint64_t *words, size_t i,
                                    size_t count) {
     const int64_t low = (int64_t)n->lead[0].start - 1, high = (int64_t)n->lead[0].end,
@@ -238,9 +238,9 @@ static size_t skip_to_pointer(const struct vt_native *n, const uint64_t *words, 
     return i;
 }
 
-#define AHEAD 10u /* words of the largest object that look_at knows */
+#define AHEAD 10u /* words of the largest object that look_at_word recognizes */
 
-/* `words` are those at `at`, which is in `p`. Returns how many words behind them are done with, too. */
+/* Follows `words`, a copy of those at `at`, inside `p`. Returns how many words after them were handled as well. */
 static size_t look_at_words(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
                             const struct piece *p) {
     uint64_t next[AHEAD];
@@ -264,24 +264,24 @@ static size_t look_at_words(struct vt_native *n, const uint64_t *words, size_t c
     return i - count;
 }
 
-/* When all has an owner, others are looked for a little longer: by its type, which the analyzer knows, a
- * variable may turn out to hold nothing. */
+/* Once everything has an owner, the search continues a little longer for other owners: the analyzer, which knows types,
+ * may find that a variable holds nothing. */
 static bool goes_on(struct vt_native *n) {
     return (n->sought || n->w->work < n->most_more_work) && vt_owners_has_time(n->w);
 }
 
-/* A copy's page costs something when it is first used: less if nothing else is read meanwhile. */
+/* Touches the pages first, because a copied page's first use costs less if nothing else is read meanwhile. */
 static void touch_pages(struct vt_range run) {
     for (uintptr_t at = run.start; at < run.end; at += PAGE)
         (void)*(const volatile uint64_t *)at;
 }
 
-/* Reads pages that are there: in place, or part by part. */
+/* Follows the words of the present pages, read in place or part by part. */
 static void look_through(struct vt_native *n, const struct piece *p) {
-    static uint64_t words[PART / 8]; /* one snapshot at a time; the stack may be small */
+    static uint64_t words[PART / 8]; /* static: the stack may be small */
     if (p->end - p->start > HUGE)
         return;
-    uintptr_t done = p->start; /* up to here */
+    uintptr_t done = p->start; /* handled up to here */
     for (uintptr_t at = p->start, window; at < p->end && goes_on(n); at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;
         window = window < p->end ? window : p->end;
@@ -337,7 +337,7 @@ static void look_through_waiting(struct vt_native *n, struct vt_native_waiting w
 void vt_native_drain(struct vt_native *n) {
     while (n->first < n->last && goes_on(n)) {
         const struct vt_native_waiting next = n->queue[n->first++ % n->room];
-        if (n->first == n->last) /* no more of it is touched than is needed */
+        if (n->first == n->last) /* reuse the same pages of the queue */
             n->first = n->last = 0;
         look_through_waiting(n, next);
     }
@@ -354,7 +354,7 @@ static void note_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
         vt_scan_note_pointed(s, word);
 }
 
-/* Notes all words that lead to such memory, and what it leads to. */
+/* Notes all words that point into opaque memory, and what it points to. */
 static void note_unknown_words(struct vt_native *n) {
     struct vt_scan *scan = n->scan;
     if (!n->unknown_count || n->unknown_noted)
@@ -371,7 +371,7 @@ static void note_unknown_words(struct vt_native *n) {
     n->unknown_noted = true;
 }
 
-/* Enters such memory where it is one object for certain. */
+/* Enters opaque memory that is certainly one object. */
 static void settle_unknown(struct vt_native *n) {
     enum vt_step kind = n->kind;
     for (uint32_t i = 0; i < n->unknown_count && vt_owners_goes_on(n->w); i++) {
@@ -407,7 +407,7 @@ static void set_bounds(struct vt_native *n) {
     }
 }
 
-/* A module's data, without what is known to be no variable's. */
+/* A module's data, without memory that belongs to no variable. */
 static void look_through_data(struct vt_native *n, const struct vt_module_data *m) {
     uintptr_t start = m->start;
     for (uint32_t i = 0; i < n->apart_count; i++) {
@@ -450,7 +450,7 @@ static void search_thread_locals(struct vt_native *n) {
     settle_unknown(n);
 }
 
-/* A thread's frames, the outermost first: what a function was given is its caller's. */
+/* A thread's frames, the outermost first: a pointer that a function was given belongs to its caller. */
 static void search_stack(struct vt_native *n, struct vt_registers from,
                          struct vt_stack_frame *frames) {
     for (uint32_t i = vt_native_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
@@ -460,8 +460,8 @@ static void search_stack(struct vt_native *n, struct vt_registers from,
                                             .way.root = frames[i].pc});
 }
 
-/* What frames hold. A slot of a frame that is not in use any more looks like one that is, so
- * variables have named what is theirs before, and what a heap may hold that is not known is left out. */
+/* Searches frames last, because an unused slot of a frame looks like a used one: variables come first, and allocations
+ * that an opaque heap may hold are skipped. */
 static void search_stacks(struct vt_native *n) {
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
     n->kind = VT_STEP_NATIVE_STACK;
@@ -481,7 +481,7 @@ static void search_stacks(struct vt_native *n) {
     settle_unknown(n);
 }
 
-/* Whether there is any variable to look at. */
+/* Whether there is any variable to search. */
 static bool anything_to_search(const struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->module_count; i++)
         if (!scan->python || !scan->modules[i].library)
@@ -489,7 +489,7 @@ static bool anything_to_search(const struct vt_scan *scan) {
     return false;
 }
 
-/* The calling thread's stack begins behind our own frames: what calls before left there is nobody's. */
+/* Makes the calling thread's stack begin after our own frames, which contain remains of earlier calls. */
 static void leave_out_own_frames(struct vt_native *n) {
     struct vt_scan *scan = n->scan;
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
@@ -503,7 +503,7 @@ static void leave_out_own_frames(struct vt_native *n) {
     scan->frame = (void *)first;
 }
 
-/* What the search needs. NULL: it cannot be made. */
+/* Prepares the search. NULL: it cannot be made. */
 static struct vt_native *open_search(struct vt_owners *w) {
     struct vt_scan *scan = w->native;
     struct vt_native *n = vt_owners_map(w, sizeof *n);
@@ -511,7 +511,7 @@ static struct vt_native *open_search(struct vt_owners *w) {
         return NULL;
     *n = (struct vt_native){.w = w, .scan = scan, .room = w->most_bytes / 4 / sizeof *n->queue};
     scan->alone = true;
-    scan->most_work = UINT64_MAX; /* ours is counted */
+    scan->most_work = UINT64_MAX; /* the walk counts its own work */
     scan->modules = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->modules);
     scan->code = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->code);
     scan->tls = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->tls);
@@ -530,7 +530,7 @@ static struct vt_native *open_search(struct vt_owners *w) {
     return n;
 }
 
-/* Makes the pieces of memory, once. */
+/* Cuts the memory into pieces, once. */
 static bool cut_memory(struct vt_native *n) {
     if (n->cut)
         return true;

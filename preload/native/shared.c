@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * std::shared_ptr and std::weak_ptr: two words each, an object and a control block, so that memory
- * does not tell which is which. The control block counts both. It is known by the class that its
- * vtable names.
+ * std::shared_ptr and std::weak_ptr: two words each, an object and a control block, so the two look the same in memory.
+ * The control block counts both. It is recognized by the class that its vtable names.
  *
- * No weak ones: each is a shared_ptr. No strong ones: the object is no more. Else all of them are put
- * aside until everything else was searched. If more were seen than there are weak ones, one of them
- * holds the object: if one variable leads to all, that is the owner. If several do, all are written,
- * with a flag, since the analyzer may know the variables' types. What is behind the object alone
- * (children that know their parent) is taken for weak.
+ * Without weak ones, each pair is a shared_ptr. Without strong ones, the object no longer exists. Otherwise all pairs
+ * are put aside until everything else was searched. If more were seen than there are weak ones, one of them holds the
+ * object: if one variable leads to all, that is the owner. If several do, all are written, with a flag, because the
+ * analyzer may know the variables' types. Pairs that are reached only through the object (children with a pointer to
+ * their parent) count as weak.
  *
  * Called by native.c.
  */
@@ -16,14 +15,14 @@
 
 #define SHARED_MOST  65536u
 #define SHARED_SLOTS (2 * SHARED_MOST)
-#define INSIDE_MOST  512u   /* blocks of memory behind an object that are looked at */
-#define INSIDE_BYTES 65536u /* of all of them */
+#define INSIDE_MOST  512u   /* blocks of memory behind an object that are searched */
+#define INSIDE_BYTES 65536u /* bytes of all of them */
 
 struct counts {
     int32_t strong, weak;
 };
 
-/* The counts follow the vtable. Where two threads share nothing yet they are numbers all the same. */
+/* The counts follow the vtable. As long as no two threads share anything, they are still valid numbers. */
 static bool is_block(struct vt_native *n, uintptr_t at, struct counts *counts) {
     if (!vt_native_may_lead(n, at) || at & 7)
         return false;
@@ -101,7 +100,7 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
 bool vt_native_is_watched(struct vt_native *n, uintptr_t block) {
     const struct vt_span *s = vt_scan_span_at(n->scan, block);
     struct counts c;
-    /* A page that is not there is not asked for. */
+    /* A page that is not present is not read. */
     if (s->kind != VT_SPAN_CELLS || !vt_scan_cells_present(s, block, block + 16))
         return false;
     uintptr_t table = s->steady ? *(const uintptr_t *)block : vt_owners_word(n->w, block);
@@ -109,7 +108,7 @@ bool vt_native_is_watched(struct vt_native *n, uintptr_t block) {
            c.weak > 1;
 }
 
-/* What was found behind an object so far. */
+/* The memory found behind an object so far. */
 struct inside {
     struct vt_range blocks[INSIDE_MOST];
     uint32_t count;
@@ -131,7 +130,7 @@ static void reach_inside(struct vt_native *n, struct inside *in, uintptr_t word)
 
 /* How many pointers to an object are behind it and nowhere else. */
 static uint32_t count_inside(struct vt_native *n, const struct vt_native_shared *s) {
-    static struct inside in; /* one snapshot at a time; the stack may be small */
+    static struct inside in; /* static: the stack may be small */
     uint32_t found = 0;
     in.count = 0;
     in.bytes = 0;
@@ -147,7 +146,7 @@ static uint32_t count_inside(struct vt_native *n, const struct vt_native_shared 
     return found;
 }
 
-/* What std::enable_shared_from_this keeps, which comes first in an object. */
+/* Whether the object holds the weak pointer of std::enable_shared_from_this, which comes first in it. */
 static bool knows_itself(struct vt_native *n, const struct vt_native_shared *s) {
     for (uintptr_t at = s->object; at <= s->object + 8; at += 8)
         if (vt_owners_word(n->w, at) == s->object && vt_owners_word(n->w, at + 8) == s->block)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks that lie in memory of the program's own: those of fibers, and a signal's. A variable that leads
- * to such a stack holds nothing of what is there: the functions do whose frames these are.
+ * Stacks in the program's own memory: those of fibers, and a signal stack. A variable that points to such a stack does
+ * not hold its contents: the functions whose frames lie there do.
  *
- * A fiber that is switched off is known by the ucontext_t that getcontext() or swapcontext() filled:
- * one of its words tells so (machine/machine.h), and its stack pointer lies in its stack.
- * The registers in one whose stack is another, as of the thread that switched to a fiber, are left over.
- * It is looked for in variables. The stack for signals is what the kernel says of the calling thread.
+ * A suspended fiber is recognized by the ucontext_t that getcontext() or swapcontext() filled: one of its words
+ * identifies it (machine/machine.h), and its stack pointer lies in its stack. If the stack pointer lies elsewhere, as
+ * for the thread that switched to a fiber, the registers are left over. Contexts are searched for in variables. The
+ * signal stack is the one that the kernel reports for the calling thread.
  *
  * Called by native.c.
  */
@@ -18,7 +18,7 @@
 
 #define PART 512u /* words */
 
-/* Leaves memory out: of a variable, and of the heap, if it is a block of its own. */
+/* Excludes memory that lies in a variable; and in the heap, if it is a block of its own. */
 static void leave_out(struct vt_native *n, struct vt_range memory, bool is_stack) {
     static const struct vt_native_way anybody;
     struct vt_range block;
@@ -61,7 +61,7 @@ static void take_context(struct vt_native *n, uintptr_t at) {
 }
 
 static void find_contexts(struct vt_native *n, uintptr_t start, uintptr_t end) {
-    static uint64_t words[PART]; /* one snapshot at a time; the stack may be small */
+    static uint64_t words[PART]; /* static: the stack may be small */
     for (uintptr_t at = start, bytes; at + 8 <= end && vt_owners_goes_on(n->w); at += bytes) {
         bytes = end - at < sizeof words ? (end - at) & ~(uintptr_t)7 : sizeof words;
         if (!vt_owners_read(n->w, words, at, bytes))

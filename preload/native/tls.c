@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where each thread has the thread-local variables of each module.
+ * Where each thread's thread-local variables of each module are.
  *
- * glibc keeps a table for each thread (the DTV), which its block points to: by a module's number, where
- * the thread's copy of the module's storage is. The number is in the loader's data for the module,
- * behind words that the module's program headers have, too: where what the storage begins with
- * is, its size in the file and in memory, its alignment. Where these stand in a row, the offset from a
- * thread's block and the number follow (struct link_map, glibc 2.26 to 2.41). Nothing else is believed:
- * a module that is not found has no names.
+ * glibc keeps a table for each thread (the DTV), to which the thread's block points. Indexed by a module's number, it
+ * has the address of the thread's copy of the module's storage. The number is in the loader's data for the module,
+ * after words that also occur in the module's program headers: the address of the initial contents, the sizes in the
+ * file and in memory, the alignment. Where these words are consecutive, the offset from a thread's block and the number
+ * follow (struct link_map, glibc 2.26 to 2.41). If they are not found, the module's variables get no names.
  *
  * Called by native.c.
  */
@@ -16,15 +15,16 @@
 
 #include <link.h>
 
-#define MAP_WORDS    192u /* of the loader's private struct link_map, which are looked at */
+#define MAP_WORDS    192u /* words of the loader's private struct link_map that are searched */
 #define MAPS_MOST    8192u
 #define MODULES_MOST 65536u
 #define BEFORE       5u /* words of the public struct link_map */
 #define UNALLOCATED  (~(uintptr_t)0)
 
-/* What the loader knows of a module's storage. */
+/* What the loader stores about a module's storage. */
 struct known {
-    uintptr_t offset; /* from there to a thread's block, if it is the same for all; else 0 or -1 */
+    /* distance to a thread's block, if all threads have the same; else 0 or -1 */
+    uintptr_t offset;
     uint64_t number;
 };
 
@@ -52,7 +52,7 @@ static bool ask_loader(struct vt_owners *w, const struct vt_module_tls *m, struc
     return false;
 }
 
-/* A thread's copy; 0: it has none yet. */
+/* The address of a thread's copy; 0: none yet. */
 static uintptr_t copy_of(struct vt_owners *w, uintptr_t block, struct known known) {
     uint64_t head[VT_THREAD_HEAD];
     uintptr_t table = block && vt_owners_read(w, head, block, sizeof head)
@@ -87,7 +87,7 @@ void vt_native_thread_locals(struct vt_native *n, const uintptr_t *blocks, uint3
             continue;
         for (uint32_t k = 0; k < count; k++) {
             uintptr_t copy = copy_of(n->w, blocks[k], known);
-            /* A variable's address is the one in the module, which is the same for all threads. */
+            /* A variable is written with its address in the module, which is the same for all threads. */
             n->shift = m->start - copy;
             if (copy)
                 vt_native_look_through(n, (copy + 7) & ~(uintptr_t)7, copy + m->bytes, false);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of a thread that stands still, from its memory alone: libunwind can be asked for the
- * calling thread's only, and a process cannot read its threads' registers. Of a thread that waits,
- * the kernel tells where it is and its stack pointer. Most functions need no more; where the frame
- * pointer is needed, a function that was called may have saved it. Else the frames end there, and
- * the rest of the stack has no names.
+ * The frames of a stopped thread, from its memory alone: libunwind can unwind only the calling thread, and a process
+ * cannot read its threads' registers. For a blocked thread, the kernel reports its position and its stack pointer. Most
+ * functions need no more; if one needs the frame pointer, a function that it called may have saved it. Otherwise the
+ * frames end there, and the rest of the stack has no names.
  *
  * Called by native.c.
  */
@@ -16,20 +15,20 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SIGNALS 8u /* one in another */
+#define SIGNALS 8u /* nested ones */
 
 static bool read_table(void *data, void *to, uintptr_t from, size_t bytes) {
     return vt_owners_read(data, to, from, bytes);
 }
 
-/* Whether a signal's handler returns there. */
+/* Whether a signal handler returns to this address. */
 static bool is_behind_handler(struct vt_owners *w, uintptr_t pc) {
     uint8_t code[sizeof vt_machine_sigreturn];
     return vt_owners_read(w, code, pc, sizeof code) &&
            memcmp(code, vt_machine_sigreturn, sizeof code) == 0;
 }
 
-/* The kernel left the registers of what it interrupted on the handler's stack. */
+/* Reads the registers of the interrupted code, which the kernel left on the handler's stack. */
 static void take_interrupted(struct vt_owners *w, struct vt_registers *here) {
     uintptr_t context = here->sp + VT_HANDLER_CONTEXT;
     *here = (struct vt_registers){

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C++ objects: which class is one of?
+ * C++ objects: finds the class of one.
  *
- * A polymorphic object begins with a pointer to its vtable, before which its type information
- * stands; that has the class's mangled name and its base classes. An object is taken for what it
- * says only if a known class is found among them, by its whole name.
+ * A polymorphic object begins with a pointer to its vtable, which is preceded by a pointer to type information: the
+ * class's mangled name and its base classes. An object is recognized only if a known class is among them, by its full
+ * name.
  *
  * Called by walk.c and torch/torch.c.
  */
@@ -34,18 +34,18 @@ static const char *const names[VT_CLASSES] = {
     [VT_CLASS_TUPLE] = "N3c106ivalue5TupleE",
 };
 
-/* What is known of a vtable. */
+/* What was found out about a vtable. */
 struct known {
     uint64_t vtable;
     uintptr_t name; /* of its class, mangled */
     enum vt_class class_;
     bool derived; /* from `class_` */
-    bool named;   /* as a class is */
+    bool named;   /* `name` is a valid class name */
     bool shared;  /* a control block of std::shared_ptr: gcc's library and clang's */
 };
 
-/* As much of a mangled name as fits; false: it is none. That of a class in an anonymous namespace has
- * an asterisk before it. */
+/* Reads as much of a mangled name as fits; false: not a name. The name of a class in an anonymous namespace is preceded
+ * by an asterisk. */
 static bool read_name(struct vt_owners *w, uintptr_t at, char to[VT_OWNERS_TEXT_MOST + 1]) {
     size_t n = 0;
     char first;
@@ -57,8 +57,8 @@ static bool read_name(struct vt_owners *w, uintptr_t at, char to[VT_OWNERS_TEXT_
     return n > 0;
 }
 
-/* The type information of a class has its name, and then its base class, if it has just one. Any
- * word may stand there otherwise, but that leads to none of our names. */
+/* Type information contains the class's name, and then its base class, if it has exactly one. Otherwise any word may be
+ * there, but it leads to none of the names that we search for. */
 static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
     char text[VT_OWNERS_TEXT_MOST + 1];
     for (unsigned i = 0; i < BASES_MOST && info && !(info & 7); i++) {
@@ -78,7 +78,7 @@ static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
     }
 }
 
-/* A mangled name has the length of each of its parts before it. Returns where the part begins. */
+/* In a mangled name, each part is preceded by its length. Returns where the part begins. */
 static const char *read_length(const char *at, size_t *length) {
     *length = 0;
     for (; *at >= '0' && *at <= '9' && *length < 1000; at++)
@@ -114,7 +114,7 @@ static const struct known *known_of(struct vt_owners *w, uintptr_t object) {
     struct known *k = (struct known *)(void *)w->classes + i;
     if (k->vtable == vtable)
         return k;
-    /* A newer one replaces it. */
+    /* Replaces an older entry. */
     *k = (struct known){.vtable = vtable};
     find_class(w, vt_owners_word(w, vtable - 8), k);
     find_kind(w, k);
@@ -151,8 +151,8 @@ uint64_t vt_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_) {
     return class_ == VT_CLASS_NODE ? vt_owners_word(w, object) : 1;
 }
 
-/* The last part of a nested name: of "N5torch8autograd9generated12MulBackward0E", "MulBackward0".
- * What has arguments of templates stays as it is. */
+/* The last part of a nested name: of "N5torch8autograd9generated12MulBackward0E", "MulBackward0". A name with template
+ * arguments stays unchanged. */
 static uint32_t last_part(const char *mangled, char *to, uint32_t room) {
     const char *at = mangled + (*mangled == 'N'), *part = mangled;
     size_t bytes = strlen(mangled);

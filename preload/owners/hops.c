@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands around the words by which a variable of C or C++ leads to an allocation, and how far
- * from where one points to the next one lies. The analyzer knows the variable's type, and finds the
- * flags beside these words that say whether anything is there still.
+ * Writes the bytes around the words by which a C or C++ variable leads to an allocation, and the distance from each
+ * word's target to the next word. The analyzer, which knows the variable's type, finds flags among these bytes that
+ * show whether the pointer is still valid.
  *
- * A way through the heap is a chain of hops, of which each is written once. Called by paths.c.
+ * A path through the heap is a chain of references, each written once. Called by paths.c.
  */
 #include "owners.h"
 
 #define PAGE        4096u
 #define CHAIN_MOST  32u
-#define AROUND_MOST 20000u /* records of a snapshot */
+#define AROUND_MOST 20000u /* most records in a snapshot */
 
-/* Bytes around a word; those of words in between are less. */
+/* Bytes around a word; fewer for the words between the first and the last. */
 struct window {
     uint32_t before, behind;
 };
 #define BYTES_MOST 256u
 static const struct window wide = {64, 192}, narrow = {16, 48};
 
-/* Reads what is around a word, or what is of that on its page. Returns how many bytes, of which
- * *before lie before the word. */
+/* Reads the bytes around a word, or those of them on its page. Returns how many, *before of them before the word. */
 static uint32_t read_around(struct vt_owners *w, uintptr_t word, struct window window,
                             uint8_t to[BYTES_MOST], uint32_t *before) {
     uintptr_t start = word - window.before, end = word + window.behind, page = word & ~(PAGE - 1ul);
@@ -34,14 +33,15 @@ static uint32_t read_around(struct vt_owners *w, uintptr_t word, struct window w
     return (uint32_t)(end - start) & ~1u;
 }
 
-/* A record of `fixed` bytes and what is around a word; NULL: no room, or no more are written. */
+/* A record of `fixed` bytes and the bytes around a word; NULL: no space, or the limit is reached. */
 static void *new_record(struct vt_owners *w, uint32_t type, uint32_t fixed, uintptr_t word,
                         struct window window, uint32_t *before, uint32_t *count) {
     uint8_t bytes[BYTES_MOST];
     uint32_t read = word ? read_around(w, word, window, bytes, before) : 0;
     uint32_t length = fixed + ((read / 2 + 7) & ~7u);
     if ((word && !read) || w->around_count == AROUND_MOST ||
-        w->answer->bytes + length > w->record_room / 2) /* the ways matter more */
+        /* leave space for the paths, which matter more */
+        w->answer->bytes + length > w->record_room / 2)
         return NULL;
     uint64_t *record = vt_owners_reserve(w, length);
     uint8_t *halves = (uint8_t *)record + fixed;
@@ -54,8 +54,8 @@ static void *new_record(struct vt_owners *w, uint32_t type, uint32_t fixed, uint
     return record;
 }
 
-/* Writes a word. `from`: the one that points to the memory with it; 0: none. Returns its number; 0: it
- * is not written. */
+/* Writes a reference. `from`: the word that points to the block with it; 0: none. Returns its number; 0: not
+ * written. */
 static uint32_t write_hop(struct vt_owners *w, uintptr_t word, uintptr_t from, uint32_t parent,
                           struct window window) {
     uint32_t before = 0, count = 0;
@@ -73,7 +73,7 @@ static uint32_t write_hop(struct vt_owners *w, uintptr_t word, uintptr_t from, u
     return r->number;
 }
 
-/* Writes the hops that lead to one, and it. Returns its number; 0: not all are written. */
+/* Writes a reference after those that lead to it. Returns its number; 0: not all are written. */
 static uint32_t write_hops(struct vt_owners *w, uint32_t hop) {
     uint32_t chain[CHAIN_MOST], count = 0;
     for (; hop && !w->hops[hop].number; hop = w->hops[hop].parent) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of paths, each kept once, and the records of those that hold memory.
+ * The steps of paths, each stored once, and the records of those that hold memory.
  *
- * A list of ten thousand tensors is one step, `history[*]`: edges that differ in an index alone are
- * one. So are the steps of a way that goes around: a linked list, however long, is `node.next`, and
- * a graph's nodes are one step for each class. So the paths are few, however many objects there are.
+ * A list of ten thousand tensors is one step, `history[*]`: edges that differ only in an index are one. So are the
+ * steps of a cyclic path: a linked list of any length is `node.next`, and a graph's nodes are one step for each class.
+ * So there are few paths, however many objects there are.
  *
  * Called by walk.c.
  */
@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-#define AROUND_MOST 16u /* steps back in which a repetition is looked for */
-#define REPEATS     3u  /* a step that comes as often is not told apart any more */
-#define ON_PATH     64u /* of the steps of a path from a node that has another holder */
+#define AROUND_MOST 16u /* steps back that are searched for a repetition */
+#define REPEATS     3u  /* from this many occurrences on, a step is a repetition */
+#define ON_PATH     64u /* steps searched for the nearest node with another owner */
 
 static uint64_t mix_hash(uint64_t h, uint64_t v) {
     h = (h ^ v) * 0x9e3779b97f4a7c15ull;
@@ -48,7 +48,7 @@ static struct vt_owners_text cut_text(struct vt_owners_text text) {
     return text;
 }
 
-/* Whether a step is by such an edge, whatever its parent. */
+/* Whether a step is by an edge like this one, ignoring the parent. */
 static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
                      const struct vt_path_step *other, const char *name) {
     return s->kind == other->kind && s->type == other->type && s->class_ == other->class_ &&
@@ -57,8 +57,7 @@ static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
            memcmp(text_at(w, s->name), name, s->name_bytes) == 0;
 }
 
-/* The last step of this kind that the way has gone through, if it goes around: it has gone through
- * several. 0: it does not. */
+/* The last step like this one on the path, if the path already contains several: then it is cyclic. 0: it is not. */
 static uint32_t step_around(const struct vt_owners *w, const struct vt_path_step *as,
                             const char *name) {
     uint32_t seen = 0, last = 0, at = as->parent;
@@ -84,7 +83,7 @@ static uint32_t *slot_of(const struct vt_owners *w, const struct vt_path_step *a
     return &w->step_slots[hash & (w->step_slot_count - 1)];
 }
 
-/* The step as described, whose name is `name`; 0: there is none yet. */
+/* The existing step as described, named `name`; 0: none. */
 static uint32_t find_step(const struct vt_owners *w, uint32_t at, const struct vt_path_step *as,
                           const char *name) {
     for (; at; at = vt_step_at(w, at)->next) {
@@ -98,7 +97,7 @@ static uint32_t find_step(const struct vt_owners *w, uint32_t at, const struct v
     return at;
 }
 
-/* Keeps a step that is not known, behind those of its slot. */
+/* Stores a new step, after those with the same hash. */
 static uint32_t keep_step(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
                           struct vt_owners_text name, struct vt_owners_text type) {
     as.name = keep_text(w, name);
@@ -162,16 +161,15 @@ void vt_owners_capacity(struct vt_owners *w, uint64_t entries, uint64_t capacity
     s->limited++;
 }
 
-/* --- what was folded --- */
+/* --- repetitions --- */
 
-/* Where a node is on the way through a graph. */
+/* A node's position on the path through a graph. */
 struct position {
     uint32_t row, length;
 };
 
-/* Counts what steps stand for: in `line`, objects; CLASS steps have more. The order of nodes is that in
- * which they were reached, so a node's parent has its position already. Without memory chains are not
- * counted. */
+/* Counts the objects for which steps stand, in `line`; CLASS steps store more. Nodes are in the order in which they
+ * were reached, so a node's parent has its position already. If memory runs out, chains are not counted. */
 static void count_objects(struct vt_owners *w) {
     uint32_t classes = 0;
     for (uint32_t i = 1; i < w->step_count; i++)
@@ -195,7 +193,7 @@ static void count_objects(struct vt_owners *w) {
         s->row = at[i].row > s->row ? at[i].row : s->row;
         s->length = at[i].length > s->length ? at[i].length : s->length;
     }
-    for (uint32_t i = w->step_count; at && --i;) { /* a step's parent is older */
+    for (uint32_t i = w->step_count; at && --i;) { /* a step's parent has a lower number */
         const struct vt_path_step *s = vt_step_at(w, i);
         struct vt_path_step *parent = vt_step_at(w, s->parent);
         if (s->kind == VT_STEP_CLASS && parent->kind == VT_STEP_CLASS && parent->length < s->length)
@@ -235,11 +233,11 @@ static uint32_t number_text(int64_t number, char *to) {
                       to);
 }
 
-/* What a step's record has as its address: see records.def. */
+/* The value that a step's record has as its address: see records.def. */
 static uint64_t step_address(const struct vt_path_step *s) {
     if (s->kind == VT_STEP_CLASS)
         return vt_step_chain(s->row, s->length);
-    if (s->limited && s->limited == s->line) /* not if some of the objects have no bound */
+    if (s->limited && s->limited == s->line) /* only if all of the objects have a limit */
         return vt_step_limit(s->entries, s->capacity);
     return s->address;
 }
@@ -273,8 +271,8 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
     return s->number = r->number;
 }
 
-/* Writes a step after those that lead to it. A way that goes around is not a loop of parents: a step's
- * parent is always older. */
+/* Writes a step after those that lead to it. Even a cyclic path has no loop of parents: a step's parent always has a
+ * lower number. */
 static uint32_t number_of(struct vt_owners *w, uint32_t step) {
     for (;;) {
         uint32_t first = step; /* the outermost that is not written */
@@ -289,7 +287,7 @@ static uint32_t number_of(struct vt_owners *w, uint32_t step) {
     }
 }
 
-/* Whether `node` lies on the way to `from`: then an edge from there is no holder of its own. */
+/* Whether `node` lies on the path to `from`: an edge from there is then not another owner. */
 static bool is_around(const struct vt_owners *w, uint32_t node, uint32_t from) {
     for (uint32_t i = 0; i < 4 * ON_PATH && from; i++, from = vt_node_at(w, from)->parent)
         if (from == node)
@@ -297,7 +295,7 @@ static bool is_around(const struct vt_owners *w, uint32_t node, uint32_t from) {
     return false;
 }
 
-/* Keeps another way, if it is one of the first by which the walk came, which have the best names. */
+/* Adds another path, if it is among the first that the walk found, which have the best names. */
 static uint32_t keep_way(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHERS], uint32_t count,
                          uint32_t way) {
     for (uint32_t i = 0; i < count; i++)
@@ -314,9 +312,9 @@ static uint32_t keep_way(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHER
     return count;
 }
 
-/* Collects other holders: other ways to the target, to the parts that lead to it and to the object
- * that these belong to; or, with a single way, to the object whose attribute that one is. Their paths
- * end there. */
+/* Collects other owners: other paths to the target, to the parts that lead to it and to the object to which these
+ * belong. If there is only one path so far, also other paths to the object whose attribute it is. Their paths end
+ * there. */
 static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps[VT_OWNED_OTHERS],
                             uint32_t *holders) {
     uint32_t ways[VT_OWNED_OTHERS] = {0}, found = 0, at = target,
@@ -339,10 +337,10 @@ static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps
     return found;
 }
 
-/* What PyTorch's tensors see of an allocation, if that is less than half, which its allocator may not do.
- * It is known when each reference to its storage is a tensor that was reached, or the one that these are
- * views of, which nothing else refers to. Where the count has a flag, its Python object does, too, which
- * it keeps itself. 0: it is not known, or not less. */
+/* How much of an allocation PyTorch's tensors cover, if that is less than half; its allocator may not split such
+ * blocks. It is known only if each reference to the storage is from a tensor that was reached, or from the base tensor
+ * of these views, if nothing else refers to that one. A flag in the base's reference count means that it has a Python
+ * object, which counts as one reference if the base alone keeps it. 0: unknown, or not less. */
 static uint64_t part_seen(struct vt_owners *w, const struct vt_owners_target *t) {
     enum { OBJECT = 48 };
     uint64_t count = t->base ? vt_owners_word(w, t->base + 8) : 0, flag = count >> 63;

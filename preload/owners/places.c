@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of the objects that were reached, by address: see places.h.
+ * The table of the objects that were reached, by address (see places.h).
  */
 #include "owners.h"
 #include "memory/memory.h"
@@ -23,7 +23,7 @@ static struct vt_owners_page *page_of(const struct vt_owners_places *p, uintptr_
     return &p->pages[i];
 }
 
-/* Half full is full. */
+/* Called when the table is half full. */
 static bool grow_pages(struct vt_owners *w, struct vt_owners_places *p) {
     struct vt_owners_places grown = *p;
     grown.page_room *= 2;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads memory for the walk through one function, which never faults, however wrong the address is.
+ * Reads memory for the walk through functions that never fault, however wrong the address is.
  *
- * In the child nothing changes, so memory is read in place: ranges are known from /proc/self/maps,
- * and where a page cannot be read all the same (a guard, the end of a file), the child's handler of
- * faults makes the copy return false (vt_owners_faulted). In the program itself, other threads may unmap
- * anything, and the handlers are the program's; so pages are read by process_vm_readv, and the last ones
- * are kept.
+ * In the child nothing changes, so memory is read in place: ranges are known from /proc/self/maps, and if a page still
+ * cannot be read (a guard, the end of a file), the child's fault handler makes the copy return false
+ * (vt_owners_faulted). In the program itself, other threads may unmap anything, and the handlers are the program's; so
+ * pages are read by process_vm_readv, and the last ones are cached.
  *
- * The walk's own memory is here too, because every part needs it. Called by the readers and the walk.
+ * The walk's own memory is managed here as well, because every part needs it. Called by the readers and the walk.
  */
 #define _GNU_SOURCE
 #include "owners.h"
@@ -21,15 +20,15 @@
 
 #define PAGE       4096u
 #define PAGES_KEPT 512u
-#define READ_WORK  32u /* of a page of the program itself */
+#define READ_WORK  32u /* cost of reading a page of the program itself */
 
 #ifdef __clang__
 #define ONCE __attribute__((noinline))
 #else
-#define ONCE __attribute__((noinline, noclone)) /* the labels exist once */
+#define ONCE __attribute__((noinline, noclone)) /* cloning would duplicate the labels */
 #endif
 
-/* Copies, and returns 0. At a fault it returns what is left: the handler knows these instructions by
+/* Copies, and returns 0. At a fault it returns how many bytes are left: the handler recognizes these instructions by
  * the labels around them. */
 ONCE static size_t copy_bytes(void *to, const void *from, size_t bytes) {
     uint64_t word;
@@ -42,7 +41,7 @@ ONCE static size_t copy_bytes(void *to, const void *from, size_t bytes) {
     return bytes;
 }
 
-/* The same for one word, which is what is read most. */
+/* The same for one word, the most frequent read. */
 ONCE static size_t copy_word(uint64_t *to, const void *from) {
     size_t left = sizeof *to;
     uint64_t word = 0;
@@ -78,7 +77,7 @@ static void note_mapping(struct vt_owners *w, const struct vt_mapping *m) {
         strncmp(m->name, "[vs", 3) == 0)                                       /* vsyscall */
         return;
     struct vt_range *last = w->range_count ? &w->ranges[w->range_count - 1] : NULL;
-    if (last && m->start <= last->end) { /* touches it, or the list was read while it grew */
+    if (last && m->start <= last->end) { /* adjacent, or the list was read while it grew */
         if (m->end > last->end)
             last->end = m->end;
     } else if (w->range_count < VT_OWNERS_RANGES) {
@@ -133,8 +132,7 @@ bool vt_owners_read_open(struct vt_owners *w) {
     return read_maps(w);
 }
 
-/* The range around an address; NULL: none. The one that was used last for addresses near it is
- * looked at first. */
+/* The range that contains an address; NULL: none. First tries the last one used near that address. */
 static const struct vt_range *range_at(struct vt_owners *w, uintptr_t address) {
     const struct vt_range **last = &w->last_ranges[address >> 20 & (VT_OWNERS_LAST - 1)];
     if (*last && address - (*last)->start < (*last)->end - (*last)->start)
@@ -149,7 +147,7 @@ static bool is_readable(struct vt_owners *w, uintptr_t from, size_t bytes) {
     return r && bytes <= r->end - from;
 }
 
-/* A page of the program itself, as it was when it was last read; NULL: it cannot be read. */
+/* A page of the program itself, as it was when it was last read; NULL: not readable. */
 static const uint8_t *page_in_place(struct vt_owners *w, uintptr_t page) {
     uint32_t i = (uint32_t)(page / PAGE * 0x9e3779b1u) % PAGES_KEPT;
     uint8_t *kept = w->pages + (size_t)i * PAGE;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk: from the roots, level by level, breadth first, along the edges that the readers name. An
- * object belongs to the way by which it was reached first, which is the shortest one.
+ * The walk: from the roots, level by level, breadth first, along the edges that the readers name. An object belongs to
+ * the path by which it was reached first, which is the shortest one.
  *
- * Other ways to an object are counted, and the first of them kept, for allocations that several
- * hold. What an edge says of the role of memory goes on to what is in containers and to the parts of
- * objects. When an object that was read already gets another role by another way, it is read once
- * more for that alone.
+ * Other paths to an object are counted, and the first of them kept, for allocations with several owners. The role that
+ * an edge gives to memory extends to the items of containers and the parts of objects. If an object that was already
+ * read gets another role by another path, it is read again only for that.
  *
- * The limit is work, not time, so that a program has the same answer on a slow machine; but a clock
- * stops the walk at last.
+ * The limit is work, not time, so that a program gets the same answer on a slow machine; a limit of processor time is
+ * the last resort.
  *
  * Called by snapshot/snapshot.c.
  */
@@ -24,15 +23,15 @@
 
 #define AGAIN       (1u << 16)
 #define OTHERS_KEPT 3u
-#define AHEAD       16u   /* objects that the memory is asked for before they are read */
-#define CLOCK_EVERY 4096u /* questions between two looks at the clock */
+#define AHEAD       16u   /* objects to prefetch before they are read */
+#define CLOCK_EVERY 4096u /* calls between two checks of the clock */
 
 /* --- memory --- */
 
 static bool make_pile(struct vt_owners *w, struct vt_pile *pile, size_t room, size_t first) {
     pile->at = vt_owners_map(w, room);
     pile->room = pile->at ? room : 0;
-    pile->used = first; /* number 0 is none */
+    pile->used = first; /* number 0 means none */
     return pile->at;
 }
 
@@ -50,9 +49,9 @@ static bool make_laters(struct vt_owners *w, size_t nodes) {
     return true;
 }
 
-/* Shares of the memory that may be used: it is touched only as far as it is needed. A list of millions
- * is one step, but objects with names of their own have a step each: either may take most of what the
- * places leave (vt_owners_push). */
+/* Divides the available memory; it is touched only as far as needed. A list of millions is one step, but objects with
+ * names of their own have a step each: either table may use most of what the table of addresses leaves
+ * (vt_owners_push). */
 static bool make_memory(struct vt_owners *w) {
     size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
            steps = w->most_bytes / 2 / sizeof(struct vt_path_step);
@@ -73,7 +72,7 @@ static bool make_memory(struct vt_owners *w) {
 
 /* --- types --- */
 
-/* The slot of a type, or the free one where it goes. */
+/* The slot of a type, or the free one for it. */
 static uint32_t *type_slot(const struct vt_owners *w, uintptr_t type) {
     uint32_t most = VT_OWNERS_TYPES * 2, i = (uint32_t)((type >> 4) * 0x9e3779b1u) & (most - 1);
     while (w->type_slots[i] && w->types[w->type_slots[i]].address != type)
@@ -119,8 +118,8 @@ struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_
     return vt_scan_around(w->targets, w->target_count, sizeof *w->targets, address);
 }
 
-/* The node of an object; 0: it was not reached. A class keeps objects apart that lie at one address: a
- * C++ object and its first member. */
+/* The node of an object; 0: not reached. The class distinguishes objects at one address: a C++ object and its first
+ * member. */
 static uint32_t node_of(const struct vt_owners *w, uintptr_t address, uint16_t class_) {
     const uint32_t *place = vt_owners_place_at(&w->places, address);
     uint32_t number = place ? *place : 0;
@@ -158,7 +157,7 @@ static bool is_key(const struct vt_owners *w, const struct vt_node *n) {
     return !n->part && vt_step_at(w, n->step)->kind == VT_STEP_ITEM;
 }
 
-/* Keeps a way that is not the first. */
+/* Stores a path that is not the first. */
 static void add_other(struct vt_owners *w, struct vt_node *n, uint32_t step, uint32_t from) {
     struct vt_other *o = step ? vt_owners_push(w, &w->others, sizeof *o) : NULL;
     if (!o)
@@ -167,8 +166,8 @@ static void add_other(struct vt_owners *w, struct vt_node *n, uint32_t step, uin
     n->others = w->other_count++;
 }
 
-/* Whether a node that waits has a better name by this edge: a module's own one, or any for what was
- * the key of a dict. */
+/* Whether this edge gives a deferred node a better name: a module's own attribute does, and any name does for the key
+ * of a dict. */
 static bool is_better(const struct vt_owners *w, const struct vt_node *n,
                       const struct vt_edge *edge, uint16_t roles) {
     if (!n->waits || edge->kind == VT_STEP_NONE)
@@ -200,7 +199,7 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
         put_off(w, number, VT_LATER_NAMED);
         return;
     }
-    if (n->weak && edge->as != VT_AS_NUMBER) { /* an owner after all */
+    if (n->weak && edge->as != VT_AS_NUMBER) { /* it has an owner after all */
         n->weak = false;
         w->reached += n->class_ == VT_NODE_TARGET;
         n->part = part;
@@ -314,7 +313,7 @@ bool vt_owners_goes_on(struct vt_owners *w) {
     return !w->stopped;
 }
 
-/* A look at the clock is a system call. */
+/* Checking the clock is a system call. */
 bool vt_owners_has_time(struct vt_owners *w) {
     if (w->looks++ % CLOCK_EVERY == 0 &&
         vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns > w->most_cpu_ns)
@@ -357,7 +356,7 @@ static void read_node(struct vt_owners *w, uint32_t number) {
         w->readers->class_python(w, n.address, type);
 }
 
-/* Reads a node, or puts it off. */
+/* Reads a node, or defers it. */
 static void come_to(struct vt_owners *w, uint32_t number) {
     struct vt_node *n = vt_node_at(w, number);
     int later = -1;
@@ -372,7 +371,7 @@ static void come_to(struct vt_owners *w, uint32_t number) {
         read_node(w, number);
 }
 
-/* The next node that was put off; 0: none. */
+/* The next deferred node; 0: none. */
 static uint32_t next_later(struct vt_owners *w) {
     for (int i = 0; i < VT_LATERS; i++)
         if (w->later_read[i] < w->later[i].used) {
@@ -410,7 +409,7 @@ static bool is_passed_over(const struct vt_owners *w) {
     return w->passing && (w->level == VT_LEVEL_NATIVE || w->level == VT_LEVEL_CYCLE);
 }
 
-/* What the user's own names hold all of needs no libraries'. */
+/* If the user's own names hold everything, libraries' roots are not walked. */
 static void walk_levels(struct vt_owners *w) {
     for (; w->level < VT_LEVELS && !w->stopped; w->level++)
         if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
@@ -422,7 +421,7 @@ void vt_owners_walk(struct vt_owners *w) {
     if (vt_owners_read_open(w) && make_memory(w)) {
         walk_levels(w);
         bool stopped = w->stopped;
-        w->stopped = false; /* for what is written */
+        w->stopped = false; /* for writing the answer */
         w->most_work = UINT64_MAX;
         vt_owners_write(w);
         w->stopped |= stopped;

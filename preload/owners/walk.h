@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk's own data, for this room, for native/ and snapshot/, and for torch/, which adds to targets. */
+/* The walk's own data, for this module, for native/ and snapshot/, and for torch/, which adds to targets. */
 #ifndef VT_PRELOAD_WALK_H
 #define VT_PRELOAD_WALK_H
 
 #include "places.h"
 #include "reader.h"
 
-/* A live allocation that is looked for. Sorted by start; they do not overlap. */
+/* A live allocation to search for. Sorted by start, disjoint. */
 struct vt_owners_target {
     uintptr_t start, end;
     uint32_t stack, node;
     uint8_t kind;
-    bool live;       /* in the copy, too */
-    bool in_unknown; /* another heap than those that are known may hold it */
-    /* References to PyTorch's storages in it, tensors of these that were reached, and what they see. */
-    uint32_t references, tensors, views; /* views: of these, which keep `base` */
+    bool live;       /* also live in the copy */
+    bool in_unknown; /* an opaque heap may hold it */
+    /* The number of references to PyTorch's storages in it, of their tensors that were reached, and the bytes that
+     * these cover. */
+    uint32_t references, tensors, views; /* views: how many of the tensors keep `base` */
     uintptr_t base;
     uint64_t seen;
 };
 
-/* What was reached: a Python object, a C++ object, or a target. In the order in which they were
- * reached, which is the order in which they are read. Node 0 is none. There may be millions: 32 bytes. */
+/* An object that was reached: a Python object, a C++ object, or a target. Stored in the order in which they were
+ * reached and are read. Node 0 is none. There may be millions, so each has 32 bytes. */
 struct vt_node {
     uintptr_t address;
-    uint32_t step;   /* by which it was reached first */
-    uint32_t parent; /* from which node; 0: a root */
-    uint32_t others; /* the last of the other ways to it; 0: none */
-    uint32_t beside; /* another node of the same place (places.h); 0: none */
+    uint32_t step;   /* of the first path to it */
+    uint32_t parent; /* the node before it; 0: a root */
+    uint32_t others; /* the last of the other paths to it; 0: none */
+    uint32_t beside; /* another node in the same entry (places.h); 0: none */
     uint16_t type;   /* VT_NODE_PYTHON: index of its type */
     uint16_t roles;
-    uint16_t holders; /* ways to it; saturating */
-    uint8_t class_;   /* of class.c; or one of the values below */
-    bool part : 1;    /* its step is its parent's: it is a part of it */
-    bool weak : 1;    /* reached by a number alone */
-    bool waits : 1;   /* put off, and may get a better name until it is read */
+    uint16_t holders; /* number of paths to it; saturating */
+    uint8_t class_;   /* enum vt_class, or one of the values below */
+    bool part : 1;    /* it is a part of its parent and has the same step */
+    bool weak : 1;    /* reached only by an integer */
+    bool waits : 1;   /* deferred: it may get a better name before it is read */
 };
 _Static_assert(sizeof(struct vt_node) == 32, "half a cache line");
 #define VT_NODE_PYTHON 0u
 #define VT_NODE_TARGET UINT8_MAX
 
-/* What is read after all else of its level, in this order, because what it leads to, or itself, has
- * better names elsewhere: a module or a tensor that was found by a variable may belong to a module;
- * the autograd graph and optimizers refer to parameters; so do the keys of dicts. */
+/* Nodes that are read after all others of their level, in this order, because they or their targets have better names
+ * elsewhere: a module or a tensor that a variable led to may belong to a module; the autograd graph and optimizers
+ * refer to parameters, and so do the keys of dicts. */
 enum vt_later {
-    VT_LATER_NAMED, /* was put off, and was found to be a module's own since */
+    VT_LATER_NAMED, /* was deferred, and then turned out to be a module's own */
     VT_LATER_MODULE,
     VT_LATER_TENSOR,
     VT_LATER_GRAPH,
@@ -52,37 +53,37 @@ enum vt_later {
     VT_LATERS
 };
 
-/* Beside enum vt_role, for the walk alone: in a PyTorch Module's `_modules`; in an optimizer's `param_groups`,
- * whose `params` are parameters, and all else the optimizer's own. */
+/* Roles beside enum vt_role, only for the walk: in a PyTorch Module's `_modules`; in an optimizer's `param_groups`,
+ * whose `params` are parameters, while everything else is the optimizer's own. */
 #define VT_ROLE_MODULE     (1u << 15)
 #define VT_ROLE_GROUPS     (1u << 14)
-/* What a module's own attributes are: their names are the author's. */
+/* Roles of a module's own attributes, whose names were chosen by the author. */
 #define VT_ROLES_OF_MODULE (VT_ROLE_PARAMETER | VT_ROLE_BUFFER | VT_ROLE_MODULE)
 
-/* Another way to a node. */
+/* Another path to a node. */
 struct vt_other {
     uint32_t step, from, next;
 };
 
-/* A step: see enum vt_step. Step 0 is none. */
+/* A step of a path: see enum vt_step. Step 0 is none. */
 struct vt_path_step {
     uint64_t type; /* a Python type's address, or vt_class_key */
     int64_t index;
     uint64_t address;
-    uintptr_t word, last;     /* as in struct vt_root; word: VT_WORDS: several */
-    uint32_t parent, next;    /* next: with the same hash */
-    uint32_t name, root_type; /* offsets in the texts */
-    uint32_t line, number;    /* number: in the log, once written */
+    uintptr_t word, last;     /* as in struct vt_root; VT_WORDS: several words */
+    uint32_t parent, next;    /* next: the next step with the same hash */
+    uint32_t name, root_type; /* offsets in `texts` */
+    uint32_t line, number;    /* number: in the log; 0: not written yet */
     uint32_t hop;
     union {
         struct {
             uint32_t row, length; /* CLASS: see vt_step_chain */
         };
         struct {
-            uint32_t entries, capacity; /* others: of all objects that said so, */
+            uint32_t entries, capacity; /* others: sums over all objects with a limit, ... */
         };
     };
-    uint32_t limited; /* which are so many */
+    uint32_t limited; /* ... and the number of those objects */
     uint16_t kind, flags, class_;
     uint8_t name_bytes, root_type_bytes;
     bool indexed;
@@ -90,17 +91,19 @@ struct vt_path_step {
 
 #define VT_WORDS 1u
 
-/* A word that led to a block of the heap. */
+/* A word that points to a block of the heap. */
 struct vt_hop {
     uintptr_t at;
-    uint32_t parent; /* in which block it lies: the hop that led there; 0: in a variable */
-    uint32_t number; /* in the log, once written */
+    /* the reference that led to the block in which it lies; 0: it is in a variable */
+    uint32_t parent;
+    uint32_t number; /* in the log; 0: not written yet */
 };
 #define VT_HOPS        (1u << 20)
 #define VT_HOP_UNKNOWN UINT32_MAX
-#define VT_HOP_STEPS   8192u /* allocations that have steps of their own, with their hops */
+/* most allocations that get steps of their own, with their references */
+#define VT_HOP_STEPS   8192u
 
-/* Memory that grows at one place: mapped without reserve, as much as it may get at most. */
+/* Memory that grows in place: mapped without reserve at its largest size. */
 struct vt_pile {
     uint8_t *at;
     size_t used, room;
@@ -110,7 +113,7 @@ struct vt_pile {
 #define VT_OWNERS_RANGES 65536u
 #define VT_OWNERS_LAST   16u
 
-/* The readers' functions, as pyobjects.h, class.h, torch.h and native.h declare them. */
+/* The readers' functions, declared in pyobjects.h, class.h, torch.h and native.h. */
 struct vt_owners_readers {
     void (*python_type)(struct vt_owners *w, struct vt_owners_type *type);
     void (*python)(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
@@ -132,79 +135,81 @@ struct vt_owners_readers {
 struct vt_owners {
     const struct vt_owners_readers *readers;
 
-    /* the question */
+    /* the task */
     struct vt_owners_target *targets;
     uint32_t target_count;
     uintptr_t target_low, target_high;
-    uint64_t kept_bytes; /* of memory that is not looked for, because its keeper is known */
-    uint64_t most_work;  /* bounds (snapshot/bounds.c): work, processor time, memory */
+    uint64_t kept_bytes; /* in allocations that are skipped because their owner is known */
+    uint64_t most_work;  /* limits (snapshot/bounds.c): work, processor time, memory */
     uint64_t most_cpu_ns, cpu_began_ns;
-    size_t most_bytes, most_piled; /* the second: of all piles together */
-    uint64_t most_ns; /* the clock's time from which a child is killed that does not run */
+    size_t most_bytes, most_piled; /* most_piled: of all piles together */
+    uint64_t most_ns; /* time on the clock after which a child that is not running is killed */
     uint32_t snapshot;
-    /* Only what may be gone at the end: not variables of C, libraries' modules and cycles, which take
+    /* Searches only owners that may be gone at the end: not variables of C, libraries' modules or cycles, which take
      * long. */
     bool passing;
-    bool shares_descriptors; /* the child has the program's table of them, at first */
+    bool shares_descriptors; /* the child starts with the program's table of descriptors */
 
-    struct vt_taken *taken; /* its memory (memory.h) */
+    struct vt_taken *taken; /* memory mapped for the walk (memory.h) */
 
     /* read.c */
-    bool copy;   /* in a child, whose memory stands still ... */
+    bool copy;   /* in a child, whose memory does not change ... */
     bool shares; /* ... because it is the program's own, which waits */
     uint32_t pid;
-    uint8_t *pages; /* not in a child: the last ones that were read, and their addresses */
+    uint8_t *pages; /* not in a child: the last pages that were read, and their addresses */
     uintptr_t *page_addresses;
     struct vt_range *ranges; /* readable memory; sorted */
     uint32_t range_count;
-    const struct vt_range *last_ranges[VT_OWNERS_LAST]; /* that were used */
+    const struct vt_range *last_ranges[VT_OWNERS_LAST]; /* the last ones used */
 
     /* native/ */
-    struct vt_scan *native;   /* NULL: it is not searched */
-    struct vt_native *search; /* NULL: there was none yet */
+    struct vt_scan *native;   /* NULL: variables are not searched */
+    struct vt_native *search; /* NULL: not made yet */
     struct vt_registers {
-        uintptr_t pc, sp, fp, link; /* link: 0: not known */
+        uintptr_t pc, sp, fp, link; /* link: 0: unknown */
         bool fp_known;
-    } here;                       /* of the calling thread */
-    struct vt_range signal_stack; /* on which it runs; empty: another one */
+    } here; /* of the calling thread */
+    /* the signal stack on which the thread runs; empty: it runs on another stack */
+    struct vt_range signal_stack;
 
     /* the walk */
-    bool stopped, in_doubt; /* a bound was reached; something could not be read */
-    bool roles_only;        /* known edges are gone along again, for roles */
+    bool stopped, in_doubt; /* a limit was reached; something could not be read */
+    bool roles_only;        /* known edges are followed again, only for roles */
     enum vt_owners_level level;
     uint64_t work;
-    uint32_t reached; /* targets, by more than a number */
+    uint32_t reached; /* targets with an owner, other than an integer */
     struct vt_pile nodes, others, steps, texts;
     size_t piled; /* bytes in all piles */
     uint32_t node_count, other_count, step_count;
-    struct vt_hop *hops; /* of native/; NULL: none */
+    struct vt_hop *hops; /* made by native/; NULL: none */
     uint32_t hop_count, hop_steps, around_count;
     struct vt_owners_places places; /* numbers of nodes */
-    uint32_t *step_slots;           /* a hash: numbers of steps; 0: none */
+    uint32_t *step_slots;           /* a hash table of step numbers; 0: free */
     uint32_t step_slot_count;
-    uint32_t read;                   /* nodes that were read so far, or put off */
-    uint32_t looks;                  /* how often it was asked whether there is time */
-    struct vt_pile later[VT_LATERS]; /* nodes that are read when there is nothing else */
+    uint32_t read;                   /* nodes that were read so far, or deferred */
+    uint32_t looks;                  /* how often the time was checked */
+    struct vt_pile later[VT_LATERS]; /* nodes to be read when no others are left */
     size_t later_read[VT_LATERS];
-    uint32_t *again; /* a ring of nodes whose roles became more after that */
+    uint32_t *again; /* a ring of nodes that got more roles after they were read */
     uint32_t again_first, again_last;
-    uint64_t *classes; /* owned by class.c */
+    uint64_t *classes; /* used by class.c */
     struct vt_owners_type *types;
     uint32_t type_count;
     uint32_t *type_slots;
-    /* what is being read */
+    /* the node being read */
     uint32_t node, step;
     uint16_t roles;
     bool many_keys;
 
-    /* the answer: records, whole ones after each other */
+    /* the answer: complete records, one after the other */
     struct vt_owners_answer {
-        uint64_t done;     /* atomic: futex in its lower half */
-        uint32_t left;     /* atomic: enum vt_missed, why it left; what is below does not count */
-        uint32_t detached; /* atomic, futex: enum vt_detached; 0: not yet */
-        uint64_t detached_ns; /* what that took, of the processor */
+        uint64_t done; /* atomic; the lower half is a futex */
+        /* atomic: enum vt_missed, why the child left; the members below are then invalid */
+        uint32_t left;
+        uint32_t detached;    /* atomic, futex: enum vt_detached; 0: not yet */
+        uint64_t detached_ns; /* the processor time that detaching took */
         uint64_t bytes, objects;
-        uint32_t owned, steps, flags, native_roots; /* steps: the last one's number */
+        uint32_t owned, steps, flags, native_roots; /* steps: number of the last one */
     } * answer;
     uint8_t *records;
     size_t record_room;
@@ -223,36 +228,36 @@ static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t n
 /* read.c */
 
 void vt_owners_unmap(struct vt_owners *w);
-/* Whether a fault came of a read, which returns false then: for the child's handler, with its context. */
+/* Whether a read caused the fault, which makes that read return false. For the child's handler, with its context. */
 bool vt_owners_faulted(void *context);
-/* Adds zeroes to a pile. NULL as above. */
+/* Extends a pile by zeroed bytes, and returns them; NULL: full, and the walk stops. */
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes);
-/* Once per walk, in the process that walks. */
+/* Call once per walk, in the process that walks. */
 bool vt_owners_read_open(struct vt_owners *w);
 
-/* walk.c: the whole walk, and the answer. */
+/* walk.c: runs the walk and writes the answer. */
 void vt_owners_walk(struct vt_owners *w);
-/* Whether the walk goes on; looks at the time now and then. */
+/* Whether the walk may continue; checks the time now and then. */
 bool vt_owners_has_time(struct vt_owners *w);
 struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address);
-/* The node of a Python object; 0: it was not reached. */
+/* The node of a Python object; 0: not reached. */
 uint32_t vt_owners_node_at(const struct vt_owners *w, uintptr_t object);
-/* A type that was asked for before; NULL: none is there. */
+/* A type that was looked up before; NULL: none. */
 const struct vt_owners_type *vt_owners_type_known(const struct vt_owners *w, uintptr_t type);
 
 /* paths.c */
 uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);
-/* The step from a parent by an edge to an object of this type. 0: no memory. */
+/* The step from `parent` by an edge to an object of this type. 0: out of memory. */
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
                         uint64_t type, uint16_t class_);
-/* A step as described, but for its texts; with `may_go_around`, perhaps one that the way has gone through. */
+/* The step described by `as`, with these texts; with `may_go_around`, perhaps an earlier step of a cyclic path. */
 uint32_t vt_owners_step_as(struct vt_owners *w, struct vt_path_step as, struct vt_owners_text name,
                            struct vt_owners_text type, bool may_go_around);
-/* Room for a record of the answer; NULL: there is none, and the walk stops. */
+/* Space for a record of the answer, zeroed; NULL: full, and the walk stops. */
 void *vt_owners_reserve(struct vt_owners *w, size_t bytes);
-/* hops.c: writes what stands around the words of a root's way. */
+/* hops.c: writes the bytes around the words of a root's path. */
 void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step);
-/* Writes OWNED records of all targets that were reached, after the steps that they name. */
+/* Writes OWNED records of all targets that were reached, after the steps that they refer to. */
 void vt_owners_write(struct vt_owners *w);
 
 #endif

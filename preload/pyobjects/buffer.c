@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of Python objects that may have addresses of allocations in it: ctypes' values, NumPy's
- * and array's elements that are unsigned 64-bit numbers or objects. Other numbers are data, and are
- * not read. Used by objects.c.
+ * Memory of Python objects that may contain addresses of allocations: ctypes values, elements of NumPy arrays and of
+ * array.array that are unsigned 64-bit numbers or objects. Other numbers are data, and are not read. Used by objects.c.
  */
 #include "pyobjects.h"
 
@@ -13,7 +12,7 @@
 #define MOST_BASES 64u
 #define MOST_DEPTH 32
 
-/* Names an edge to a number, which may be an address. */
+/* Reports an edge by a number, which may be an address. */
 static void name_number(struct vt_owners *w, struct vt_edge edge, uint64_t value) {
     edge.as = VT_AS_NUMBER;
     edge.to = value;
@@ -31,7 +30,7 @@ static void name_element(struct vt_owners *w, uint64_t index, uint64_t value) {
                 value);
 }
 
-/* Numbers one behind the other. */
+/* Consecutive numbers. */
 static void name_elements(struct vt_owners *w, uintptr_t at, uint64_t count) {
     for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_py_raw && vt_owners_goes_on(w);
          i += BATCH) {
@@ -43,7 +42,7 @@ static void name_elements(struct vt_owners *w, uintptr_t at, uint64_t count) {
     }
 }
 
-/* Whether one of the type's bases is such a type of an extension. */
+/* Whether the type or one of its bases has this name. */
 static bool is_a(struct vt_owners *w, uintptr_t type, const char *name) {
     for (unsigned i = 0; type && i < MOST_BASES; i++) {
         if (vt_py_type_is(w, type, name))
@@ -58,7 +57,7 @@ struct structure {
     uint64_t bytes;
 };
 
-/* A field of a structure that is as long as an address, or contains such fields. */
+/* A field of a structure that has the size of an address, or contains such fields. */
 static void name_field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     const struct structure *s = data;
     const struct vt_owners_type *type = vt_owners_type_of(w, value);
@@ -106,7 +105,7 @@ void vt_py_ctypes(struct vt_owners *w, uintptr_t object, const struct vt_owners_
     }
 }
 
-/* An array's elements, by its strides. */
+/* An array's elements, found by its strides. */
 static void name_strided(struct vt_owners *w, const uint64_t *shape, const uint64_t *strides,
                          int nd, uintptr_t data, bool objects) {
     uint64_t at[MOST_DEPTH] = {0}, total = 1;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects of Python that only hold each other: garbage that the collector has not seen yet. Asked
- * for last, of the objects that nothing else led to. Called by roots.c.
+ * Python objects that only hold each other: garbage that the collector has not freed yet. Searched last, among the
+ * objects to which nothing else led. Called by roots.c.
  *
- * It is the collector's own method, on what its lists have. From each object's count of references
- * those are taken that come from other such objects; where some are left, something else holds it,
- * and all that it leads to. A reference that is not known here is left over too, so what is called
- * garbage is garbage. To give names, a cycle begins at an object of a class, if it has one.
-
+ * It uses the collector's own method on the collector's lists. From each object's reference count, the references from
+ * other such objects are subtracted; if any remain, something else holds the object, and all that it leads to.
+ * References that we cannot find also remain, so an object called garbage is garbage. For the sake of a name, a cycle
+ * begins at an instance of a class, if it has one.
  */
 #include "pyobjects.h"
 #include "owners/places.h"
@@ -18,37 +17,38 @@
 #define GC_HEAD       16u
 #define LINK_TAGS     3u
 #define MOST_OBJECTS  (1u << 26)
-#define MOST_SUSPECTS (1u << 21) /* with further ones, less is called garbage */
+#define MOST_SUSPECTS (1u << 21) /* if there are more, less is called garbage */
 #define TABLE_MOST    ((size_t)64 << 20)
-#define MOST_LOOK     512u   /* objects looked at to see whether one is in a cycle */
-#define MOST_APART    65536u /* objects that something unknown holds; further ones are one step */
+#define MOST_LOOK     512u /* objects to visit when testing for a cycle */
+/* most of these that have an unknown owner; the others are one step */
+#define MOST_APART    65536u
 
-/* Where the lists may begin: three generations, a pointer (not in 3.14), and the one that gc.freeze()
- * fills. Some builds of 3.13 align the generations to half a word, so they begin before that. */
+/* Offsets at which the lists may begin: three generations, a pointer (not in 3.14), and the list that gc.freeze()
+ * fills. Some builds of 3.13 align the generations to half a word, so there they begin earlier. */
 static const int8_t lists[] = {
     0,  GENERATION,     2 * GENERATION,    3 * GENERATION, 3 * GENERATION + 8,
     -4, GENERATION - 4, 2 * GENERATION - 4};
 
 struct suspect {
     uintptr_t object;
-    int64_t references; /* those that do not come from a suspect */
-    uint32_t mark;      /* HELD, or the number of the look that last came by */
-    uint32_t beside;    /* another one of the same place; 0: none */
+    int64_t references; /* references that do not come from a suspect */
+    uint32_t mark;      /* HELD, or the number of the last test that visited it */
+    uint32_t beside;    /* another suspect in the same table entry; 0: none */
     bool named;
 };
 #define HELD UINT32_MAX
 
-/* One snapshot is taken at a time. */
+/* Static: only one snapshot runs at a time. */
 static struct {
     struct suspect *suspects;
     struct vt_owners_places places; /* numbers of suspects */
     uint32_t *queue;
     uint32_t count, queued, look;
-    uint32_t sought; /* the suspect that a look wants to meet again */
+    uint32_t sought; /* the suspect that the test wants to meet again */
     bool met;
 } cycles;
 
-/* The number of a suspect; 0: it is none. */
+/* The number of a suspect; 0: it is not one. */
 static uint32_t suspect_of(uintptr_t object) {
     const uint32_t *place = vt_owners_place_at(&cycles.places, object);
     uint32_t number = place ? *place : 0;
@@ -66,19 +66,19 @@ static void take_object(struct vt_owners *w, uintptr_t object) {
         return;
     }
     int64_t references = (int64_t)vt_owners_word(w, object);
-    if (vt_py->minor >= 12) /* half a word, negative for objects that live for ever */
+    if (vt_py->minor >= 12) /* half a word, negative for immortal objects */
         references = (int32_t)references < 0 ? INT32_MAX : (int32_t)references;
     cycles.suspects[cycles.count++] = (struct suspect){.object = object, .references = references};
 }
 
-/* Whether a list begins here: its first object leads back, or it is empty. */
+/* Whether a list begins here: its first object refers back, or it is empty. */
 static bool is_list(struct vt_owners *w, uintptr_t head) {
     uintptr_t first = vt_owners_word(w, head) & ~(uintptr_t)LINK_TAGS;
     return first && (vt_owners_word(w, first + 8) & ~(uintptr_t)LINK_TAGS) == head;
 }
 
 static void take_objects(struct vt_owners *w, uintptr_t interpreter) {
-    /* To 3.8, all interpreters have one collector. */
+    /* Up to 3.8, all interpreters share one collector. */
     uintptr_t heads = (vt_py->minor == 8 ? vt_pyimage.runtime : interpreter) + vt_py->generations;
     uint32_t most = MOST_OBJECTS;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -125,8 +125,7 @@ static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
 
 static void take_reference(struct vt_owners *w, uintptr_t to) {
     (void)w;
-    cycles.suspects[suspect_of(to)]
-        .references--; /* of suspect 0, which is none, if it is unknown */
+    cycles.suspects[suspect_of(to)].references--; /* if unknown, of suspect 0, which is unused */
 }
 
 static void hold_suspect(struct vt_owners *w, uintptr_t to) {
@@ -160,7 +159,7 @@ static bool is_in_cycle(struct vt_owners *w, uint32_t suspect) {
     return cycles.met;
 }
 
-/* Names the cycles with an object of a class, or those that are left, which have only builtin types. */
+/* Reports the cycles that contain an instance of a class, or the remaining ones, which have only builtin types. */
 static void name_some_cycles(struct vt_owners *w, bool of_classes) {
     uint32_t looks = 0;
     for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++) {
@@ -183,7 +182,7 @@ static void name_some_cycles(struct vt_owners *w, bool of_classes) {
     }
 }
 
-/* Whether frames that returned are among what only the collector would free. */
+/* Whether the garbage contains frames that have returned. */
 static bool has_frames(struct vt_owners *w) {
     for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++) {
         const struct suspect *s = &cycles.suspects[i];
@@ -197,26 +196,26 @@ static bool has_frames(struct vt_owners *w) {
 
 static void name_cycles(struct vt_owners *w) {
     name_some_cycles(w, true);
-    /* What these lead to has a name. */
+    /* Everything to which these lead has a name now. */
     cycles.queued = 0;
     for (uint32_t i = 1; i < cycles.count; i++)
         if (cycles.suspects[i].named)
             hold_suspect(w, cycles.suspects[i].object);
     for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
         traverse(w, cycles.queue[i], hold_suspect);
-    /* Exceptions and their frames hold each other. What held them while a frame still ran, which was
-     * seen as memory grew, tells more. */
+    /* Exceptions and their frames hold each other. Their owner while the frame was running, from a snapshot on growth,
+     * is more informative. */
     if (!has_frames(w))
         name_some_cycles(w, false);
 }
 
-/* Finds the suspects of an interpreter, and which of them are held. False: not all could be looked at. */
+/* Finds the suspects of an interpreter, and which of them are held. False: not all could be examined. */
 static bool find_suspects(struct vt_owners *w, uintptr_t interpreter) {
     memset(&cycles, 0, sizeof cycles);
     cycles.suspects = vt_owners_map(w, MOST_SUSPECTS * sizeof *cycles.suspects);
     if (!cycles.suspects)
         return false;
-    cycles.count = 1; /* 0 is none */
+    cycles.count = 1; /* 0 means none */
     take_objects(w, interpreter);
     if (cycles.count == 1 || !make_table(w))
         return false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python's dicts, and the attributes of instances: in a dict, in the values that 3.11 and later keep
- * for an instance without making a dict, and in slots. Used by all files of pyobjects/.
+ * Python's dicts, and the attributes of instances: in a dict, in the values that 3.11 and later store for an instance
+ * without making a dict, and in slots. Used by all files of pyobjects/.
  *
- * A dict has a table of keys. A combined table has each value beside its key. A split table is
- * shared by the instances of a class: it has the keys, and each dict its own array of values.
+ * A dict has a table of keys. A combined table has each value beside its key. A split table is shared by the instances
+ * of a class: it has the keys, and each dict has its own array of values.
  */
 #include "pyobjects.h"
 
@@ -22,7 +22,7 @@ struct keys {
     uintptr_t entries;
     uint64_t count;
     unsigned entry_words;
-    unsigned key, value; /* where an entry has them */
+    unsigned key, value; /* their positions in an entry */
 };
 
 static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
@@ -77,7 +77,7 @@ static void each_entry(struct vt_owners *w, const struct keys *keys, uintptr_t v
     }
 }
 
-/* A dict that can be read, or not. The words are those of the object, from its start. */
+/* Reads the words of a dict, from its start. False: not a dict. */
 static bool read_dict(struct vt_owners *w, uintptr_t dict, uint64_t *words) {
     const struct vt_owners_type *type = vt_owners_type_of(w, dict);
     return type && type->flags & VT_PYFLAG_DICT &&
@@ -121,7 +121,7 @@ void vt_py_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind) {
 
 static void key_entry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     vt_py_edge_key(w, data ? 0 : key, value);
-    /* A key may hold something too; it has no name of its own. */
+    /* A key may hold something as well; it has no name of its own. */
     vt_py_item(w, key, true);
 }
 
@@ -133,7 +133,7 @@ void vt_py_keys(struct vt_owners *w, uintptr_t dict) {
 
 /* --- attributes of instances --- */
 
-/* The dict of an instance, or 0; `values`, if it keeps them without a dict. */
+/* The dict of an instance, or 0; `values`: set if the instance stores them without a dict. */
 static uintptr_t dict_of(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type,
                          uintptr_t *values) {
     uint64_t before[2]; /* the words at -32 and -24 */
@@ -208,7 +208,7 @@ uintptr_t vt_py_attribute(struct vt_owners *w, uintptr_t object, const struct vt
 /* vt_pymember.type */
 enum { OBJECT = 6, OBJECT_EX = 16 };
 
-/* Members that every object of such a type shares with its class or module, or that are barriers. */
+/* Members that every object of such a type shares with its class or module, or that must not be followed. */
 static bool is_barrier(const char *name) {
     static const char *const names[] = {"__dict__",     "__weakref__",   "__objclass__",
                                         "__doc__",      "__module__",    "__globals__",
@@ -261,7 +261,7 @@ static bool name_member(struct vt_owners *w, const char *name, int64_t offset, v
     return true;
 }
 
-/* What a weak proxy stands for; else the object itself. */
+/* The target of a weak proxy; else the object itself. */
 static uintptr_t behind_proxy(struct vt_owners *w, uintptr_t object) {
     enum { REFERENT = 16 }; /* PyWeakReference.wr_object, since Python 3.8 */
     static const char *const proxies[] = {"weakproxy", "weakref.ProxyType"};
@@ -276,7 +276,7 @@ static uintptr_t behind_proxy(struct vt_owners *w, uintptr_t object) {
 static struct {
     uintptr_t objects[64];
     unsigned count;
-} books; /* one snapshot is taken at a time */
+} books; /* static: only one snapshot runs at a time */
 
 bool vt_py_is_left_out(uintptr_t object) {
     for (unsigned i = 0; i < books.count; i++)
@@ -295,8 +295,8 @@ void vt_py_forget_books(void) {
     books.count = 0;
 }
 
-/* Numba's OwnedPointer counts the references to its memory itself, and refers to it by a weak proxy;
- * the strong reference is in the book that is left out. */
+/* Numba's OwnedPointer counts the references to its memory itself, and refers to it by a weak proxy; the strong
+ * reference is in the registry that is excluded. */
 static void name_unless_books(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
     if (vt_py_is(w, key, "allocations") || vt_py_is(w, key, "deallocations"))

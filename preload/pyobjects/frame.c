@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has named variables in Python: frames, generators with the frame that they are suspended in,
- * and functions with their closures and defaults. Used by objects.c and roots.c.
+ * Python objects with named variables: frames, generators with the frame in which they are suspended, and functions
+ * with their closures and defaults. Used by objects.c and roots.c.
  *
- * A frame has slots: the local variables, the cells of those that closures share, and the stack that
- * it computes with. Slots above the top of that stack are dead, and are not read. While a frame
- * runs, most versions keep the top in a register; then only the variables are read.
+ * A frame has slots: the local variables, the cells of those that closures share, and the evaluation stack. Slots above
+ * the top of that stack are dead, and are not read. While a frame runs, most versions keep the top in a register; then
+ * only the variables are read.
  */
 #include "pyobjects.h"
 
 #include <string.h>
 
 #define MOST_SLOTS    65536
-#define SHIM          3u /* owners from here on belong to the interpreter's loop, not to Python code */
+/* owners from this value on belong to the interpreter's loop, not to Python code */
+#define SHIM          3u
 #define LONGEST_TABLE 65536u
 #define TAGS          7u
 
-/* Code whose frame or function is being read. */
+/* The code of the frame or function being read. */
 struct code {
     uintptr_t at;
-    uintptr_t names[3]; /* tuples of names: variables, cells, free variables; from 3.11 on one */
+    /* tuples of names: variables, cells, free variables; a single one from 3.11 on */
+    uintptr_t names[3];
     uint32_t count[3];
     uint32_t slots; /* their sum */
 };
@@ -61,10 +63,10 @@ static uintptr_t slot_name(struct vt_owners *w, const struct code *code, uint32_
     return tuple_item(w, code->names[part], slot);
 }
 
-/* The object in a slot; what is in the cell, if there is one. */
+/* The object in a slot; for a cell, the object in it. */
 static uintptr_t slot_value(struct vt_owners *w, uint64_t word) {
     if (vt_py->minor >= 14) {
-        /* A number; or a reference that is not counted, since a variable of the frame has it too. */
+        /* A number; or a borrowed reference, which is not counted because a variable of the frame holds the object. */
         if ((word & 3) == 3 || (vt_py_raw && word & 1))
             return 0;
         word &= ~(uint64_t)3;
@@ -77,7 +79,7 @@ static uintptr_t slot_value(struct vt_owners *w, uint64_t word) {
                : word;
 }
 
-/* How many words of its stack are in use; 0 also where that is not known. */
+/* The number of used words of the evaluation stack; 0 also if unknown. */
 static int64_t stack_depth(struct vt_owners *w, uintptr_t frame, uintptr_t slots, uint32_t n) {
     uintptr_t top = frame + vt_py->frame_top, stack = slots + (uint64_t)n * 8;
     int64_t depth;
@@ -106,9 +108,9 @@ static uintptr_t code_of(struct vt_owners *w, uintptr_t frame) {
     return vt_owners_word(w, frame + at->code) & ~(uintptr_t)TAGS;
 }
 
-/* The line that a frame is at; 0: not known. */
+/* The current line of a frame; 0: unknown. */
 static uint32_t line_of(struct vt_owners *w, uintptr_t frame, uintptr_t code) {
-    static uint8_t table[LONGEST_TABLE]; /* one snapshot is taken at a time */
+    static uint8_t table[LONGEST_TABLE]; /* static: only one snapshot runs at a time */
     const struct vt_pylayout *at = &vt_pyimage.at;
     uintptr_t bytes = vt_owners_word(w, code + at->lines_table);
     uint64_t n = bytes ? vt_owners_word(w, bytes + at->bytes_size) : 0;
@@ -158,7 +160,7 @@ void vt_py_frame_names(struct vt_owners *w, uintptr_t frame) {
         if (value)
             vt_py_edge_str(w, VT_STEP_NAME, slot_name(w, &code, i), value);
     }
-    /* A class's body and exec() have their variables in a dict. A module's are its globals. */
+    /* A class body and exec() have their variables in a dict. A module's are its globals. */
     uintptr_t locals = vt_owners_word(w, frame + vt_py->frame_locals);
     if (vt_py_raw) {
         vt_py_part(w, locals);
@@ -186,7 +188,7 @@ void vt_py_traceback(struct vt_owners *w, uintptr_t traceback) {
     uintptr_t frame = object ? vt_py_frame_in(w, object) : 0;
     if (frame && vt_py_place(w, frame, &place))
         vt_py_edge(w, VT_STEP_FRAME, vt_owners_text_of(place.name), object);
-    /* The next one is a part of it: how deep the frame was does not matter. */
+    /* The next one is a part of it, because the depth of the frame does not matter. */
     vt_py_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
 }
 
@@ -206,7 +208,7 @@ void vt_py_generator(struct vt_owners *w, uintptr_t generator) {
         return;
     }
     vt_py_frame(w, frame);
-    /* An exception that it handles while it is suspended. */
+    /* The exception that it is handling while suspended. */
     vt_py_item(w, vt_owners_word(w, generator + py->generator_exception + py->exception_value),
                false);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields of CPython's objects that are at the same place in every version from 3.8 to 3.14; what moved
- * is in stack/python_layout.def. For builds with the GIL only.
+ * Fields of CPython's objects whose offsets are the same in every version from 3.8 to 3.14; fields that moved are in
+ * stack/python_layout.def. For builds with the GIL only.
  */
 #ifndef VT_PRELOAD_PYOBJECTS_LAYOUT_H
 #define VT_PRELOAD_PYOBJECTS_LAYOUT_H
@@ -24,11 +24,11 @@ enum {
     VT_PYTYPE_BASE = 256,
     VT_PYTYPE_DICT = 264,
     VT_PYTYPE_DICTOFFSET = 288,
-    VT_PYTYPE_BYTES = 296 /* as far as it is read */
+    VT_PYTYPE_BYTES = 296 /* as many bytes as we read */
 };
 
 /* tp_flags */
-#define VT_PYFLAG_INLINE    (1ul << 2) /* from 3.13 on: attributes' values lie behind the object */
+#define VT_PYFLAG_INLINE    (1ul << 2) /* from 3.13 on: attribute values follow the object */
 #define VT_PYFLAG_MANAGED   (1ul << 4) /* from 3.11 on: words before the object lead to its dict */
 #define VT_PYFLAG_HEAP      (1ul << 9)
 #define VT_PYFLAG_LONG      (1ul << 24)
@@ -39,7 +39,7 @@ enum {
 #define VT_PYFLAG_EXCEPTION (1ul << 30)
 #define VT_PYFLAG_TYPE      (1ul << 31)
 
-/* Objects whose fields have not moved */
+/* Objects whose fields never moved */
 enum {
     VT_PYDICT_USED = 16,
     VT_PYDICT_KEYS = 32,
@@ -66,7 +66,7 @@ enum {
     VT_PYFUTURE_CALLBACK = 24,
     VT_PYFUTURE_CALLBACKS = 40,
     VT_PYFUTURE_EXCEPTION = 48,
-    VT_PYTASK_WAITER = -8, /* behind its coroutine */
+    VT_PYTASK_WAITER = -8, /* relative to the task's coroutine */
     VT_PYTASK_CONTEXT = 16,
     /* Modules/itertoolsmodule.c */
     VT_PYTEE_SOURCE = 16,
@@ -82,7 +82,7 @@ enum {
     VT_PYTREE_PAIRS = 32,
     VT_PYTREE_MOST = 32, /* nodes, or pairs */
     VT_PYTREE_DEEP = 8,
-    /* Modules/_queuemodule.c; from 3.13 on with words of a ring */
+    /* Modules/_queuemodule.c; from 3.13 on: words of a ring */
     VT_PYQUEUE_LIST = 32,
     VT_PYQUEUE_RING = 24,
     VT_PYRING_GET = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many entries Python's containers take at most, where that is certain: what such a container
- * keeps stops growing when it is full. A dict beside some size has no bound: nobody knows who keeps it.
+ * The largest number of entries of Python containers, where that is certain: such a container stops growing when it is
+ * full. A dict that the program itself keeps within some size has no known limit.
  *
  * Used by objects.c.
  */
@@ -10,13 +10,13 @@
 /* Modules/_functoolsmodule.c of Python 3.8 */
 enum { LRU_TYPED = 64, LRU_HITS = 80, LRU_MAXSIZE = 96, LRU_MISSES = 104 };
 
-/* The value of an int that counts something; 0: it is none. */
+/* The value of an int that is a count; 0: not one. */
 static uint64_t count_of(struct vt_owners *w, uintptr_t object) {
     const struct vt_owners_type *type = object ? vt_owners_type_of(w, object) : NULL;
     return type && type->reader == VT_PYREAD_NUMBER ? vt_py_number(w, object) : 0;
 }
 
-/* Up to 3.8 only the cache itself knows: its fields are believed if they fit each other. */
+/* Up to 3.8 only the cache itself has the limit: its fields are used if they are consistent. */
 static uint64_t lru_maxsize_checked(struct vt_owners *w, uintptr_t lru, uint64_t entries) {
     uint64_t typed = (uint32_t)vt_owners_int(w, lru + LRU_TYPED),
              hits = vt_owners_word(w, lru + LRU_HITS),
@@ -39,11 +39,11 @@ static void limit_lru(struct vt_owners *w, uintptr_t lru, const struct vt_owners
 
 static void limit_deque(struct vt_owners *w, uintptr_t deque) {
     uint64_t most = vt_owners_word(w, deque + VT_PYDEQUE_MAXLEN);
-    if (most <= INT64_MAX) /* -1: it has none */
+    if (most <= INT64_MAX) /* -1: no limit */
         vt_owners_capacity(w, vt_owners_word(w, deque + VT_PY_SIZE), most);
 }
 
-/* Of the queues of the standard library, whose put() waits or fails when they are full. */
+/* Queues of the standard library, whose put() waits or fails when they are full. */
 static void limit_queue(struct vt_owners *w, uintptr_t queue, const struct vt_owners_type *type) {
     bool async = type->spare[VT_PYSPARE_QUEUE] == VT_PYQUEUE_ASYNC;
     uintptr_t items = vt_py_attribute(w, queue, type, async ? "_queue" : "queue");
@@ -53,8 +53,8 @@ static void limit_queue(struct vt_owners *w, uintptr_t queue, const struct vt_ow
         vt_owners_capacity(w, vt_owners_word(w, items + VT_PY_SIZE), most);
 }
 
-/* A list that was made with all its places, `[None] * n`, and is filled from the front. One that is appended to
- * does not end in None but where nothing else is put in. */
+/* A list that was made at its full length, `[None] * n`, and is filled from the front. A list that is appended to does
+ * not end in None unless None is all that is appended. */
 static void limit_list(struct vt_owners *w, uintptr_t list) {
     uint64_t count = vt_owners_word(w, list + VT_PY_SIZE), used = 0, word;
     uintptr_t items = vt_owners_word(w, list + VT_PYLIST_ITEMS), last;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The edges of Python's objects: which reader a type has, and the readers of containers. The walk
- * (owners/walk.c) asks for one object at a time.
+ * The edges of Python objects: which reader a type has, and the readers of containers. The walk (owners/walk.c) calls
+ * them for one object at a time.
  *
- * A type is known by its flags (int, list, dict, ...) or, with what it inherits, by the name that a
- * type written in C has: such types are not made by `class`, so nobody's class is mistaken for one.
- * Of any other type only slots (__slots__ and members written in C) and the instance's attributes
- * are read. Not followed: weak references, modules, functions' globals, types' bases and subclasses.
+ * A type is recognized by its flags (int, list, dict, ...) or by the name of a type written in C that it is or inherits
+ * from; `class` does not make such types, so a user's class is never mistaken for one. For any other type, only slots
+ * (__slots__ and members written in C) and the instance's attributes are read. Not followed: weak references, modules,
+ * functions' globals, types' bases and subclasses.
  */
 #include "pyobjects.h"
 
@@ -19,7 +19,7 @@
 /* Py_TPFLAGS_IMMUTABLETYPE: from 3.10 on, types made from a specification in C */
 #define IMMUTABLE  (1u << 8)
 
-/* Types by tp_name. `bytes`: no object is shorter, where we read so far. */
+/* Types by tp_name. `bytes`: smallest size of an object, up to which we read. */
 static const struct known {
     const char *name;
     uint8_t reader;
@@ -48,14 +48,14 @@ static const struct known {
     {"_asyncio.Task", VT_PYREAD_TASK, 128},
     {"_queue.SimpleQueue", VT_PYREAD_QUEUE, 48},
     {"itertools._tee_dataobject", VT_PYREAD_TEE, 48},
-    /* Contexts and their variables; the first of two names is that of 3.8 and 3.9. */
+    /* Contexts and their variables; of two names, the first is that of 3.8 and 3.9. */
     {"ContextVar", VT_PYREAD_VARIABLE, 32},
     {"_contextvars.ContextVar", VT_PYREAD_VARIABLE, 32},
     {"hamt", VT_PYREAD_TREE, 24},
     {"hamt_array_node", VT_PYREAD_TREE_NODE, 24},
     {"hamt_bitmap_node", VT_PYREAD_TREE_NODE, 32},
     {"hamt_collision_node", VT_PYREAD_TREE_NODE, 32},
-    /* These hold nothing of their own, or are barriers. */
+    /* These hold nothing of their own, or must not be followed. */
     {"module", VT_PYREAD_MODULE, 24},
     {"weakref", VT_PYREAD_NOTHING, 16},
     {"weakref.ReferenceType", VT_PYREAD_NOTHING, 16},
@@ -72,8 +72,8 @@ static const struct known {
     {"wrapper_descriptor", VT_PYREAD_NOTHING, 16},
 };
 
-/* Types whose objects only refer to others, at places that have not moved: as attributes, or as parts without
- * a name. `each`: the items of a tuple are parts. */
+/* Types whose objects only refer to others, at fixed offsets: as attributes, or as parts without a name. `each`: the
+ * items of a tuple are parts. */
 static const struct {
     const char *name;
     uint8_t bytes;
@@ -91,7 +91,7 @@ static const struct {
     {"dict_values", 24, {{16, false, "mapping"}}},
     {"dict_items", 24, {{16, false, "mapping"}}},
     {"mappingproxy", 24, {{16, false, "mapping"}}},
-    /* Iterators: what they read, and what they gave last. */
+    /* Iterators: the object that they iterate over, and the last result. */
     {"list_iterator", 32, {{24, false, NULL}}},
     {"list_reverseiterator", 32, {{24, false, NULL}}},
     {"tuple_iterator", 32, {{24, false, NULL}}},
@@ -119,7 +119,7 @@ static const struct {
     {"itertools.starmap", 32, {{16, false, NULL}, {24, false, NULL}}},
     {"itertools.takewhile", 32, {{16, false, NULL}, {24, false, NULL}}},
     {"itertools.zip_longest", 56, {{32, true, NULL}, {40, false, NULL}, {48, false, NULL}}},
-    /* What a coroutine waits for, and what an event loop calls. */
+    /* The objects that a coroutine awaits, and that an event loop calls. */
     {"coroutine_wrapper", 24, {{16, false, NULL}}},
     {"async_generator_asend", 32, {{16, false, NULL}, {24, false, NULL}}},
     {"async_generator_athrow", 32, {{16, false, NULL}, {24, false, NULL}}},
@@ -133,7 +133,7 @@ static const struct {
     {"_contextvars.Token", 40, {{32, false, "old_value"}}},
 };
 
-/* A type's fields, as far as they are needed. */
+/* The fields of a type that we need. */
 struct fields {
     char name[NAME_BYTES];
     uint64_t flags;
@@ -155,7 +155,7 @@ static bool read_fields(struct vt_owners *w, uintptr_t type, struct fields *f) {
 }
 
 static bool is_known(const struct fields *f, struct vt_owners_type *type) {
-    /* A class statement makes no name with a dot, and no type that cannot be changed. */
+    /* A class statement makes no name with a dot, and no immutable type. */
     if (f->flags & VT_PYFLAG_HEAP && !(f->flags & IMMUTABLE) && !strchr(f->name, '.'))
         return false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -185,7 +185,7 @@ static uint8_t reader_by_flags(uint64_t flags) {
                                          : VT_PYREAD_PLAIN;
 }
 
-/* Allocators' books: they list what is live, and own nothing. */
+/* Allocators' registries: they list live objects, and own nothing. */
 static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
     char name[128] = "";
     static const char numba[] = "numba.cuda.cudadrv.driver.";
@@ -195,7 +195,7 @@ static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
                    : strncmp(name, numba, sizeof numba - 1) == 0;
 }
 
-/* Which of the standard library's queues a class is, by its whole name. */
+/* Which queue of the standard library a class is, by its full name. */
 static enum vt_pyqueue queue_of(struct vt_owners *w, uintptr_t type) {
     static const char *const names[] = {
         "queue.Queue",          "queue.LifoQueue",          "queue.PriorityQueue",
@@ -272,8 +272,7 @@ static void name_set(struct vt_owners *w, uintptr_t object) {
     if (mask & (mask + 1) || mask >= MOST_ITEMS)
         return;
     for (uint64_t i = 0; i <= mask && vt_owners_goes_on(w); i++) {
-        uint64_t
-            entry[2]; /* the key, NULL or the mark of a removed one, which is a leaf; its hash */
+        uint64_t entry[2]; /* the key, NULL or the mark of a removed one; its hash */
         if (!vt_owners_read(w, entry, table + i * sizeof entry, sizeof entry)) {
             vt_owners_in_doubt(w);
             return;
@@ -306,7 +305,7 @@ static void name_exception(struct vt_owners *w, uintptr_t object) {
     const struct vt_pylayout *py = vt_py;
     name_attribute(w, "args", object + VT_PYEXCEPTION_ARGS);
     name_attribute(w, "__traceback__", object + py->traceback);
-    /* The cause first: it is the context too. */
+    /* The cause first, because it is also the context. */
     name_attribute(w, "__cause__", object + py->cause);
     name_attribute(w, "__context__", object + py->context);
     if (py->notes)
@@ -331,7 +330,7 @@ static void name_local(struct vt_owners *w, uintptr_t object) {
     vt_py_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread, NULL);
 }
 
-/* An enumeration has its members under their own names too. */
+/* An enumeration also has its members under their own names. */
 static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
     if (!vt_py_is(w, key, "_value2member_map_") && !vt_py_is(w, key, "_member_map_") &&
@@ -341,7 +340,7 @@ static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value,
 }
 
 static void type_object(struct vt_owners *w, uintptr_t object) {
-    /* Classes that every interpreter has hold nothing of the program's. */
+    /* Builtin classes hold nothing of the program's. */
     uintptr_t dict = vt_owners_word(w, object + VT_PYTYPE_DICT);
     if (!(vt_owners_word(w, object + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP))
         return;
@@ -351,7 +350,7 @@ static void type_object(struct vt_owners *w, uintptr_t object) {
         vt_py_each(w, dict, class_attribute, NULL);
 }
 
-/* queue.SimpleQueue: a list to 3.12, a ring from 3.13 on. */
+/* queue.SimpleQueue: a list up to 3.12, a ring from 3.13 on. */
 static void name_queue(struct vt_owners *w, uintptr_t object) {
     uint64_t ring[VT_PYRING_COUNT + 1];
     if (vt_py->minor < 13) {
@@ -368,7 +367,7 @@ static void name_queue(struct vt_owners *w, uintptr_t object) {
     }
 }
 
-/* A module is a root, unless the program made it and did not import it: it has no __spec__ then. */
+/* An imported module is a root. One that the program made without importing it has no __spec__, and is read here. */
 static void made_module(struct vt_owners *w, uintptr_t object) {
     uintptr_t dict = vt_owners_word(w, object + VT_PYMODULE_DICT);
     uintptr_t spec = vt_py_look_up(w, dict, "__spec__");
@@ -401,8 +400,8 @@ static void name_lru(struct vt_owners *w, uintptr_t object) {
     name_attribute(w, "__wrapped__", object + VT_PYLRU_WRAPPED);
 }
 
-/* Classes that Cython made: behind a table of functions stand references to objects, and numbers. They have
- * moved from version to version: a manager's tuple of blocks, a block's array of values. */
+/* Classes made by Cython: a pointer to a table of functions, then references to objects, and numbers. The fields have
+ * moved between versions: a manager's tuple of blocks, a block's array of values. */
 static void name_pandas(struct vt_owners *w, uintptr_t object, uint64_t bytes) {
     for (uint64_t at = VT_PANDAS_FIRST; at + 8 <= bytes; at += 8) {
         const struct vt_owners_type *type = vt_owners_type_of(w, vt_owners_word(w, object + at));
@@ -422,8 +421,8 @@ static void name_tee(struct vt_owners *w, uintptr_t object) {
     vt_py_part(w, vt_owners_word(w, object + VT_PYTEE_NEXT));
 }
 
-/* Nodes of the tree in which a context has its variables: of up to 32 others, or of pairs. A pair without
- * a key has a node. */
+/* Nodes of the tree in which a context stores its variables: up to 32 other nodes, or pairs. A pair without a key has a
+ * node. */
 static void name_tree(struct vt_owners *w, uintptr_t node, unsigned depth) {
     uint64_t words[2 * VT_PYTREE_MOST];
     const struct vt_owners_type *type = vt_owners_type_of(w, node), *key;
@@ -467,7 +466,7 @@ static void name_variable(struct vt_owners *w, uintptr_t object) {
 static void name_future(struct vt_owners *w, uintptr_t object) {
     vt_py_part(w, vt_owners_word(w, object + vt_py->future_result));
     name_attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
-    /* The first one, and a list of the others, each with a context. */
+    /* The first callback, and a list of the others, each with a context. */
     name_attribute(w, "_callbacks", object + VT_PYFUTURE_CALLBACK);
     name_attribute(w, "_callbacks", object + VT_PYFUTURE_CALLBACKS);
 }
@@ -480,7 +479,7 @@ static void name_task(struct vt_owners *w, uintptr_t object) {
     name_future(w, object);
 }
 
-/* Readers of one type each; `attributes`: its objects may have attributes beside. */
+/* Readers for one type each; `attributes`: its objects may also have attributes. */
 static const struct {
     void (*read)(struct vt_owners *w, uintptr_t object);
     bool attributes;

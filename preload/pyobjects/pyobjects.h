@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of pyobjects/: what Python's objects hold. Its parts, in their order:
+ * Public header of pyobjects/: what Python objects hold. Its parts, in their order:
  *
- *   layout.h   where the fields are that never moved
- *   text.c     strings, names of types, keys as Python shows them; the edge itself
- *   dict.c     dicts, and attributes that instances keep without one
- *   frame.c    functions, frames, generators, tracebacks: what has named variables
+ *   layout.h   offsets of fields that never moved
+ *   text.c     strings, type names, keys as Python shows them; the edge itself
+ *   dict.c     dicts, and attributes that instances store without one
+ *   frame.c    functions, frames, generators, tracebacks: all that have named variables
  *   buffer.c   ctypes, NumPy and array.array: memory that may contain addresses
- *   limits.c   how many entries a container takes at most
- *   objects.c  the rest, and which reader a type has
+ *   limits.c   the largest number of entries of a container
+ *   objects.c  all others, and which reader a type has
  *   cycles.c   objects that only hold each other
  *   roots.c    modules, frames of threads, exceptions
  *
- * Invariants: that of owners/. All of them read through vt_owners_read, so a wrong pointer ends a branch and
- * nothing else. What they return or name is only ever what a live object holds by a strong reference.
+ * Invariants: those of owners/. All readers read through vt_owners_read, so a wrong pointer only ends a branch. They
+ * report only strong references of live objects.
  */
 #ifndef VT_PRELOAD_PYOBJECTS_H
 #define VT_PRELOAD_PYOBJECTS_H
@@ -22,12 +22,12 @@
 #include "owners/reader.h"
 #include "stack/stack.h"
 
-/* How a type's objects are read; vt_owners_type.reader. */
+/* Which reader reads a type's objects; vt_owners_type.reader. */
 enum vt_pyreader {
-    VT_PYREAD_PLAIN = 0, /* only what every object has: slots and a dict */
+    VT_PYREAD_PLAIN = 0, /* slots and a dict, which any object may have */
     VT_PYREAD_NOTHING,
     VT_PYREAD_NUMBER,
-    VT_PYREAD_MODULE, /* a barrier, if it was imported */
+    VT_PYREAD_MODULE, /* not followed if it was imported */
     VT_PYREAD_DICT,
     VT_PYREAD_LIST,
     VT_PYREAD_TUPLE,
@@ -40,9 +40,9 @@ enum vt_pyreader {
     VT_PYREAD_TRACEBACK,
     VT_PYREAD_EXCEPTION,
     VT_PYREAD_TYPE,
-    VT_PYREAD_HOLDER, /* only of others, at places that have not moved */
+    VT_PYREAD_HOLDER, /* only references at fixed offsets */
     VT_PYREAD_TEE,
-    VT_PYREAD_VARIABLE, /* of contexts, and the trees in which these have their values */
+    VT_PYREAD_VARIABLE, /* context variables, and the trees in which contexts store their values */
     VT_PYREAD_TREE,
     VT_PYREAD_TREE_NODE,
     VT_PYREAD_LRU,
@@ -59,42 +59,43 @@ enum vt_pyreader {
 
 /* vt_owners_type.spare */
 enum {
-    VT_PYSPARE_MEMBERS, /* 1: it or a base has members that refer to objects */
-    VT_PYSPARE_BOOKS,   /* 1: an allocator's books: dicts of what is live are no owners */
-    VT_PYSPARE_KNOWN, /* by name: VT_PYREAD_HOLDER: its row; else the bytes of the type that is known */
+    VT_PYSPARE_MEMBERS, /* 1: the type or a base has members that refer to objects */
+    VT_PYSPARE_BOOKS,   /* 1: an allocator's registry: its dicts of live objects are not owners */
+    /* for a type found by name: VT_PYREAD_HOLDER: its row; else the known type's size in bytes */
+    VT_PYSPARE_KNOWN,
     VT_PYSPARE_QUEUE /* enum vt_pyqueue */
 };
 
-/* Queues of the standard library that may have a largest size. */
+/* Queues of the standard library that can have a maximum size. */
 enum vt_pyqueue { VT_PYQUEUE_NONE, VT_PYQUEUE_THREADS, VT_PYQUEUE_ASYNC };
 
 /* --- for the walk --- */
 
-/* Fills in a new type. Called once for each. */
+/* Fills in a new type. Called once per type. */
 void vt_py_type(struct vt_owners *w, struct vt_owners_type *type);
-/* Names all edges of an object. */
+/* Reports all edges of an object. */
 void vt_py_read(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
-/* The value of an object of a type with `number`; 0: none. Its reader emits it as VT_AS_NUMBER. */
+/* The value of an object of a type with `number`; 0: none. Its reader reports it as VT_AS_NUMBER. */
 uint64_t vt_py_number(struct vt_owners *w, uintptr_t object);
-/* Names the roots of the current level with their edges. */
+/* Reports the roots of the current level with their edges. */
 void vt_py_roots(struct vt_owners *w);
-/* Whether a type's name, as it stands in the type, is this one. */
+/* Whether the type's tp_name is `name`. */
 bool vt_py_type_is(struct vt_owners *w, uintptr_t type, const char *name);
-/* A type's name, with its module if that is not builtins: "collections.deque". Returns its length, at
- * most `room`; 0: it cannot be read. */
+/* A type's name, with its module unless that is builtins: "collections.deque". Returns its length, at most `room`; 0:
+ * not readable. */
 uint32_t vt_py_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
 
-/* --- for each other --- */
+/* --- inside pyobjects/ --- */
 
-/* The interpreter's layout; set before any reader is called. NULL: not known. */
+/* The interpreter's layout, set before any reader is called; NULL: unknown. */
 extern const struct vt_pylayout *vt_py;
 
-/* If set, readers give it each object that the one they read refers to directly, and name no edges:
- * an instance's dict, and not what is in it. */
+/* If set, readers report no edges, but pass to it each object to which the object being read refers directly: an
+ * instance's dict, for example, but not the dict's contents. */
 typedef void vt_pyraw(struct vt_owners *w, uintptr_t to);
 extern vt_pyraw *vt_py_raw;
 
-/* Asks the memory for objects that are looked at soon: every `stride`th of these words. */
+/* Prefetches objects that will be read soon: every `stride`th of these words. */
 static inline void vt_py_expect(const uint64_t *objects, uint64_t count, unsigned stride) {
     for (uint64_t i = 0; i < count; i++)
         __builtin_prefetch((const void *)objects[i * stride]);
@@ -107,27 +108,26 @@ static inline int32_t vt_owners_int(struct vt_owners *w, uintptr_t from) {
 
 /* --- text.c --- */
 
-/* A str as UTF-8, cut between characters. Returns its length; 0: it is empty, or no str. */
+/* A str as UTF-8, cut between characters. Returns its length; 0: empty, or not a str. */
 uint32_t vt_py_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room);
-/* A string of C, cut to `room` - 1 bytes or where it cannot be read, with a zero behind it. Returns its
- * length. */
+/* A C string, cut to `room` - 1 bytes or where it becomes unreadable, and terminated. Returns its length. */
 uint32_t vt_py_string(struct vt_owners *w, uintptr_t from, char *to, uint32_t room);
 /* Whether a str is this ASCII text. */
 bool vt_py_is(struct vt_owners *w, uintptr_t str, const char *text);
-/* A type's name as its own program says it: without "__main__." */
+/* A type's name as its own program writes it: without "__main__.". */
 struct vt_owners_text vt_py_class(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
 
-/* Names an edge. Objects that hold nothing are left out. */
+/* Reports an edge. Edges to objects that hold nothing are skipped. */
 void vt_py_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name, uintptr_t to);
-/* The same, without a step of its own: what it leads to is a part of the object. */
+/* The same without a step of its own: the target is a part of the object. */
 void vt_py_part(struct vt_owners *w, uintptr_t to);
-/* An edge without a name. `apart`: to a key of a dict, as what it holds is not what the dict is for. */
+/* An edge without a name. `apart`: to a key of a dict, which does not inherit the dict's roles. */
 void vt_py_item(struct vt_owners *w, uintptr_t to, bool apart);
-/* The same; the name is a str. */
+/* The same; the name is a Python str. */
 void vt_py_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name, uintptr_t to);
 /* The same; the name is an index. */
 void vt_py_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to);
-/* The same; the name is how Python shows the key of a dict. No key: one of many. */
+/* The same; the name is the key of a dict as Python shows it. Key 0: one of many. */
 void vt_py_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to);
 
 /* --- dict.c --- */
@@ -137,19 +137,19 @@ typedef void vt_pyvisit(struct vt_owners *w, uintptr_t key, uintptr_t value, voi
 void vt_py_each(struct vt_owners *w, uintptr_t dict, vt_pyvisit *visit, void *data);
 /* The value of a str key; 0: none. */
 uintptr_t vt_py_look_up(struct vt_owners *w, uintptr_t dict, const char *key);
-/* Edges of one kind, named by the dict's str keys. */
+/* Reports edges of one kind, named by the dict's str keys. */
 void vt_py_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind);
-/* KEY edges. */
+/* Reports KEY edges. */
 void vt_py_keys(struct vt_owners *w, uintptr_t dict);
-/* What an instance keeps in its dict, in inline values and in slots. */
+/* Reports the attributes of an instance: in its dict, in inline values and in slots. */
 void vt_py_attributes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
-/* The value of one of these but slots; 0: none. */
+/* The value of such an attribute, except in slots; 0: none. */
 uintptr_t vt_py_attribute(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type,
                           const char *name);
-/* Books that were left out. They list what is live, so they are not said to hold it either. */
+/* Registries that were excluded. They list all live objects, so they are not reported as owners either. */
 void vt_py_leave_out(uintptr_t book);
 bool vt_py_is_left_out(uintptr_t object);
-/* A new walk begins. The last one may have died at any instruction, in a child that shared our memory. */
+/* Called when a new walk begins. The last one may have died at any instruction, in a child that shared our memory. */
 void vt_py_forget_books(void);
 void vt_py_forget_cycles(void); /* cycles.c */
 /* Whether a type or a base of it has members that refer to objects. */
@@ -157,36 +157,35 @@ bool vt_py_has_members(struct vt_owners *w, uintptr_t type);
 
 /* --- frame.c --- */
 
-/* A place in a frame's code. */
+/* The position of a frame in its code. */
 struct vt_pyplace {
     uintptr_t code;
     uint32_t line;
     char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
 };
-/* False: it is not a frame of Python code. */
+/* Fills in `place`. False: not a frame of Python code. */
 bool vt_py_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place);
-/* Edges of its local variables and of what it computes with. A frame object to 3.10, an
- * interpreter's frame from 3.11 on. */
+/* Reports a frame's local variables and evaluation stack. `frame`: a frame object up to 3.10, an interpreter frame from
+ * 3.11 on. */
 void vt_py_frame(struct vt_owners *w, uintptr_t frame);
-void vt_py_frame_names(struct vt_owners *w, uintptr_t frame); /* the variables alone */
-void vt_py_frame_stack(struct vt_owners *w, uintptr_t frame); /* the rest */
-/* The frame that is in a frame object. */
+void vt_py_frame_names(struct vt_owners *w, uintptr_t frame); /* only the variables */
+void vt_py_frame_stack(struct vt_owners *w, uintptr_t frame); /* only the evaluation stack */
+/* The frame inside a frame object. */
 uintptr_t vt_py_frame_in(struct vt_owners *w, uintptr_t object);
 void vt_py_traceback(struct vt_owners *w, uintptr_t traceback);
 void vt_py_generator(struct vt_owners *w, uintptr_t generator);
 void vt_py_function(struct vt_owners *w, uintptr_t function);
-/* The value of a function's free variable; 0: it has none, or is no function. */
+/* The value of a function's free variable; 0: none, or not a function. */
 uintptr_t vt_py_closed(struct vt_owners *w, uintptr_t function, const char *name);
 
 /* --- limits.c --- */
 
-/* Says how many entries a container takes at most, if it does. */
+/* Reports the largest number of entries of a container, if it has one. */
 void vt_py_limit(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
 
 /* --- cycles.c --- */
 
-/* Names the cycles of an interpreter's objects as roots, and at the next level what else nothing led
- * to. Not before all other levels are walked. */
+/* Reports cycles of an interpreter's objects as roots. Call it only after all other levels were walked. */
 void vt_py_cycles(struct vt_owners *w, uintptr_t interpreter);
 
 /* --- buffer.c --- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where paths through Python's objects begin: the globals of every module in sys.modules, the local
- * variables of every thread's frames, and exceptions that are kept or in flight, in all interpreters
- * of the process. Called by owners/walk.c, once for each level.
+ * The roots of paths through Python objects: the globals of every module in sys.modules, the local variables of every
+ * thread's frames, and exceptions that are stored or in flight, in all interpreters of the process. Called by
+ * owners/walk.c, once per level.
  */
 #include "pyobjects.h"
 
@@ -17,7 +17,7 @@ static bool contains(const char *text, const char *part) {
     return strstr(text, part) != NULL;
 }
 
-/* Whether a file belongs to what is installed, and not to the user's own program. */
+/* Whether a file belongs to an installed package, and not to the user's own program. */
 static bool is_library(const char *file) {
     if (contains(file, "/site-packages/") || contains(file, "/dist-packages/") ||
         strncmp(file, "<frozen", 7) == 0)
@@ -36,7 +36,7 @@ static bool is_library(const char *file) {
 
 /* --- modules --- */
 
-/* Only of modules: anything can be put into sys.modules. */
+/* Only for modules, because sys.modules may contain any object. */
 static uintptr_t module_dict(struct vt_owners *w, uintptr_t module) {
     const struct vt_owners_type *type = vt_owners_type_of(w, module);
     return type && type->reader == VT_PYREAD_MODULE ? vt_owners_word(w, module + VT_PYMODULE_DICT)
@@ -49,7 +49,7 @@ static void name_module(struct vt_owners *w, uintptr_t key, uintptr_t value, voi
     if (!dict)
         return;
     name[vt_py_str(w, key, name, sizeof name - 1)] = 0;
-    /* multiprocessing calls it __mp_main__, too. */
+    /* multiprocessing also registers it as __mp_main__. */
     if (value == main_module && strcmp(name, "__main__") != 0)
         return;
     uintptr_t path = vt_py_look_up(w, dict, "__file__");
@@ -63,8 +63,8 @@ static void name_module(struct vt_owners *w, uintptr_t key, uintptr_t value, voi
         .name = vt_owners_text_of(name),
         .type = vt_owners_text_of(file),
     };
-    /* `import a.b as c` and __main__ imported under its name are the same module twice; the walk
-     * keeps the first. */
+    /* The same module may be there twice, as with `import a.b as c` or a __main__ that was imported under its own name;
+     * the walk keeps the first. */
     if (vt_owners_root(w, &root))
         vt_py_names(w, dict, VT_STEP_NAME);
 }
@@ -79,8 +79,8 @@ static uintptr_t first_frame(struct vt_owners *w, uintptr_t thread) {
     return c ? vt_owners_word(w, c + at->cframe_current) : 0;
 }
 
-/* The variables of a frame at its file's level. What it only computes with has no name, and often is
- * also in a variable: it comes last. */
+/* A frame's variables belong to the level of its file. Its evaluation stack comes last: it has no names, and the
+ * objects on it are often in variables as well. */
 static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
     struct vt_pyplace place;
     bool last = vt_owners_level(w) == VT_LEVEL_INTERPRETER;
@@ -99,9 +99,9 @@ static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
         (last ? vt_py_frame_stack : vt_py_frame_names)(w, frame);
 }
 
-/* The outermost first: it holds an object longer than those it gives it to. */
+/* The outermost first: it holds an object longer than the functions to which it passes it. */
 static void name_frames(struct vt_owners *w, uintptr_t thread) {
-    static uintptr_t list[MOST_FRAMES]; /* one snapshot is taken at a time */
+    static uintptr_t list[MOST_FRAMES]; /* static: only one snapshot runs at a time */
     uint32_t count = 0;
     for (uintptr_t frame = first_frame(w, thread); frame && count < MOST_FRAMES;
          frame = vt_owners_word(w, frame + vt_pyimage.at.previous))
@@ -140,11 +140,11 @@ static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
     uintptr_t value = vt_py_look_up(w, sys, "last_value");
     name_exception(w, vt_py_look_up(w, sys, "last_exc"));
     name_exception(w, value);
-    if (!value) /* else it has it */
+    if (!value) /* otherwise the exception has it */
         name_exception(w, vt_py_look_up(w, sys, "last_traceback"));
 }
 
-/* What C extensions keep for a thread, in its dict. */
+/* Objects that C extensions store for a thread, in its dict. */
 static void thread_dict(struct vt_owners *w, uintptr_t thread) {
     struct vt_root root = {
         .level = VT_LEVEL_INTERPRETER,
@@ -156,7 +156,7 @@ static void thread_dict(struct vt_owners *w, uintptr_t thread) {
         vt_py_keys(w, dict);
 }
 
-/* What a thread has set context variables to. */
+/* The values of a thread's context variables. */
 static void thread_context(struct vt_owners *w, uintptr_t thread) {
     struct vt_root root = {
         .level = VT_LEVEL_OWN,
@@ -176,10 +176,10 @@ static void name_interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_l
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
     if (level == VT_LEVEL_CYCLE)
         vt_py_cycles(w, at);
-    /* A frame's name for an object is nearer than a module's. */
+    /* A frame's name for an object is closer than a module's. */
     uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
     for (unsigned i = 0; thread && !(thread & 7) && i < MOST_THREADS; i++) {
-        /* Is it a thread's state at all? Then it leads back. */
+        /* A thread's state refers back to its interpreter; otherwise it is not one. */
         if (vt_owners_word(w, thread + vt_py->state_interpreter) != at)
             return;
         if (level == VT_LEVEL_EXCEPTION)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strings, names of types and keys of Python as text, and the edges that they name.
- * Used by all files of pyobjects/.
+ * Strings, type names and keys of Python as text, and the edges that they name. Used by all files of pyobjects/.
  */
 #include "pyobjects.h"
 
@@ -39,8 +38,8 @@ static void put_character(struct out *o, uint32_t c) {
     put_bytes(o, utf8, (uint32_t)(vt_text_put_utf8(utf8, c) - utf8));
 }
 
-/* As repr() shows a character between single quotes; what is not printable ASCII is left as it is,
- * but for control characters. */
+/* A character as repr() shows it between single quotes; a character outside printable ASCII stays unchanged, unless it
+ * is a control character. */
 static void put_quoted(struct out *o, uint32_t c) {
     static const char hex[] = "0123456789abcdef";
     char x[4] = {'\\', 'x', hex[c >> 4 & 15], hex[c & 15]};
@@ -83,7 +82,7 @@ static bool put_str(struct vt_owners *w, struct out *o, uintptr_t str, bool quot
             uint32_t character = size == 1 ? c.one[k] : size == 2 ? c.two[k] : c.four[k];
             if (character >= 0x20 && character < 0x7f && character != '\'' && character != '\\' &&
                 o->n < o->room)
-                o->at[o->n++] = (char)character; /* nearly all are such */
+                o->at[o->n++] = (char)character; /* nearly all characters */
             else if (quoted)
                 put_quoted(o, character);
             else
@@ -122,7 +121,7 @@ static bool read_number(struct vt_owners *w, uintptr_t object, bool *negative, u
              low = 0, high = 0;
     if (n > 3 || (n && !vt_owners_read(w, &low, object + VT_PYLONG_DIGITS, sizeof low)))
         return false;
-    if (n == 1) /* what is read behind it is no digit */
+    if (n == 1) /* the rest of the word is not a digit */
         low &= UINT32_MAX;
     if (n == 3)
         high = (uint32_t)vt_owners_int(w, object + VT_PYLONG_DIGITS + sizeof low);
@@ -146,8 +145,8 @@ static bool is_index(struct vt_owners *w, uintptr_t object, int64_t *index) {
     return true;
 }
 
-/* Keys that Python shows as they are. Others (tuples, objects) have no name of their own: what they
- * lead to is one of many. */
+/* Keys that Python shows by their value. Others (tuples, objects) have no name of their own: their edges are one of
+ * many. */
 static bool is_short(const struct vt_owners_type *type) {
     return type->flags & (VT_PYFLAG_UNICODE | VT_PYFLAG_TYPE) || type->reader == VT_PYREAD_NUMBER ||
            type->leaf;
@@ -178,7 +177,7 @@ static void put_object(struct vt_owners *w, struct out *o, uintptr_t object) {
     }
 }
 
-/* Byte by byte: whether the page after it can be read is not known. */
+/* Byte by byte, because the next page may not be readable. */
 uint32_t vt_py_string(struct vt_owners *w, uintptr_t from, char *to, uint32_t room) {
     uint32_t n = 0;
     for (; n < room - 1 && vt_owners_read(w, to + n, from + n, 1); n++)
@@ -223,15 +222,15 @@ struct vt_owners_text vt_py_class(struct vt_owners *w, uintptr_t type, char *to,
     return (struct vt_owners_text){own ? to + skip : to, own ? n - skip : n};
 }
 
-/* A name's text, perhaps in `text`. All instances of a class have the same objects for names, so the
- * last ones are kept. */
+/* A name's text, perhaps in `text`. All instances of a class share the objects of their attribute names, so the last
+ * ones are cached. */
 static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
                                      char text[VT_OWNERS_TEXT_MOST]) {
     static struct kept {
         uintptr_t name;
         uint8_t bytes;
         char text[55];
-    } all[NAMES_KEPT]; /* one snapshot is taken at a time */
+    } all[NAMES_KEPT]; /* static: only one snapshot runs at a time */
     static uint32_t of;
     struct kept *kept = &all[(name >> 4) % NAMES_KEPT];
     if (of != vt_owners_number(w)) {
@@ -300,7 +299,7 @@ void vt_py_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to) {
     struct out o = {.at = text, .room = sizeof text};
     const struct vt_owners_type *type = vt_owners_type_of(w, to);
     if (type && type->reader == VT_PYREAD_LRU_LINK &&
-        !vt_py_raw) /* what functools.lru_cache puts around a result */
+        !vt_py_raw) /* the object that functools.lru_cache puts around a result */
         to = vt_owners_word(w, to + VT_PYLRU_LINK_RESULT);
     if (!leads_to_object(w, &edge, to))
         return;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a snapshot of the owners may take, and whether the memory may be copied for it.
+ * The limits of a snapshot of the owners, and whether the memory may be copied for it.
  *
- * The limit is work, so that a program has the same answer on a slow machine, and memory. Time ends
- * what takes far longer than its work should: processor time the walk, the clock's a child that
- * hangs, which is not one that waits for a processor. All of them scale with the process, whose objects are as many as its memory is large.
+ * The limits are memory and work; work, so that a program gets the same answer on a slow machine. Time limits only end
+ * a search that takes far longer than its work should: processor time ends the walk, and elapsed time a child that
+ * hangs, unless it is only waiting for a processor. All limits scale with the process, because the number of objects
+ * grows with its memory.
  *
  * Called by snapshot.c.
  */
@@ -18,16 +19,18 @@
 #include <string.h>
 #include <time.h>
 
-#define UNIT_BYTES  ((uint64_t)4 << 30)   /* resident memory for which the bounds are meant */
+/* the resident memory to which the limits apply; a larger process gets multiples */
+#define UNIT_BYTES  ((uint64_t)4 << 30)
 #define UNIT_NS     2000000000ull         /* processor time; VRAMTRACE_SNAPSHOT_LIMIT */
-#define UNIT_SPACE  ((uint64_t)256 << 20) /* memory; likewise */
+#define UNIT_SPACE  ((uint64_t)256 << 20) /* memory; VRAMTRACE_SNAPSHOT_LIMIT */
 #define SPACE_MOST  ((uint64_t)64 << 30)
 #define SPACE_LEAST ((uint64_t)1 << 20) /* with less, nothing is found */
-#define WORK_PER_S  50000000u           /* reads and edges: 80 million on a slow machine */
-#define HANGS       4u                  /* times the processor time, by the clock */
-#define FORK_SAFE   509u                /* Linux 5.9: fork copies pinned pages for the child */
-#define TASKS_SPARE 32u /* a copy and its watcher are two tasks, and the program has more to come */
-#define CRASH_SAFE  516u /* Linux 5.16: what crashes ends no other process that shares its memory */
+#define WORK_PER_S  50000000u           /* reads and edges; a slow machine does 80 million */
+/* limit of elapsed time, as a multiple of the processor time */
+#define HANGS       4u
+#define FORK_SAFE   509u /* Linux 5.9: fork copies pinned pages for the child */
+#define TASKS_SPARE 32u  /* a copy and its watcher are two tasks, and the program needs more */
+#define CRASH_SAFE  516u /* Linux 5.16: a crash ends no other process that shares its memory */
 
 struct vt_room vt_bounds_room;
 
@@ -76,8 +79,9 @@ static uint64_t kernel_version(void) {
     return version + (*at ? vt_scan_number_in(at + 1, 0) : 0);
 }
 
-/* Whether a child would be in another namespace than this thread: the first one in a pid namespace is its init, with
- * which it ends, and a time namespace's clocks are set before the first one. Where the kernel does not say (before Linux 4.12), it might be. */
+/* Whether a child would be in another namespace than this thread: the first process in a pid namespace is its init,
+ * with which the namespace ends, and a time namespace's clocks are set before its first process. If the kernel does not
+ * report it (before Linux 4.12), it might be. */
 static bool leads_elsewhere(const char *ours, const char *childrens) {
     char text[2][64];
     long bytes = VT_SYS4(SYS_readlinkat, AT_FDCWD, ours, text[0], sizeof text[0]);
@@ -92,8 +96,8 @@ static bool children_are_elsewhere(void) {
            leads_elsewhere("/proc/thread-self/ns/time", "/proc/thread-self/ns/time_for_children");
 }
 
-/* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
- * write to a page that a device writes to as well gives it another page. */
+/* Under strict overcommit, a copy counts as if all of it were written to. Before Linux 5.9, the parent's write to a
+ * page that a device also writes to moves the parent to another page. */
 uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
     char text[128];
     uint64_t registered = registered_bytes(w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What snapshot.c uses of the parts that decide whether memory is copied, and look after the copy. */
+/* Inside snapshot/: the parts of snapshot.c that decide whether memory is copied, and that look after the copy. */
 #ifndef VT_PRELOAD_COPY_H
 #define VT_PRELOAD_COPY_H
 
@@ -9,49 +9,52 @@
 
 /* targets.c */
 
-/* Finds what is looked for, but for the allocation at this address (0: none). */
+/* Collects the allocations to search for, except the one at `newest` (0: all). */
 void vt_owners_gather(struct vt_owners *w, uint64_t newest);
-/* In the copy: leaves out what was freed before it was made. */
+/* In the copy: removes targets that were freed before it was made. */
 void vt_owners_drop_gone(struct vt_owners *w);
 
-/* bounds.c */
+/* bounds.c: the limits of a search, from the options and the size of the process. */
 
 void vt_owners_set_bounds(struct vt_owners *w);
-/* Whether the memory may be copied: 0, or enum vt_missed. */
+/* Whether the memory may be copied: 0, or the reason (enum vt_missed). Stores the bytes that the copy may need, and
+ * that are left. */
 uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left);
-/* Whether the calling thread may search in place, within bounds that memory sets: all others sleep. */
+/* Whether the calling thread may search in place, because all others sleep; lowers the memory bound to what is left.
+ * *turns: how often the others ran so far. */
 bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns);
-/* Whether a child may read the program's own memory, while the calling thread waits. */
+/* Whether a child may read the program's own memory while the calling thread waits. */
 bool vt_owners_may_share(struct vt_owners *w);
-/* Whether a process runs, or waits for a processor alone. */
+/* Whether a process runs, or waits only for a processor. */
 bool vt_owners_is_runnable(uint32_t pid);
 
-/* Where memory's limits are, as these have found them. */
+/* The memory limits that these functions found. */
 extern struct vt_room vt_bounds_room;
 
-/* cost.c: a copy was made, in so much of the processor's time; what a child took, or may take, and what
- * of that it did not; of a child of fork. */
+/* cost.c, in ns of processor time. vt_cost_copied: the program made a copy. vt_cost_spent: a child used this much, or
+ * was allowed it; negative: the unused part. */
 void vt_cost_copied(uint64_t ns);
 void vt_cost_spent(int64_t ns);
-/* A search as memory grew took so much, and did not come to its end if `partial`. */
+/* A search on growth used this much; `partial`: it did not finish. */
 void vt_cost_searched(uint64_t ns, bool partial);
 void vt_cost_forked(void);
 
 /* detach.c, in a copy. */
 
 enum vt_detached { VT_DETACHED = 1, VT_DETACH_NO_TABLE, VT_DETACH_FAILED };
-/* Gives up what the program may want to have for itself. `shares_descriptors`: the copy has the program's table of
- * descriptors until then; NO_TABLE: it still has it, and must end. */
+/* Releases everything that the program may want for itself. `shares_descriptors`: the copy has the program's table of
+ * descriptors until then; after NO_TABLE it still has it, and must end. */
 enum vt_detached vt_copy_detach(bool shares_descriptors);
-/* The calling task runs on any processor, and after all others, or at no real-time priority. Also in a child that
- * shares the memory. */
+/* The calling task moves to any processor, at no real-time priority; `idle`: it runs only when nothing else does. Also
+ * used in a child that shares the memory. */
 void vt_copy_give_way(bool idle);
 
 /* copy_guard.c, in a copy. */
 
 void vt_watch_end_first(void);
 void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room);
-/* Ends the copy. Does not return, nor does the second where its memory is being given back. */
+/* vt_watch_end ends the copy and does not return. vt_watch_leaving does not return if the copy's memory is being
+ * released. */
 void vt_watch_end(void);
 void vt_watch_leaving(void);
 

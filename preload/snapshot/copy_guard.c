@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a copy of the process does so as not to harm it. If memory runs short all the same, the kernel shall
- * end the copy first. And a thread of its own looks every few milliseconds how much room is left: if
- * others need it, the copy gives its memory back, and ends then. A process that is ending still has its memory
- * for a while, and the kernel, which does not kill it again, would take the next one. The thread that walks
- * may fault then: it waits (vt_watch_leaving). The compiler may not protect stacks here (Makefile): the value
- * that it compares is in memory that goes.
+ * Keeps a copy of the process from doing harm. If memory runs short nevertheless, the kernel should end the copy first.
+ * A thread checks every few milliseconds how much memory is left: if others need it, the copy releases its memory, and
+ * then ends. That order matters, because a process that is ending still has its memory for a while, and the kernel,
+ * which does not kill it again, would kill the next one. The thread that walks may fault then, so it waits
+ * (vt_watch_leaving). The compiler must not protect stacks in this file (Makefile), because the value to compare with
+ * is in memory that is released.
  *
- * Called by snapshot.c, in the copy alone: a child that shares the program's memory would set its score.
+ * Called by snapshot.c, only in the copy: in a child that shares the program's memory it would set the program's score.
  */
 #define _GNU_SOURCE
 #include "copy.h"
@@ -20,9 +20,9 @@
 
 #define LOOK_NS 5000000
 
-/* In a shared mapping, because private memory goes. */
+/* In a shared mapping, because private memory is released. */
 struct watch {
-    const struct vt_room *room; /* in memory that goes */
+    const struct vt_room *room; /* in memory that will be released */
     struct vt_owners_answer *answer;
     uint32_t ended; /* futex: the walk is done */
     struct vt_maps maps;
@@ -30,7 +30,7 @@ struct watch {
 };
 
 static struct watch *watching;
-/* 2: leaving. Not zero at first, so that it lies in a file's mapping, which stays. */
+/* 2: leaving. Initially nonzero, so that it lies in a file's mapping, which stays. */
 static uint32_t state = 1;
 
 void vt_watch_end_first(void) {

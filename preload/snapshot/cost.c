@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What copies of the memory cost the program: each one holds it up, and each page that it writes to later is
- * a fault once. The kernel counts faults, and the program's time in the kernel: so many faults after a copy as
- * there were pages count, at what faults took so far, also those that would have come without it.
+ * What copies of the memory cost the program: each one stops it briefly, and each page that it writes to later causes
+ * one fault. The kernel counts faults, and the program's time in the kernel. After a copy, we count as many faults as
+ * there were pages, at the average cost of a fault so far; that includes faults that would have happened anyway.
  *
- * Called by snapshot.c; moments.c chooses the moments by it.
+ * Called by snapshot.c; moments.c uses it to decide when to take a snapshot.
  */
 #define _GNU_SOURCE
 #include "copy.h"
@@ -12,20 +12,20 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define ENOUGH      1024u  /* faults that tell what one takes */
-#define MOST        20000u /* ns: the rest is not the faults' */
-#define FIRST_FAULT 2000u  /* ns, of a slow machine, until it is known */
+#define ENOUGH      1024u  /* faults from which the cost of one can be derived */
+#define MOST        20000u /* ns: a higher average is not due to faults alone */
+#define FIRST_FAULT 2000u  /* ns, on a slow machine, until it is measured */
 #define FIRST_COPY  300u
 #define SHARE_1     256u
 
-static uint64_t stood;   /* atomic: ns, so far */
-static uint64_t spent;   /* atomic: of children; those that go on count with what they may take */
-static uint64_t search;  /* atomic: of the next child, by the last one */
-static uint32_t looking; /* atomic: a try-lock of what is below */
+static uint64_t stood;   /* atomic: ns that the program was held up so far */
+static uint64_t spent;   /* atomic: ns used by children; running ones count with their limit */
+static uint64_t search;  /* atomic: ns expected for the next child, from the last one */
+static uint32_t looking; /* atomic: a try-lock of the struct below */
 static struct {
-    uint64_t faults, system_ns;   /* of the process, at the last look */
-    uint64_t pages, left;         /* at the last copy; of these, without a fault since */
-    uint64_t fault_ns, copied_ns; /* of one page */
+    uint64_t faults, system_ns;   /* of the process, at the last check */
+    uint64_t pages, left;         /* pages at the last copy; how many had no fault since */
+    uint64_t fault_ns, copied_ns; /* per page */
 } last = {.fault_ns = FIRST_FAULT, .copied_ns = FIRST_COPY};
 
 static void count_faults(void) {
@@ -59,7 +59,7 @@ void vt_cost_spent(int64_t ns) {
     vt_add(&spent, (uint64_t)ns);
 }
 
-/* With less, it would be cut off again. A process grows, too: a quarter more. */
+/* A partial search needs more time, or it would be cut off again. A process also grows: a quarter more. */
 void vt_cost_searched(uint64_t ns, bool partial) {
     vt_put(&search, partial ? 2 * ns : ns + ns / 4);
 }
@@ -68,7 +68,7 @@ struct vt_owners_cost vt_owners_cost(void) {
     struct vt_owners_cost now = {.next = UINT64_MAX / 2};
     if (vt_claim(&looking, 0, 1)) {
         count_faults();
-        /* Until the first copy, and while one goes on, each page may be written to. */
+        /* Until the first copy, and while a search runs, every page may be written to. */
         uint64_t share = last.pages && !vt_owners_under_way()
                              ? (last.pages - last.left) * SHARE_1 / last.pages
                              : SHARE_1;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a copy of the process does first: it gives up whatever the program may want to have for itself again,
- * because the kernel would hold that until the copy ends. A port can be bound again, a lock taken, and a pipe ends, when
- * no process has the descriptor; a file system can be unmounted when no process has a file, a folder or a
- * mapping there; a memory file can be sealed, and a segment of System V is unused, when no process maps it. The
- * thread that made the copy waits for this.
+ * The first thing that a copy of the process does: it releases everything that the program may want for itself again,
+ * because the kernel would hold that until the copy ends. A port can be bound again, a lock taken, and a pipe ends,
+ * when no process has the descriptor; a file system can be unmounted when no process has a file, a folder or a mapping
+ * there; a memory file can be sealed, and a System V segment is unused, when no process maps it. The thread that made
+ * the copy waits for this.
  *
- * Other threads do not wait. So the copy is made with the program's own table of descriptors, in which a close counts,
- * and gets an empty one of its own (Linux 5.9). Before that it has a table with copies of the descriptors, and closes these.
+ * Other threads do not wait. So the copy starts with the program's own table of descriptors, in which a close takes
+ * effect, and then gets an empty one of its own (Linux 5.9). Before that version it has a table with copies of the
+ * descriptors, and closes these.
  *
  * Called by snapshot.c.
  */
@@ -23,7 +24,7 @@
 #define CLOSE_RANGE_UNSHARE (1u << 1)
 #endif
 
-/* Before Linux 5.9. */
+/* Closes them one by one, before Linux 5.9. */
 static bool close_each(void) {
     static char block[4096];
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0),
@@ -37,8 +38,8 @@ static bool close_each(void) {
     return got == 0;
 }
 
-/* A module's code and data are read; a file's that is neither executed nor written to are not. The parts of a file
- * follow each other. */
+/* Keeps the code and data of modules, which the walk reads; unmaps files that are neither executed nor written to. The
+ * parts of a file are consecutive. */
 static bool unmap_files(void) {
     static struct vt_maps maps;
     struct vt_mapping m, file = {.inode = 0}; /* from the first part on */
@@ -54,7 +55,7 @@ static bool unmap_files(void) {
             needed = !m.inode;
         }
         file.end = m.end;
-        /* what is shared and no file's is the library's own, or memory like any other */
+        /* other shared memory is this library's own, or ordinary memory */
         bool shared = m.access[3] == 's' && !vt_maps_begins(m.name, "/dev/zero") &&
                       !vt_maps_begins(m.name, "[anon_shmem:");
         if (more && m.inode && (shared || m.device))
@@ -73,12 +74,12 @@ enum vt_detached vt_copy_detach(bool shares_descriptors) {
     return VT_SYS1(SYS_chdir, "/") == 0 && unmap_files() ? VT_DETACHED : VT_DETACH_FAILED;
 }
 
-#define NICE_0 20 /* getpriority as the system call: 20 less the niceness */
+#define NICE_0 20 /* the system call getpriority returns 20 minus the niceness */
 
-/* A program may run at a real-time or a raised priority, and on one processor. What the program does not wait for takes only time
- * that nothing else wants. */
+/* A program may run at a real-time or a raised priority, and on one processor. If it does not wait for the search, the
+ * search uses only time that nothing else wants. */
 void vt_copy_give_way(bool idle) {
-    static uint8_t all[1024]; /* processors: 8192 */
+    static uint8_t all[1024]; /* room for 8192 processors */
     static const int priority = 0;
     long policy = VT_SYS1(SYS_sched_getscheduler, 0) & ~SCHED_RESET_ON_FORK;
     memset(all, 0xff, sizeof all);

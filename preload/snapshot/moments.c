@@ -2,20 +2,19 @@
 /*
  * When snapshots of the owners are taken (snapshot.c takes them): VRAMTRACE_SNAPSHOT.
  *
- *   end      Python: by a function that the interpreter calls before it drops its objects
- *            (stack/python_end.c). Other programs: when exit begins, and for verdicts again when that is
- *            destroyed which was made after arming (exit.c). Both: in _exit, and
- *            before a context ends with memory that is live. In Python also as memory grows
- *            (state/growth_trigger.c), because what main() held is gone when Python ends. The program does not
- *            wait for these, and they take at most a share of its processor time.
- *   oom      Where PyTorch reports that it could not allocate: the refusals before were answered by
- *            freeing its cache. Else at the first refusal of each call site.
+ *   end      Python: by a function that the interpreter calls before it drops its objects (stack/python_end.c). Other
+ *            programs: when exit begins, and, for verdicts, again after exit has destroyed the objects made since arming
+ *            (exit.c). Both: in _exit, and before a context with live memory ends. In Python also as memory grows
+ *            (state/growth_trigger.c), because local variables of main() are gone when Python ends. The program does not wait for
+ *            these, and they use at most a share of its processor time.
+ *   oom      When PyTorch reports a failed allocation, because it answers earlier refusals by freeing its cache. In other
+ *            programs at the first refusal of each call site.
  *   phase    At the end of each phase of that name.
  *   asked    `vramtrace snapshot` and vramtrace_snapshot(), always, unless snapshots are off.
  *
- * Events find out what is due (vt_tls.due), and it is done at their end. What has no name of its own
- * here costs an event nothing. The same memory is not looked through twice at the end: a snapshot
- * follows another one there only if something was allocated in between.
+ * During an event, code only sets a bit in vt_tls.due; the work is done at the end of the event. An event with no bit
+ * set costs nothing. At the end, the same memory is not searched twice: another snapshot is taken only if something was
+ * allocated since the last one.
  *
  * Called at the end of events (base/process.h), by exit.c, wrap_context.c and instrument/phase.c.
  */
@@ -34,24 +33,24 @@
 #define OOMS_MOST     3u
 #define CONTEXTS_MOST 3u
 #define PHASES_FIRST  8u         /* each of the first ones, then the 16th, 32nd, 64th ... */
-#define RANGES        16u        /* open at the same time; further ones are passed over */
-#define RISES_NS      300000000u /* as memory grows: processor time that all may take, and ... */
-#define RISES_SHARE   32u        /* ... a part of the program's own: about 3 % */
-#define RISE_NS       10000000u  /* with less for it, none is begun */
-#define STAND_NS      500000000u /* what copies may cost the program itself, and ... */
-#define STAND_SHARE   64u        /* ... a part of the time since */
-#define RISES_LOOK_MS 16u        /* until the next look whether one is done, or may be taken */
+#define RANGES        16u        /* open at the same time; further ones are ignored */
+#define RISES_NS      300000000u /* on growth: processor time for all searches, plus ... */
+#define RISES_SHARE   32u        /* ... this share of the program's own: about 3 % */
+#define RISE_NS       10000000u  /* a search with less is not begun */
+#define STAND_NS      500000000u /* delay that copies may cause the program, plus ... */
+#define STAND_SHARE   64u        /* ... this share of the elapsed time */
+#define RISES_LOOK_MS 16u        /* between two checks whether a search is finished or may begin */
 #define SEEN_BITS     (1u << 19)
 
 static uint32_t ooms, contexts, phases; /* atomic: how many were taken */
 static uint32_t sites[OOMS_MOST];       /* atomic: their stacks */
-static uint32_t framework;              /* atomic: one reports what it cannot allocate */
-static uint32_t taking;                 /* atomic: how many threads are at it */
+static uint32_t framework;              /* atomic: a framework reports its failed allocations */
+static uint32_t taking;                 /* atomic: how many threads are taking one */
 static uint32_t lived;                  /* atomic: something was live */
-static uint32_t risen;                  /* atomic: memory grew, and no snapshot has begun yet */
+static uint32_t risen;                  /* atomic: memory grew, and no search has begun since */
 static uint32_t ended;                  /* atomic: one was taken at the end */
 static uint64_t began_ns;               /* atomic: when growth was first watched; 0: not yet */
-/* What was live at the last snapshot of an end: a bit each. */
+/* Hashes of the allocations that were live at the last snapshot at the end, one bit each. */
 static uint64_t seen[SEEN_BITS / 64];
 
 static bool is_on(unsigned moment) {
@@ -59,7 +58,7 @@ static bool is_on(unsigned moment) {
            (moment == VT_MOMENT_END || !vt_log_is_at_bound());
 }
 
-/* Sealed, no snapshot can be taken. */
+/* In a sealed process no snapshot can be taken. */
 static bool is_mine(void) {
     return vt_log_is_mine() && !vt_get(&vt_sys_sealed);
 }
@@ -100,7 +99,7 @@ static bool take_if_new(void) {
     return fresh && take_snapshot(VT_SNAPSHOT_END, 0);
 }
 
-/* An interpreter that has ended, or is about to, took its own. */
+/* An interpreter that has ended, or is about to, takes its own snapshot. */
 static bool may_look_at_end(void) {
     return is_on(VT_MOMENT_END) && is_mine() &&
            (vt_python_state(NULL) != VT_PYTHON_ACTIVE || vt_python_lives());
@@ -124,7 +123,7 @@ void vt_moments_context_ends(void) {
         return;
     if (take_if_new())
         vt_add(&contexts, 1);
-    memset(seen, 0, sizeof seen); /* the driver uses the addresses again */
+    memset(seen, 0, sizeof seen); /* the driver reuses the addresses */
 }
 
 static struct { uint64_t bytes, count; } at_python_end;
@@ -134,42 +133,43 @@ uint64_t vt_moments_python_ended(uint64_t *bytes) {
     return at_python_end.count;
 }
 
-/* Called by the interpreter. What is unreachable now stays so: the interpreter drops objects, and
- * gives no pointer back. What is freed after this is not live at the end, and not lost. */
+/* Called by the interpreter. Memory that is unreachable now stays so, because the interpreter only drops objects from
+ * here on. Memory that is freed after this is not live at the end, and not lost. */
 static void python_ends(void) {
     if (!is_mine())
         return;
     vt_live_total(&at_python_end.bytes, &at_python_end.count);
-    vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more calls that are pending */
+    vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more pending calls */
     vt_moments_finish();
     vt_moments_end();
     vt_scan_went_on(false);
     vt_scan_run(VT_MACHINE_CALLERS, false);
     vt_tls.due = 0;
-    vt_log_look_soon(); /* should the program go on, it has to be registered again */
+    vt_log_look_soon(); /* if the program continues, this function must be registered again */
 }
 
 /* --- as memory grows --- */
 
-/* What the next search may take of a processor's time; 0: none is begun yet. Half of what is left, so that another
- * one can be begun meanwhile; but no less than it will need: one that is cut off has cost as much, and finds no names. */
+/* The processor time that the next search may use; 0: none may begin yet. Half of the remainder, so that another one
+ * can begin meanwhile; but at least what it will need, because a search that is cut off costs as much and finds no
+ * names. */
 static uint64_t left_for_rise(void) {
     struct vt_owners_cost cost = vt_owners_cost();
     uint64_t most = RISES_NS + vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / RISES_SHARE,
              age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns),
              needed = cost.search > RISE_NS ? cost.search : RISE_NS;
-    /* What the first will take is a guess, on the safe side. */
+    /* The estimate for the first copy is uncertain, so it may use twice as much. */
     if (cost.stood + cost.next > (cost.stood ? STAND_NS : 2 * STAND_NS) + age / STAND_SHARE ||
         cost.spent + 2 * needed > most)
         return 0;
     return (most - cost.spent) / 2;
 }
 
-/* Writes what is done, and begins what is due. */
+/* Writes finished searches, and begins one if memory grew. */
 static void follow_growth(void) {
     if (!is_mine())
         return;
-    /* before this event: the program does not know the address yet that it is being given */
+    /* before this event: the program does not have the address yet that this event returns */
     uint64_t now = vt_tls.entered;
     unsigned state = vt_owners_finish(false);
     if (state & VT_OWNERS_LOST)
@@ -178,18 +178,18 @@ static void follow_growth(void) {
     if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_MOMENT_END) &&
         !vt_log_is_at_bound()) {
         bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now, most_ns);
-        if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
+        if (begun || !(state & VT_OWNERS_GO_ON)) { /* otherwise when the running one is finished */
             vt_put(&risen, 0);
-        if (begun || !(state & VT_OWNERS_GO_ON)) /* nor is there room for the next one yet */
             vt_growth_trigger_reset();
+        }
         state |= begun ? VT_OWNERS_GO_ON : 0;
     }
     if (state & VT_OWNERS_GO_ON || vt_get(&risen))
         vt_log_look_within(RISES_LOOK_MS);
 }
 
-/* Whether daemon threads of an interpreter that has ended run on. Its memory is freed, so that they
- * crash now and then, and the more often the longer the process takes to end (CPython's own bug). */
+/* Whether daemon threads of an interpreter that has ended still run. Its memory is freed, so they may crash, and the
+ * longer the process takes to end, the more often (CPython's own bug). */
 static bool is_in_haste(void) {
     struct stat threads = {.st_nlink = 0};
     return vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives() &&
@@ -205,7 +205,7 @@ void vt_moments_finish(void) {
     }
 }
 
-/* Called by the interpreter soon after a look. */
+/* Called by the interpreter soon after a check. */
 static void python_calls(void) {
     uint8_t due = vt_tls.due;
     if (!is_mine() || !vt_python_wants_lines())
@@ -219,7 +219,7 @@ static void python_calls(void) {
     vt_tls.due = due;
 }
 
-/* Whether the interpreter ends in a call further out. */
+/* Whether the interpreter is ending in an outer call. */
 static bool is_in_python_end(void) {
     void *frames[64];
     size_t n = vt_stack_raw(frames, sizeof frames / sizeof frames[0]);
@@ -231,7 +231,8 @@ static bool is_in_python_end(void) {
     return found;
 }
 
-/* An event of an embedding program after Python ended, not of Python's end nor of the process's. */
+/* Detects that an embedding program continues after Python ended: an event that comes neither from Python's end nor
+ * from the process's. */
 static void look_whether_it_goes_on(void) {
     void *frames[64];
     size_t n = vt_stack_raw(frames, sizeof frames / sizeof frames[0]);
@@ -246,7 +247,7 @@ static void look_around(void) {
     if (vt_python_has_ended() && !vt_pyimage.is_program)
         look_whether_it_goes_on();
     if (!vt_get(&lived) && !anything_lives())
-        return; /* the next event looks again */
+        return; /* the next event checks again */
     vt_put(&lived, 1);
     if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
         vt_python_watch_end(python_ends, python_calls, vt_log_look_soon, is_in_python_end);
@@ -262,7 +263,7 @@ static void look_around(void) {
 /* --- out of memory --- */
 
 VT_HOT void vt_moments_framework_reports(void) {
-    if (VT_UNLIKELY(!vt_get(&framework))) /* not written by each event of all threads */
+    if (VT_UNLIKELY(!vt_get(&framework))) /* avoids a write to shared memory at each event */
         vt_put(&framework, 1);
 }
 
@@ -277,7 +278,7 @@ static void out_of_memory(uint32_t site) {
     take_snapshot(VT_SNAPSHOT_OOM, 0);
 }
 
-/* --- phases, and what asks --- */
+/* --- phases and requests --- */
 
 /* Whether VRAMTRACE_SNAPSHOT names the phase. */
 static bool is_wanted(const char *name, uint32_t bytes) {
@@ -359,7 +360,7 @@ bool vt_moments_asked(const char *name, uint32_t bytes) {
 }
 
 static void answer_request(void) {
-    /* While another one is taken, none can be: a later event answers. */
+    /* While another snapshot is being taken, a later event answers. */
     if (!vt_get(&taking) && vt_log_asked_take())
         vt_log_asked_done(vt_moments_asked("", 0));
 }
@@ -369,7 +370,7 @@ static void answer_request(void) {
 void vt_moments_due(void) {
     unsigned due = vt_tls.due;
     if (due & VT_DUE_SERVED)
-        return; /* an event of the snapshot's own */
+        return; /* an event of the snapshot itself */
     vt_tls.due = VT_DUE_SERVED;
     if (due & VT_DUE_GROWTH) {
         vt_put(&risen, 1);
@@ -386,7 +387,7 @@ void vt_moments_due(void) {
     vt_tls.due = 0;
 }
 
-/* Only the forking thread lives on. The parent's snapshots are not the child's. */
+/* In a forked child, only the forking thread exists, and the parent's snapshots are not the child's. */
 void vt_moments_forked(void) {
     ooms = contexts = phases = lived = taking = risen = ended = 0;
     began_ns = 0;

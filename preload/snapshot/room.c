@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is there room for a copy of this process? The program writes on, so in the worst case each of its own
- * pages is there twice; pinned pages are copied at once (Linux 5.9). Where memory is short then, the kernel
- * kills the program, or all of its container. So a copy is made only where all of that fits, with a margin for
- * what is allocated meanwhile: into the limit of each control group around the process, of both versions, and
- * into the machine's memory, since a container's parents may not be seen from inside.
+ * Does a copy of this process fit into memory? The program continues to write, so in the worst case each of its own
+ * pages exists twice; pinned pages are copied at once (Linux 5.9). If memory then runs short, the kernel kills the
+ * program, or its whole container. So a copy is made only if all of that fits, with a margin for concurrent
+ * allocations: into the limit of each control group around the process, of both versions, and into the machine's
+ * memory, because a container's parent groups may not be visible from inside.
  *
  * Called by snapshot.c before a copy is made, and by copy_guard.c in the copy.
  */
@@ -20,7 +20,7 @@
 #define KIB          1024u
 #define MIB          ((uint64_t)1 << 20)
 #define NONE         ((uint64_t)1 << 60) /* version 1's "no limit" is near 2^63 */
-/* What is kept free of a limit: what threads may allocate before a watch sees it. */
+/* The margin kept below a limit: memory that threads may allocate before the watcher notices. */
 #define MARGIN_SHARE 8u
 #define MARGIN_LEAST (64 * MIB)
 #define MARGIN_MOST  (1024 * MIB)
@@ -28,7 +28,7 @@
 /* index in vt_room.groups: memory by version 1 and by version 2, and version 1's tasks */
 enum { FIRST, SECOND, TASKS };
 
-/* One snapshot is begun at a time, and a copy has its own. */
+/* Static: only one snapshot begins at a time, and a copy has its own. */
 static struct vt_maps file;
 static char path[VT_ROOM_PATH + 64];
 
@@ -55,7 +55,7 @@ static uint64_t number_at(const char *at) {
     return n;
 }
 
-/* The numbers behind these keys, each a line's first word; UINT64_MAX: it has none. */
+/* Reads the numbers after these keys, each the first word of a line; UINT64_MAX: no such line. */
 static void read_keys(const char *name, const char *const *keys, uint64_t *values, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         values[i] = UINT64_MAX;
@@ -80,7 +80,7 @@ static uint64_t read_number(const char *folder, const char *name) {
 
 /* --- where the limits are --- */
 
-/* Whether a list of controllers or options, such as "cpu,memory", has this one. */
+/* Whether a list of controllers or options, such as "cpu,memory", contains this one. */
 static bool has_word(const char *list, const char *name) {
     for (size_t n;; list += n + 1) {
         n = strcspn(list, ",: ");
@@ -91,8 +91,7 @@ static bool has_word(const char *list, const char *name) {
     }
 }
 
-/* Keeps the names of this process's groups, from lines "NUMBER:CONTROLLERS:PATH"; version 2 has no
- * controllers. */
+/* Stores the names of this process's groups, from lines "NUMBER:CONTROLLERS:PATH"; version 2 has no controllers. */
 static bool read_names(struct vt_room *room) {
     if (!vt_maps_open_file(&file, joined(room->root, "/proc/self/cgroup", "")))
         return false;
@@ -115,9 +114,9 @@ static const char *field_behind(const char *line, unsigned skipped) {
     return line ? line : "";
 }
 
-/* A line is "ID PARENT DEVICE TOP POINT OPTIONS [TAGS] - TYPE SOURCE OPTIONS". The mount shows the groups below
- * TOP. A group that is not below it, or has ".." in its name, is outside of this namespace: the mount is what is
- * seen of it. */
+/* A line is "ID PARENT DEVICE TOP POINT OPTIONS [TAGS] - TYPE SOURCE OPTIONS". The mount shows the groups below TOP. A
+ * group that is not below it, or has ".." in its name, is outside of this namespace: then only the mount itself is
+ * visible. */
 static void read_mount(struct vt_room *room, const char *line, unsigned which) {
     static const char *const controllers[] = {"memory", "", "pids"};
     const char *type = strstr(line, " - cgroup"), *top = field_behind(line, 3),
@@ -152,8 +151,8 @@ bool vt_room_find(struct vt_room *room, const char *root) {
     bool known = true;
     for (unsigned i = 0; i < 3; i++) {
         struct vt_room_group *group = &room->groups[i];
-        /* Else it cannot be seen. Memory is limited by one version; where that is the first, the second's
-         * group, which a container may not see, limits none. */
+        /* Otherwise the limit is not visible. Memory is limited by one version; if that is the first, the second's
+         * group, which a container may not see, has no limit. */
         known &= group->mount || !group->folder[0] || !group->folder[1] ||
                  (i && room->groups[FIRST].mount) || i == TASKS;
         if (!group->mount)
@@ -172,7 +171,7 @@ static uint64_t left_of(const struct vt_room *room, uint64_t limit, uint64_t fre
     return free > margin ? free - margin : 0;
 }
 
-/* Pages of files that are not in use go when they must. */
+/* Unused cached pages of files, which the kernel drops when necessary. */
 static uint64_t idle_bytes(const char *folder, bool second) {
     static const char *const keys[2] = {"total_inactive_file", "inactive_file"};
     uint64_t bytes;
@@ -180,7 +179,7 @@ static uint64_t idle_bytes(const char *folder, bool second) {
     return bytes < NONE ? bytes : 0;
 }
 
-/* By the limits of one group. */
+/* Bytes left under the limits of one group. */
 static uint64_t left_in(const struct vt_room *room, const char *folder, bool second,
                         uint64_t enough) {
     static const struct {
@@ -205,14 +204,14 @@ static uint64_t left_in(const struct vt_room *room, const char *folder, bool sec
     return least;
 }
 
-/* How many tasks this group may begin. */
+/* How many tasks this group may still create. */
 static uint64_t tasks_in(const char *folder) {
     uint64_t limit = read_number(folder, "pids.max"),
              used = limit < NONE ? read_number(folder, "pids.current") : 0;
     return limit >= NONE ? UINT64_MAX : limit > used ? limit - used : 0;
 }
 
-/* The least that a group and those above it leave: of memory, or of tasks. */
+/* The smallest remainder in a group and those above it: of memory, or of tasks. */
 static uint64_t least_above(const struct vt_room *room, unsigned which, bool tasks,
                             uint64_t enough) {
     static char folder[VT_ROOM_PATH];
@@ -245,7 +244,7 @@ uint64_t vt_room_left(const struct vt_room *room, uint64_t enough) {
 }
 
 #define USERS_INITIAL  0xEFFFFFFDu /* inode of the first user namespace */
-#define PROCESSES_MOST 2048u       /* looked at, to tell whose they are */
+#define PROCESSES_MOST 2048u       /* most processes to examine for their users */
 
 enum { UID, THREADS, STATUS };
 
@@ -254,7 +253,7 @@ static void read_status(const char *name, uint64_t *of) {
     read_keys(name, keys, of, STATUS);
 }
 
-/* Whether the kernel lets the process exceed RLIMIT_NPROC. Rights within a namespace of users do not count. */
+/* Whether the kernel lets the process exceed RLIMIT_NPROC. Rights within a user namespace do not count. */
 static bool is_exempt(const struct vt_room *room, uint64_t uid) {
     const char *line = NULL;
     uintptr_t rights = 0;
@@ -272,8 +271,8 @@ static bool is_exempt(const struct vt_room *room, uint64_t uid) {
     return uid == 0 || rights & (1u << 21 /* CAP_SYS_ADMIN */ | 1u << 24 /* CAP_SYS_RESOURCE */);
 }
 
-/* How many tasks are seen to be other users'. What is not seen may be the user's: in another pid namespace, for one. Stops
- * at `enough`. */
+/* How many visible tasks belong to other users. Invisible ones, such as those in another pid namespace, may be the
+ * user's. Stops at `enough`. */
 static uint64_t tasks_of_others(const struct vt_room *room, uint64_t uid, uint64_t enough) {
     static char block[4096], name[32];
     uint64_t others = 0, of[STATUS];
@@ -294,8 +293,8 @@ static uint64_t tasks_of_others(const struct vt_room *room, uint64_t uid, uint64
     return others;
 }
 
-/* How many tasks the user and the machine may begin, at least. The kernel does not say how many are the user's: all but
- * those that are seen to be others'. */
+/* How many tasks the user and the machine may create at least. The kernel does not report the user's number, so all
+ * tasks count except those seen to be others'. */
 static uint64_t tasks_anywhere(const struct vt_room *room, uint64_t enough) {
     struct rlimit user = {0, 0};
     uint64_t self[STATUS];
@@ -324,7 +323,7 @@ uint64_t vt_room_tasks(const struct vt_room *room, uint64_t enough) {
                   lesser(least_above(room, SECOND, true, 0), least_above(room, TASKS, true, 0)));
 }
 
-/* --- what a copy takes --- */
+/* --- the size of a copy --- */
 
 uint64_t vt_room_needed(const char *root, uint64_t registered) {
     enum { ANON, SWAP, PINNED, TABLES, HIGHEST, NOW, POOL, KEYS };
@@ -339,10 +338,10 @@ uint64_t vt_room_needed(const char *root, uint64_t registered) {
         return UINT64_MAX;
     for (unsigned i = 0; i < KEYS; i++)
         of[i] = of[i] < NONE ? of[i] * KIB : 0;
-    /* Pinned pages are private ones, too, of which there is no second copy when they are written to. */
+    /* Pinned pages are also private pages, and are not copied a second time when written to. */
     uint64_t pinned = of[PINNED] > registered ? of[PINNED] : registered;
     uint64_t twice = of[ANON] + of[SWAP] > pinned ? of[ANON] + of[SWAP] : pinned;
-    /* A program that had more before will have it again. */
+    /* A program that used more memory before will use it again. */
     uint64_t again = of[HIGHEST] > of[NOW] ? of[HIGHEST] - of[NOW] : 0;
     return twice + of[TABLES] + again;
 }
@@ -352,11 +351,11 @@ uint64_t vt_room_needed(const char *root, uint64_t registered) {
 char vt_room_state(const char *name) {
     char text[256];
     size_t bytes = vt_scan_file(name, text, sizeof text);
-    const char *name_end = strrchr(text, ')'); /* proc(5): the state is behind the name */
+    const char *name_end = strrchr(text, ')'); /* proc(5): the state follows the name */
     return !bytes ? 0 : name_end && name_end[1] == ' ' ? name_end[2] : '?';
 }
 
-/* A thread's turns are the third number in "schedstat". */
+/* How often a thread ran is the third number in "schedstat". */
 static bool sleeps(uint32_t tid, uint64_t *turns) {
     char name[64] = "/proc/self/task/", text[256];
     char *end = vt_scan_number(name + strlen(name), tid);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A snapshot of the owners: which named path holds each live allocation, now?
+ * A snapshot of the owners: which named path holds each live allocation at this moment?
  *
- * Other threads change memory meanwhile, and no lock keeps Python's objects as they are. So the walk
- * is done in a child, which has a copy of the memory as it stood. It is made by a raw clone: no
- * handlers of fork run, and no signal of the program's tells of it, nor a wait but with __WALL. The child reads
- * memory, writes to a mapping that it shares with us, and ends; it never touches CUDA, takes no
- * lock, and is killed when its time is up. A program of one thread that waits for it needs no copy:
- * the child reads its memory. Where a copy could do harm, or none can be made, the walk is done in place,
- * and the result says so; but only while every other thread sleeps. Else none is taken, which the log says.
+ * Other threads change memory meanwhile, and no lock keeps Python's objects unchanged. So the walk is done in a child,
+ * which has a copy of the memory. The child is made by a raw clone: no fork handlers run, the program gets no signal
+ * when it ends, and only a wait with __WALL returns it. The child reads memory, writes to a mapping that it shares with
+ * us, and ends; it never touches CUDA, takes no lock, and is killed when its time is up. A program of one thread that
+ * waits needs no copy: the child reads the program's memory. If a copy could do harm, or cannot be made, the walk is
+ * done in place, but only while every other thread sleeps, and the result records that. Otherwise no snapshot is taken,
+ * which the log records.
  *
- * The program need not wait for the child (vt_owners_begin): its answer is written at a later event,
- * or at the end. Until then the log says that it may come, so that who reads on in a running process's log waits
- * for it. There is one such child at a time. It goes on when the thread that made it ends, and
- * ends with the process.
+ * The program need not wait for the child (vt_owners_begin): the answer is written at a later event, or at the end.
+ * Until then the log announces it, so that a reader that follows the log of a running process waits for it. Only one
+ * such child runs at a time. It survives the thread that made it, and ends with the process.
  *
- * Called at the moments that moments.c knows.
+ * Called by moments.c.
  */
 #define _GNU_SOURCE
 #include "copy.h"
@@ -36,9 +35,9 @@
 #include <time.h>
 
 #define PAGE     4096u
-#define WAIT_NS  20000000            /* between two looks whether the child still lives */
-#define AGAIN_NS 500000000           /* until the next look whether it runs, after its time */
-#define STACK    ((size_t)256 << 10) /* of a child that has our memory */
+#define WAIT_NS  20000000            /* between two checks whether the child still exists */
+#define AGAIN_NS 500000000           /* until the next check whether it runs, after its time */
+#define STACK    ((size_t)256 << 10) /* of a child that shares our memory */
 
 /* --- the child --- */
 
@@ -46,7 +45,7 @@ static long futex(void *word, int what, uint32_t value, const long *time) {
     return VT_SYS4(SYS_futex, word, what, value, time);
 }
 
-/* Sets a handler in the child, which has its own. */
+/* Sets a handler in the child, which has its own table of handlers. */
 static void on_signal(int number, void (*handler)(int, siginfo_t *, void *)) {
     const struct { /* the kernel's struct sigaction */
         uintptr_t handler, flags, restorer;
@@ -66,8 +65,8 @@ static void faulted(int signal, siginfo_t *info, void *context) {
 
 static long process; /* the child's parent, until it ends */
 
-/* The kernel tells a child that the thread which made it has ended. The child has another parent then:
- * another thread of the process, or, when the process has ended, another process. */
+/* The kernel signals the child when the thread that made it has ended. The child's parent is then another thread of the
+ * process, or, if the process has ended, another process. */
 static void thread_ended(int signal, siginfo_t *info, void *context) {
     (void)info;
     (void)context;
@@ -75,8 +74,8 @@ static void thread_ended(int signal, siginfo_t *info, void *context) {
         VT_SYS1(SYS_exit_group, 128 + signal);
 }
 
-/* Lets the child end with the process. The process may have ended before the kernel was asked. A child
- * in another pid namespace does not know its parent (0), and ends with the thread. */
+/* Makes the child end with the process. The process may have ended before the kernel was asked. A child in another pid
+ * namespace cannot see its parent (0), and ends with the thread. */
 static void end_with_process(void) {
     uint64_t hangup = 1ull << (SIGHUP - 1);
     on_signal(SIGHUP, thread_ended);
@@ -102,12 +101,12 @@ static void detach(struct vt_owners *w) {
 static void walk_in_child(void *data) {
     struct vt_owners *w = data;
     const uint64_t seconds =
-        2 * w->most_cpu_ns / 1000000000u + 1; /* should the walk not end itself */
+        2 * w->most_cpu_ns / 1000000000u + 1; /* in case the walk does not end itself */
     struct rlimit none = {0, 0}, cpu = {seconds, seconds};
     uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
     if (!w->shares)
         detach(w);
-    if (w->shares) /* the thread waits; a hangup has no handler but the program's */
+    if (w->shares) /* the thread waits; the only handler for SIGHUP is the program's */
         VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     else
         end_with_process();
@@ -116,8 +115,10 @@ static void walk_in_child(void *data) {
     VT_SYS2(SYS_setrlimit, RLIMIT_CPU, &cpu);
     vt_copy_give_way(false);
     if (!w->shares) {
-        VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0);     /* belongs to the memory */
-        vt_watch_begin(w->answer, &vt_bounds_room); /* which comes before others' work */
+        /* a property of the memory, so only for a copy */
+        VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0);
+        /* before the low priority, because it must run in time */
+        vt_watch_begin(w->answer, &vt_bounds_room);
     }
     if (w->passing)
         vt_copy_give_way(true);
@@ -135,37 +136,37 @@ static void walk_in_child(void *data) {
         VT_SYS1(SYS_exit_group, 0);
 }
 
-/* One that is taken. It can go on after vt_owners_begin() returned. */
+/* A snapshot that is being taken. It may continue after vt_owners_begin() has returned. */
 struct moment {
     enum vt_snapshot_why why;
     uint32_t name;
     uint64_t ticks, began_ns, copy_ns;
-    uint64_t reserved_ns; /* of a processor, the most that it may take; 0: the usual */
+    uint64_t reserved_ns; /* limit of its processor time; 0: the usual one */
     uint32_t number, looked_for;
     struct vt_owners_answer *answer;
     uint8_t *records;
-    size_t room;    /* of both, mapped */
+    size_t room;    /* bytes of answer and records, mapped together */
     int pid;        /* of the child; 0: none */
-    bool disturbed; /* it was: the memory is copied instead */
-    bool replaced;  /* killed, because another one sees more */
-    /* it may get no processor, while the program waits: it is killed when its time is up */
+    bool disturbed; /* the shared walk was interrupted: the memory is copied instead */
+    bool replaced;  /* killed, because a newer one replaces it */
+    /* it may get no processor while the program waits: it is killed when its time is up */
     bool starved;
-    uint64_t until_ns;     /* it is killed if it does not run then */
-    uint32_t missed;       /* enum vt_missed: why it is not taken; 0: it is */
-    uint64_t needed, left; /* bytes: what a copy would have taken, and what there were */
+    uint64_t until_ns;     /* it is killed if it is not running at that time */
+    uint32_t missed;       /* enum vt_missed: why none was taken; 0: one was */
+    uint64_t needed, left; /* bytes that a copy would have needed, and that were left */
 };
 
-static uint32_t steps;     /* in the log, so far */
-static uint32_t snapshots; /* in this process */
-static bool giving_up;     /* the process ends just now, which unmaps all */
+static uint32_t steps;     /* number of the last step in the log */
+static uint32_t snapshots; /* number of the last snapshot of this process */
+static bool giving_up;     /* the process is about to end, which unmaps everything */
 
-/* Whether the child has ended. It is killed when its time is up and it hangs: on a busy machine, a
- * child waits for a processor, which is no reason for another answer. One that runs too long ends by
- * its own limits. */
+/* Whether the child has ended. It is killed if its time is up and it hangs. A child that only waits for a processor on
+ * a busy machine is not killed, so that the answer does not depend on load. One that runs too long ends by its own
+ * limits. */
 static bool has_ended(struct moment *m, bool wait) {
     struct rusage used = {0};
     long ended;
-    if (vt_get(&vt_sys_sealed)) /* no call waits, tells or ends it: it ends by its own limits */
+    if (vt_get(&vt_sys_sealed)) /* no call can wait for it or kill it: it ends by its own limits */
         return true;
     do
         ended = VT_SYS4(SYS_wait4, m->pid, NULL, __WCLONE | (wait ? 0 : WNOHANG), &used);
@@ -204,7 +205,7 @@ static bool wait_for(struct moment *m, uint64_t signals) {
     return true;
 }
 
-/* Waits until the child has given up what the program may want. False: there is none. */
+/* Waits until the child has released everything that the program may want. False: there is no child. */
 static bool wait_detached(struct moment *m) {
     const long slice[2] = {0, WAIT_NS};
     while (!vt_see(&m->answer->detached)) {
@@ -220,12 +221,14 @@ static bool wait_detached(struct moment *m) {
 
 /* False: there is no child. */
 static bool walk_copy(struct vt_owners *w, struct moment *m) {
-    static bool own_table; /* a child that shares the table of descriptors gets no other one */
-    uint8_t *stack = vt_owners_map(w, STACK); /* a thread's own may be small, or shared memory */
+    /* a child that shares the table of descriptors cannot get another one */
+    static bool own_table;
+    /* a thread's own stack may be small, or shared memory */
+    uint8_t *stack = vt_owners_map(w, STACK);
     uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC),
              used = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), was = vt_sys_hold_signals();
     bool made = false;
-    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* in case it dies */
     process = VT_SYS0(SYS_getpid);
     for (bool again = stack; again && !made;) {
         w->shares_descriptors = !own_table;
@@ -245,19 +248,19 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     if (!made)
         return false;
     m->copy_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) - began;
-    /* Not by the clock: on a busy machine it goes on while we wait for the processor. */
+    /* Processor time, because on a busy machine elapsed time includes waiting. */
     vt_cost_copied(vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used + w->answer->detached_ns);
     return true;
 }
 
-/* The program has one thread, which waits here, and its signals' handlers wait, too. So its memory
- * stands still, and nothing need be copied; in a child, because a fault or an end of it are not the
- * program's. False: there is no child, or it was disturbed. */
+/* The program has one thread, which waits here, and its signal handlers wait as well. So its memory does not change,
+ * and need not be copied. The walk still runs in a child, so that a fault or an abort does not hit the program. False:
+ * there is no child, or it was interrupted. */
 static bool walk_shared(struct vt_owners *w, struct moment *m) {
     uint8_t *stack = vt_owners_map(w, STACK);
     if (!stack)
         return false;
-    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* in case it dies */
     uint64_t handled = vt_scan_handled_signals(), was = vt_sys_hold_signals();
     handled &= ~was;
     w->shares = true;
@@ -295,7 +298,7 @@ static bool write_result(const struct moment *m) {
     if (!recording.thread)
         return false;
     write_records(recording.thread, m);
-    if (m->answer->native_roots) /* their modules may be new */
+    if (m->answer->native_roots) /* their modules may not be in the log yet */
         vt_stack_write_modules(recording.thread);
     struct vt_rec_snapshot *r = (void *)vt_log_reserve_entry(recording.thread, sizeof *r);
     if (r) {
@@ -335,25 +338,25 @@ static void write_missed(const struct moment *m) {
     vt_event_close(&recording);
 }
 
-/* The end of one: writes what was found; but of a child that left, or was killed as memory grew, that
- * it did not come to its end. */
+/* Finishes a snapshot: writes the result. For a child that left, or was killed on growth, writes that it did not
+ * finish. False: the child died, and another one may succeed. */
 static bool conclude(struct moment *m) {
     struct vt_owners_answer *answer = m->answer;
     uint32_t left = vt_see(&answer->left);
-    bool given_up = vt_get(&vt_sys_sealed) && !vt_see(&answer->done); /* it writes still */
+    bool given_up = vt_get(&vt_sys_sealed) && !vt_see(&answer->done); /* it is still writing */
     if (!left && (given_up || m->why == VT_SNAPSHOT_GROWTH) && !vt_see(&answer->done))
         left = VT_MISSED_LEFT;
     m->missed = left ? left : m->missed;
     bool written = !m->missed && write_result(m);
     if (m->missed && !m->replaced && !given_up)
-        write_missed(m); /* of a filter a note of its own tells */
+        write_missed(m); /* a seccomp filter has a note of its own */
     steps = answer->steps;
     m->pid = 0;
     m->answer = NULL;
     vt_log_withdraw();
     if (!giving_up)
         vt_sys_munmap(answer, m->room);
-    return written || left; /* another one would leave, too */
+    return written || left; /* another child would leave as well */
 }
 
 static const struct vt_owners_readers readers = {
@@ -386,7 +389,7 @@ static bool map_answer(struct vt_owners *w, struct moment *m) {
     return w->answer;
 }
 
-/* In the calling thread. False: other threads ran, so it saw no one moment. */
+/* In the calling thread. False: other threads ran, so the walk did not see a single moment. */
 static bool walk_in_place(struct vt_owners *w) {
     uint64_t before, after;
     if (!vt_owners_may_stay(w, &before))
@@ -395,14 +398,15 @@ static bool walk_in_place(struct vt_owners *w) {
     return vt_room_asleep(&after) && after == before;
 }
 
-/* Begins one. False: nothing is live, or there is no memory; or it is missed; or, with `copy`, the memory
- * cannot be copied. */
+/* Begins a snapshot. False: nothing is live, or there is no memory; or it is missed; or, with `copy`, the memory cannot
+ * be copied. */
 static bool begin_walk(struct vt_owners *w, struct moment *m, bool copy) {
     uint64_t turns;
     w->readers = &readers;
-    /* As memory grows, the program does not know the address yet that it is being given. */
+    /* On growth, the program does not have the address yet that this event returns. */
     vt_owners_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
-    if (!w->target_count) { /* where all that is live is kept by design, it says that it has seen that */
+    /* if all live memory is kept by design, an empty snapshot records that */
+    if (!w->target_count) {
         m->number = w->kept_bytes && !copy ? ++snapshots : 0;
         return m->number && map_answer(w, m);
     }
@@ -430,12 +434,12 @@ static bool begin_walk(struct vt_owners *w, struct moment *m, bool copy) {
     return false;
 }
 
-/* The same, with its memory. Says in the log that it is missed; but not of a phase's copy, without which it may
- * be taken all the same. */
+/* The same, with the memory for it. If the snapshot is missed, writes that to the log; but not for a phase's copy,
+ * because the caller then tries without a copy. */
 static bool begin_one(struct moment *m, bool copy) {
     m->began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     for (bool disturbed = false;; disturbed = true) {
-        /* Not on the stack: a thread's may have only 16 KiB. */
+        /* Not on the stack, because a thread's stack may have only 16 KiB. */
         struct vt_owners *w = vt_scan_memory(sizeof *w);
         bool begun = w && begin_walk(w, m, copy);
         if (w) {
@@ -452,10 +456,11 @@ static bool begin_one(struct moment *m, bool copy) {
     }
 }
 
-/* --- what is under way --- */
+/* --- the running search --- */
 
-static uint32_t taking; /* atomic: the pid, while a thread is here; a forked child has another */
-/* By whoever has `taking`; without an answer: none. */
+/* atomic: the pid, while a thread is here; a forked child has another pid */
+static uint32_t taking;
+/* Written only by the holder of `taking`; without an answer: none. */
 static struct moment going;
 
 static bool enter_alone(void) {
@@ -468,11 +473,11 @@ static void leave_to_others(void) {
     vt_publish(&taking, 0);
 }
 
-/* Writes what is done. Returns enum vt_owners_state. */
+/* Writes the running search if it is finished. Returns enum vt_owners_state. */
 static unsigned finish_going(bool wait) {
     if (going.answer && wait) {
         static const int priority = 0;
-        /* one that runs when nothing else would, may go on like others if the kernel allows it */
+        /* the program waits now, so a search at idle priority gets a normal one, if the kernel allows it */
         going.starved = going.why == VT_SNAPSHOT_GROWTH &&
                         VT_SYS3(SYS_sched_setscheduler, going.pid, SCHED_OTHER, &priority) < 0;
         wait_for(&going, 0);
@@ -483,13 +488,13 @@ static unsigned finish_going(bool wait) {
 }
 
 bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
-    /* Valgrind would report each word that the walk reads and the program never wrote. */
+    /* Valgrind would report each word that the walk reads and the program never initialized. */
     if (vt_scan_on_valgrind() || !enter_alone())
         return false;
     struct moment m = {.why = why, .name = name};
     finish_going(true);
     vt_log_announce(vt_log_ticks());
-    m.ticks = vt_log_ticks(); /* later */
+    m.ticks = vt_log_ticks(); /* a time after the announced one */
     bool taken = begin_one(&m, false);
     if (taken && m.pid)
         wait_for(&m, 0);
@@ -499,15 +504,15 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
     return taken;
 }
 
-/* What was begun as memory grew gives way: the next one sees more, and the last one of all is waited for at
- * the end. False: what goes on does not. */
+/* Makes room for a search on growth: the newer one sees more, and the program waits for the last one at its end. False:
+ * the running search cannot be replaced. */
 static bool make_place(void) {
     if (!going.answer)
         return true;
     if (going.why != VT_SNAPSHOT_GROWTH)
         return false;
     if (VT_SYS2(SYS_kill, going.pid, SIGKILL) < 0)
-        return false; /* the program gave up its rights, and the copy has them still */
+        return false; /* the program dropped its rights, but the copy still has them */
     going.replaced = true;
     has_ended(&going, true);
     conclude(&going);
@@ -541,7 +546,7 @@ void vt_owners_give_up(void) {
     giving_up = true;
     finish_going(false);
     if (going.answer && going.why == VT_SNAPSHOT_GROWTH) {
-        VT_SYS2(SYS_kill, going.pid, SIGKILL); /* init reaps it, and its memory goes */
+        VT_SYS2(SYS_kill, going.pid, SIGKILL); /* init reaps it, and its memory is released */
         memset(&going, 0, sizeof going);
         vt_log_withdraw();
     }
@@ -558,7 +563,7 @@ unsigned vt_owners_finish(bool wait) {
     return state;
 }
 
-/* The child that goes on is the parent's, and so is what it finds. */
+/* In a forked child: the running search and its result belong to the parent. */
 void vt_owners_forked(void) {
     if (going.answer)
         vt_sys_munmap(going.answer, going.room);

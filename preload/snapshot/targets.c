@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a snapshot of the owners looks for: the live allocations.
+ * What a snapshot of the owners searches for: the live allocations.
  *
- * They are gathered before the memory is copied, so what the copy's own books do not have any more is
- * left out there: another thread has freed it meanwhile, and may have got its address again.
+ * They are collected before the memory is copied. So the copy drops those that are no longer in its own live table:
+ * another thread has freed them meanwhile, and their addresses may have been reused.
  *
  * Called by snapshot.c.
  */
@@ -16,13 +16,13 @@
 
 struct gathering {
     struct vt_owners *w;
-    uint64_t newest; /* this one is not looked for; 0: all are */
-    bool blocks;     /* frameworks' blocks are gathered first, and then what has none in it */
+    uint64_t newest; /* skipped; 0: none is */
+    /* frameworks' blocks are collected first, then driver allocations without any block */
+    bool blocks;
     uint32_t block_count, room;
 };
 
-/* Memory that a caching allocator or a CUDA library keeps by design belongs to the library, whatever else
- * points to it. */
+/* Memory that a caching allocator or a CUDA library keeps by design belongs to it, whatever else points to it. */
 static bool is_kept_by_library(const struct vt_live *what) {
     return what->kind == VT_KIND_DEVICE && vt_stack_allocator(what->stack) != VT_ALLOCATOR_PROGRAM;
 }
@@ -32,7 +32,7 @@ static void count_target(const struct vt_live *what, void *data) {
     ((struct gathering *)data)->room++;
 }
 
-/* Whether one of the blocks, which are sorted, lies in a driver allocation. */
+/* Whether a driver allocation contains one of the blocks, which are sorted. */
 static bool holds_block(const struct gathering *g, const struct vt_owners_target *t) {
     const struct vt_owners_target *blocks = g->w->targets;
     uint32_t low = 0, high = g->block_count;
@@ -46,7 +46,7 @@ static bool holds_block(const struct gathering *g, const struct vt_owners_target
     return low < g->block_count && blocks[low].start < t->end;
 }
 
-/* Physical memory has no address of its own. Of an array, only the handle refers to it. */
+/* Skips physical memory, which has no address of its own. For an array, only the handle refers to it. */
 static void take_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
     struct vt_owners *w = g->w;
@@ -89,7 +89,7 @@ void vt_owners_gather(struct vt_owners *w, uint64_t newest) {
     }
 }
 
-/* One that was freed, and got again by the same code, has the same name. */
+/* An allocation that was freed and made again by the same code has the same name. */
 static void note_live(const struct vt_live *what, void *data) {
     struct vt_owners_target *t = vt_owners_target_at(data, what->address);
     if (t && t->start == what->address && t->kind == what->kind && t->stack == what->stack)

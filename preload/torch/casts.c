@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What torch.autocast keeps while it is entered: its cache of weights in the lower precision, a static
- * variable of libtorch_cpu.so. No symbol that is exported leads to it, so the library's data is
- * searched for what it must look like: a ska::flat_hash_map (c10/util/flat_hash_map.h) from the address
- * of a weight to a weak reference to the same one, and its cast (aten/src/ATen/autocast_mode.cpp, of
- * PyTorch 2.6 to 2.15).
+ * The cache of torch.autocast while it is entered: weights in the lower precision, in a static variable of
+ * libtorch_cpu.so. No exported symbol leads to it, so the library's data is searched for a table of this shape: a
+ * ska::flat_hash_map (c10/util/flat_hash_map.h) from the address of a weight to a weak reference to that weight, and
+ * its cast (aten/src/ATen/autocast_mode.cpp, of PyTorch 2.6 to 2.15).
  *
  * Called by native/native.c.
  */
@@ -16,8 +15,8 @@
 struct table {
     uintptr_t entries;
     uint64_t last_slot;
-    uint8_t shift;   /* of a hash, which leaves the slot: see is_table */
-    uint8_t lookups; /* so many entries are behind the last slot; the last of these is the end */
+    uint8_t shift;   /* shifts a hash to its slot: see is_table */
+    uint8_t lookups; /* number of entries after the last slot, which ends with an end mark */
     uint8_t unused[2];
     uint32_t load; /* a float */
     uint64_t count;
@@ -25,7 +24,7 @@ struct table {
 _Static_assert(sizeof(struct table) == 32, "as sherwood_v3_table");
 
 struct entry {
-    int8_t distance; /* below 0: it is empty */
+    int8_t distance; /* negative: empty */
     uintptr_t key, value[2];
 };
 
@@ -38,7 +37,7 @@ static bool is_table(const struct table *t) {
            t->count && t->count <= slots;
 }
 
-/* A weight's cast; 0: it is no such entry. How a std::tuple is laid out is left to the library. */
+/* A weight's cast; 0: not such an entry. The order of a std::tuple's members depends on the library. */
 static uintptr_t cast_in(struct vt_owners *w, const struct entry *e) {
     unsigned cast = e->value[0] == e->key;
     return e->value[!cast] == e->key && e->value[cast] != e->key &&
@@ -48,7 +47,7 @@ static uintptr_t cast_in(struct vt_owners *w, const struct entry *e) {
                : 0;
 }
 
-/* Goes through the entries. False: they are not what the table says. */
+/* Reads the entries; `emit`: reports them. False: they do not match the table. */
 static bool read_entries(struct vt_owners *w, const struct table *t, bool emit) {
     uint64_t count = 0;
     struct entry e;
@@ -73,7 +72,7 @@ static void look_for_table(struct vt_owners *w, uintptr_t at, const struct table
 
 void vt_torch_casts(struct vt_owners *w, const struct vt_scan *scan) {
     enum { WORDS = 512, TABLE = sizeof(struct table) / 8 };
-    static uint64_t words[WORDS]; /* one snapshot at a time; the stack may be small */
+    static uint64_t words[WORDS]; /* static: the stack may be small */
     for (uint32_t i = 0; i < scan->module_count; i++) {
         const struct vt_module_data *m = &scan->modules[i];
         for (uintptr_t at = m->start; m->torch && at + sizeof(struct table) <= m->end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's autograd graph holds: a node the tensors saved for it, what hooks were given, and the
- * nodes before it. Layouts and rules are as in torch.c.
+ * What PyTorch's autograd graph holds: a node holds the tensors saved for it, objects given to its hooks, and the nodes
+ * before it. Layouts and rules are as in torch.c.
  *
  * Called by torch.c and pybind.c.
  */
@@ -10,18 +10,18 @@
 
 #include <string.h>
 
-/* Of an object of pybind11: the address of what it stands for. */
+/* Offset of the C++ object's address in a pybind11 object. */
 #define PAYLOAD 16u
 
-/* A SavedVariable. References to nodes are of one word, or as std::shared_ptr is. */
+/* A SavedVariable. References to nodes have one word, or two if they are std::shared_ptr. */
 struct saved_layout {
     uint16_t bytes, flags, hooks;
     bool shared;
 };
-/* Bools in a row. */
+/* Consecutive bools. */
 enum { FLAG_NONE, FLAG_IN_PLACE, FLAG_ORIGINAL, FLAG_LEAF, FLAG_OUTPUT, SAVED_FLAGS };
 
-/* A Node, and the edges from it; `bytes`: where the members of its own class begin. */
+/* A Node, and its edges; `bytes`: where the members of its own class begin. */
 struct node_layout {
     uint16_t next, edge_bytes, object, bytes;
     struct saved_layout saved;
@@ -30,15 +30,15 @@ static const struct node_layout node_new = {88, 16, 112, 464, {80, 40, 48, false
                                 /* 2.6, 2.9: std::enable_shared_from_this, std::shared_ptr */
     node_old = {96, 24, 472, 472, {104, 48, 56, true}};
 
-/* A Node ends with a small vector, of which two elements lie in it. Those that are not in use are what
- * the heap's memory held before: so is any word between members. */
+/* A Node ends with a small vector with space for two elements. Unused elements contain old words of the heap, and so
+ * does any padding between members. */
 #define INSIDE       2u
 #define INSIDE_BYTES 192u
-/* Of a CopySlices, behind two geometries and a function: the node of what it did. */
+/* Of a CopySlices, after two geometries and a function: the node of the copied operation. */
 #define COPY_NODE    152u
 
-#define NODES_MOST 65536u /* edges of one node */
-#define SAVED_MOST 4096u  /* tensors in one vector */
+#define NODES_MOST 65536u /* most edges of one node */
+#define SAVED_MOST 4096u  /* most tensors in one vector */
 #define NODE_BYTES 16384u
 
 static void name_dict(struct vt_owners *w, struct vt_owners_text name, uintptr_t object) {
@@ -82,9 +82,8 @@ uintptr_t vt_torch_block_end(struct vt_owners *w, uintptr_t object) {
     return object - 8 + size;
 }
 
-/* PySavedVariableHooks: the function that packs, which is gone after that, the one that unpacks, and
- * what the first made of the tensor. Each was a word once, and so the block short; now it is one of a
- * std::optional's three. */
+/* PySavedVariableHooks: the pack function, which is cleared after use, the unpack function, and the packed object. Each
+ * was one word in older versions, and so the block was shorter; now each is a std::optional of three words. */
 static void saved_by_hooks(struct vt_owners *w, uintptr_t hooks) {
     enum { UNPACK = 1, DATA = 2 };
     if (vt_class_of(w, hooks) != VT_CLASS_HOOKS)
@@ -102,8 +101,8 @@ static void saved_by_hooks(struct vt_owners *w, uintptr_t hooks) {
     }
 }
 
-/* Whether one word refers to an object of this class, or to none; or two of std::shared_ptr do. What
- * a weak one leads to may be gone. */
+/* Whether one word refers to an object of this class, or is null; or two words are a valid std::shared_ptr. The target
+ * of a weak one may be freed. */
 static bool may_refer(struct vt_owners *w, const uint8_t *at, bool shared, bool weak,
                       enum vt_class class_) {
     uintptr_t words[2];
@@ -112,11 +111,11 @@ static bool may_refer(struct vt_owners *w, const uint8_t *at, bool shared, bool 
     return fits && (!shared || (words[1] ? vt_class_is_shared(w, words[1]) : !words[0]));
 }
 
-/* Whether a SavedVariable lies at `at`, of which the words were read: all of its members fit. Its
- * first word is a tensor, or undefined where a hook has the tensor, it was released, or none was
- * saved; what is saved is the tensor itself, unless the node made it. */
+/* Whether a SavedVariable lies at `at`, a copy of its words: all of its members must fit. Its first word is a tensor;
+ * it is the undefined tensor if a hook has it, it was released, or none was saved. The saved tensor is the original,
+ * unless the node made it. */
 static bool is_saved(struct vt_owners *w, const uint8_t *at, const struct saved_layout *l) {
-    enum { FORWARD = 8, WEAK_NODE = 24, NODE = 8 }; /* the last one behind `hooks` */
+    enum { FORWARD = 8, WEAK_NODE = 24, NODE = 8 }; /* offsets; the last one after `hooks` */
     const uint8_t *flags = at + l->flags, *node = at + l->hooks + NODE;
     uint32_t step = l->shared ? 16 : 8;
     uintptr_t tensor, hooks;
@@ -149,7 +148,7 @@ static void read_saved(struct vt_owners *w, const uint8_t *at, const struct save
             tensor);
 }
 
-/* pybind11 keeps the address of its object behind the header. */
+/* pybind11 stores the address of its object after the header. */
 void vt_torch_saved_alone(struct vt_owners *w, uintptr_t object) {
     uintptr_t at = vt_owners_word(w, object + PAYLOAD);
     uint8_t bytes[128];
@@ -161,7 +160,7 @@ void vt_torch_saved_alone(struct vt_owners *w, uintptr_t object) {
         }
 }
 
-/* A std::vector<SavedVariable>, or any three words. False: it is none. */
+/* Reads a std::vector<SavedVariable>. False: these three words are not one. */
 static bool read_saved_vector(struct vt_owners *w, const uint8_t *at,
                               const struct saved_layout *l) {
     uintptr_t vector[3];
@@ -180,8 +179,8 @@ static bool read_saved_vector(struct vt_owners *w, const uint8_t *at,
     return true;
 }
 
-/* Finds saved tensors in the part of an object that is its class's own: the classes are generated,
- * and no table has their members. */
+/* Finds saved tensors among the members of an object's own class. These classes are generated, and there is no table of
+ * their members. */
 static void read_members(struct vt_owners *w, uintptr_t from, uintptr_t to,
                          const struct saved_layout *l) {
     uint8_t bytes[256];
@@ -202,8 +201,8 @@ static const struct node_layout *layout_of(struct vt_owners *w, uintptr_t node) 
     return vt_owners_word(w, node + 8) == node ? &node_old : &node_new;
 }
 
-/* Whether a node's own members begin where the layout says: before them is the small vector, whose
- * elements lie in it or, if they are more, elsewhere. */
+/* Whether a node's own members begin where the layout expects them: before them is the small vector, whose elements lie
+ * in it or, if there are more, elsewhere. */
 static bool has_members(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
     struct {
         uintptr_t first;
@@ -214,7 +213,7 @@ static bool has_members(struct vt_owners *w, uintptr_t node, const struct node_l
            (v.first == inside ? v.room == INSIDE : v.room > INSIDE);
 }
 
-/* A node of Python's: its object is the context, which knows the node. */
+/* The Python object of a node written in Python: it is the context, and refers back to the node. */
 static uintptr_t python_of(struct vt_owners *w, uintptr_t node) {
     return vt_class_is(w, node, "N5torch8autograd6PyNodeE")
                ? vt_owners_word(w, node + layout_of(w, node)->object)
@@ -243,10 +242,10 @@ static void read_next(struct vt_owners *w, uintptr_t node, const struct node_lay
         vt_torch_edge_to_node(w, vt_owners_word(w, at));
 }
 
-/* What register_hook(), register_prehook() and `metadata` gave to a node. */
+/* Hooks and metadata that register_hook(), register_prehook() and `metadata` stored in a node. */
 static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
-    enum { ANOMALY = 32, PRE = 40, TENSOR_PRE = 64, POST = 144 }; /* behind l->next */
-    /* Behind a std::string, which was shorter, and a pointer, which was longer. */
+    enum { ANOMALY = 32, PRE = 40, TENSOR_PRE = 64, POST = 144 }; /* after l->next */
+    /* After a std::string, which was shorter, and a pointer, which was longer. */
     static const uint8_t metadata[] = {48, 56, 32};
     uintptr_t at = node + l->next, anomaly = vt_owners_word(w, at + ANOMALY);
     for (size_t i = 0; anomaly && i < sizeof metadata; i++)
@@ -257,8 +256,7 @@ static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct no
     vt_torch_hooks(w, at + POST, VT_CLASS_POST_HOOK, "post_hooks");
 }
 
-/* std::make_shared has put some nodes behind their counts, to which std::enable_shared_from_this
- * points. */
+/* std::make_shared has put some nodes after their counts, to which std::enable_shared_from_this points. */
 static uintptr_t node_end(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
     enum { WEAK_COUNTS = 16, COUNTS_BYTES = 16 };
     bool behind = l == &node_old && vt_owners_word(w, node + WEAK_COUNTS) == node - COUNTS_BYTES;
@@ -273,11 +271,11 @@ void vt_torch_node(struct vt_owners *w, uintptr_t node) {
         return;
     uintptr_t end = node_end(w, node, l), own = node + l->bytes;
     if (vt_class_is(w, node, "N5torch8autograd14AccumulateGradE")) {
-        /* Its variable, which is not saved for the backward pass. */
+        /* Its variable, which is not a tensor saved for the backward pass. */
         vt_torch_tensor(w, (struct vt_edge){.kind = VT_STEP_CLASS, .apart = true},
                         vt_owners_word(w, own));
     } else if (vt_class_is(w, node, "N5torch8autograd10CopySlicesE")) {
-        /* An operation in place on a view: what it did is another node, which no edge leads to. */
+        /* An in-place operation on a view: the operation is another node, to which no edge leads. */
         vt_torch_edge_to_node(w, vt_owners_word(w, own + COPY_NODE));
     } else if (end && !python_of(w, node)) {
         read_members(w, own, end, &l->saved);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's objects hold that Python knows by pybind11: the reducer of DistributedDataParallel its
- * buckets of gradients, a module of torch.jit its parameters, a collective under way its tensors.
+ * What PyTorch's objects hold that Python sees through pybind11: the reducer of DistributedDataParallel holds its
+ * buckets of gradients, a module of torch.jit its parameters, a running collective its tensors.
  *
- * Behind the header of a Python object, pybind11 keeps the address of the C++ object for which it
- * stands (struct instance in pybind11/detail/common.h, the same from 2.2 on). That object has no
- * run-time class where its class is not polymorphic, but the Python type says what it is.
+ * A Python object of pybind11 has the address of its C++ object after the header (struct instance in
+ * pybind11/detail/common.h, the same from 2.2 on). If the C++ class is not polymorphic, that object has no run-time
+ * class, but the Python type identifies it.
  *
- * Members are found by what they must look like, since they have moved from version to version:
- * PyTorch 2.6 to 2.15 (c10d/reducer.hpp, ATen/core/ivalue_inl.h, ATen/core/class_type.h). What looks
- * different names nothing.
+ * Members are found by their expected contents, because they have moved between versions: PyTorch 2.6 to 2.15
+ * (c10d/reducer.hpp, ATen/core/ivalue_inl.h, ATen/core/class_type.h). If nothing matches, nothing is reported.
  *
  * Called by torch.c.
  */
@@ -18,11 +17,11 @@
 
 #include <string.h>
 
-/* The C++ object that an object of pybind11 owns, alone or with others; 0: none. Instances of several
- * bound classes, or with a large holder, are laid out in another way. */
+/* The C++ object that a pybind11 object owns, alone or shared; 0: none. Instances of several bound classes, or with a
+ * large holder, have another layout. */
 static uintptr_t bound_object(struct vt_owners *w, uintptr_t object) {
     enum { VALUE = 16, FLAGS = 48 };                /* value, holder (two words), weak references */
-    enum { SIMPLE = 1 << 1, HOLDER_MADE = 1 << 2 }; /* bit fields, from the lowest bit on */
+    enum { SIMPLE = 1 << 1, HOLDER_MADE = 1 << 2 }; /* bit fields, from the lowest bit */
     uint64_t flags = vt_owners_word(w, object + FLAGS);
     return (flags & (SIMPLE | HOLDER_MADE)) == (SIMPLE | HOLDER_MADE)
                ? vt_owners_word(w, object + VALUE)
@@ -33,7 +32,7 @@ struct vector {
     uintptr_t first, end, room;
 };
 
-/* Three words that may be a std::vector of elements of this size, with at least one. */
+/* Reads three words that may be a std::vector of elements of this size, with at least one. */
 static bool read_vector(struct vt_owners *w, uintptr_t at, uint64_t bytes, uint64_t most,
                         struct vector *v) {
     return vt_owners_read(w, v, at, sizeof *v) && v->first && !(v->first & 7) &&
@@ -46,7 +45,7 @@ static bool read_vector(struct vt_owners *w, uintptr_t at, uint64_t bytes, uint6
 #define TENSORS_MOST 65536u
 #define BUCKETS_MOST 4096u
 
-/* A vector of tensors: how many; 0: none, or it is no such vector. */
+/* The number of tensors in a vector; 0: none, or not such a vector. */
 static uint64_t count_tensors(struct vt_owners *w, uintptr_t at) {
     struct vector v;
     if (!read_vector(w, at, 8, TENSORS_MOST, &v))
@@ -57,9 +56,9 @@ static uint64_t count_tensors(struct vt_owners *w, uintptr_t at) {
     return (v.end - v.first) / 8;
 }
 
-/* A bucket begins with its flat gradients, the views of them, what a communication hook made of the
- * views, and as many parameters. A sparse gradient has no views, and one that is not there yet is the
- * tensor that is undefined. */
+/* A bucket begins with its flat gradients, the views of them, the views returned by a communication hook, and the
+ * same number of parameters. A sparse gradient has no views, and a gradient that does not exist yet is the undefined
+ * tensor. */
 enum {
     GRADIENTS = 0,
     VIEWS_IN = 8,
@@ -76,7 +75,7 @@ static bool is_bucket(struct vt_owners *w, uintptr_t at) {
            vt_class_of(w, vt_owners_word(w, at + GRADIENTS)) == VT_CLASS_TENSOR;
 }
 
-/* The size of the buckets in a vector; 0: it has none. */
+/* The size of the buckets in a vector; 0: none. */
 static uint64_t bucket_bytes(struct vt_owners *w, const struct vector *v) {
     if (!is_bucket(w, v->first))
         return 0;
@@ -120,14 +119,14 @@ static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
 
 /* --- values of torch.jit --- */
 
-/* A c10::IValue: a pointer, or a number, and what it is; the object that it points to says what it is, too. An
- * object begins with a vtable and counts of one word or two. */
+/* A c10::IValue: a pointer or a number, and a tag; the object to which it points also has a class. An object begins
+ * with a vtable and counts of one word or two. */
 #define VALUE_BYTES  16u
 #define COUNTS_LEAST 16u
 #define COUNTS_MOST  24u
 #define VALUES_MOST  (1u << 24)
 
-/* Names the edge to what a value refers to, if that holds anything. */
+/* Reports the edge to a value's object, if that can hold anything. */
 static void name_value(struct vt_owners *w, struct vt_edge edge, uintptr_t value) {
     enum vt_class class_ = vt_class_of(w, value);
     if (class_ != VT_CLASS_TENSOR && (class_ < VT_CLASS_SCRIPT || class_ > VT_CLASS_TUPLE))
@@ -153,7 +152,7 @@ void vt_torch_list(struct vt_owners *w, uintptr_t list) {
         }
 }
 
-/* Whether so many values lie in a row: by what they say that they are. */
+/* Whether this many values are consecutive, judged by their tags. */
 static bool are_values(struct vt_owners *w, uintptr_t at, uint64_t count) {
     enum { TAG = 8, TAGS = 64 };
     uint64_t i = 0;
@@ -162,7 +161,7 @@ static bool are_values(struct vt_owners *w, uintptr_t at, uint64_t count) {
     return i == count;
 }
 
-/* Up to three values lie in it, behind how many they are; more in a vector, behind 0. */
+/* Up to three values are inline, after their number; more are in a vector, after 0. */
 void vt_torch_tuple(struct vt_owners *w, uintptr_t tuple) {
     enum { INSIDE = 3 };
     struct vector v;
@@ -179,7 +178,7 @@ void vt_torch_tuple(struct vt_owners *w, uintptr_t tuple) {
     }
 }
 
-/* The name of a key that is a str: a ConstantString, which has a std::string. */
+/* The name of a str key: a ConstantString, which contains a std::string. */
 static struct vt_owners_text key_of(struct vt_owners *w, uintptr_t key,
                                     char to[VT_OWNERS_TEXT_MOST]) {
     uint64_t text[2];
@@ -193,8 +192,8 @@ static struct vt_owners_text key_of(struct vt_owners *w, uintptr_t key,
     return (struct vt_owners_text){0};
 }
 
-/* Entries of a hash table, in a circle in their order: its first one is none, and the table has its address
- * twice, as the owner and as a pointer. An entry has one byte, of which the sign says whether it is in use, a
+/* The entries of a hash table, a circular list in insertion order. Its head is not an entry, and the table has the
+ * head's address twice, as the owner and as a pointer. An entry has one byte whose sign tells whether it is in use, a
  * key and a value. */
 void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict) {
     enum { BYTES = 96, USED = 2, KEY = 3, VALUE = 5, WORDS = 6 };
@@ -222,7 +221,7 @@ void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict) {
 
 #define SLOTS_MOST 65536u
 
-/* One of a class's attributes: what it is, its type (two words), and its name, a std::string. */
+/* An attribute of a class: its kind, its type (two words), and its name, a std::string. */
 struct attribute {
     uint32_t kind, unused;
     uintptr_t type[2];
@@ -232,7 +231,7 @@ struct attribute {
 };
 enum { BUFFER, PARAMETER, REGULAR };
 
-/* Reads a name to `to`, which has room for VT_OWNERS_TEXT_MOST. */
+/* Reads an attribute, and its name to `to`, which has space for VT_OWNERS_TEXT_MOST bytes. */
 static bool read_attribute(struct vt_owners *w, uintptr_t at, struct attribute *a, char *to) {
     if (!vt_owners_read(w, a, at, sizeof *a) || a->kind > REGULAR || !a->name_bytes ||
         a->name_bytes > VT_OWNERS_TEXT_MOST || !vt_class_object(w, a->type[0]) ||
@@ -244,10 +243,10 @@ static bool read_attribute(struct vt_owners *w, uintptr_t at, struct attribute *
     return a->name_bytes > 15 || a->name == at + offsetof(struct attribute, short_name);
 }
 
-/* Finds a class's attributes, of which there are as many as its objects have slots. */
+/* Finds a class's attributes, as many as its objects have slots. */
 static bool find_attributes(struct vt_owners *w, uintptr_t class_, uint64_t count,
                             struct vector *v) {
-    enum { MOST = 640 }; /* a ClassType's bytes, or more */
+    enum { MOST = 640 }; /* at least a ClassType's size in bytes */
     struct attribute a;
     char name[VT_OWNERS_TEXT_MOST];
     for (uintptr_t at = class_ + 8; at < class_ + MOST; at += 8) {
@@ -262,8 +261,8 @@ static bool find_attributes(struct vt_owners *w, uintptr_t class_, uint64_t coun
     return false;
 }
 
-/* Of a slot: an IValue, which is a pointer (or a number), and what it is. An attribute that is a number
- * is one of a list of modules. */
+/* Reports a slot: an IValue, which is a pointer (or a number), and a tag. An attribute with a numeric name is an item
+ * of a list of modules. */
 static void name_slot(struct vt_owners *w, uintptr_t value, const struct attribute *a,
                       const char *name) {
     int64_t index = 0;
@@ -285,8 +284,8 @@ static void name_slot(struct vt_owners *w, uintptr_t value, const struct attribu
                value);
 }
 
-/* A vtable and counts of one word or two; the class's owner, strong or weak, each a std::optional of
- * two words; the class, a std::shared_ptr; and the slots. */
+/* The layout: a vtable and counts of one word or two; the class's owner, strong or weak, each a std::optional of two
+ * words; the class, a std::shared_ptr; and the slots. */
 void vt_torch_script(struct vt_owners *w, uintptr_t object) {
     enum { CLASS = 64, SLOT = 16 };
     struct vector slots, attributes;
@@ -307,22 +306,22 @@ void vt_torch_script(struct vt_owners *w, uintptr_t object) {
     }
 }
 
-/* torch::jit::Module, which is a pointer. */
+/* torch::jit::Module, which consists of a pointer. */
 static void read_script_module(struct vt_owners *w, uintptr_t module) {
     uintptr_t object = vt_owners_word(w, module);
     if (vt_class_of(w, object) == VT_CLASS_SCRIPT)
         vt_torch_part(w, object, VT_CLASS_SCRIPT, VT_ROLE_MODULE);
 }
 
-/* torch::jit::ScriptList and ScriptDict, which are a value. */
+/* torch::jit::ScriptList and ScriptDict, which consist of a value. */
 static void read_script_value(struct vt_owners *w, uintptr_t value) {
     name_value(w, (struct vt_edge){.kind = VT_STEP_NONE}, vt_owners_word(w, value));
 }
 
-/* --- what communicates --- */
+/* --- communication --- */
 
-/* A c10d::Work: each backend has classes of its own, with vectors of what it sends and receives; for
- * several receivers, vectors of such vectors. */
+/* A c10d::Work: each backend has its own classes, with vectors of the tensors that it sends and receives; for several
+ * receivers, vectors of such vectors. */
 static void read_work(struct vt_owners *w, uintptr_t work) {
     uintptr_t end = vt_class_object(w, work) ? vt_torch_block_end(w, work) : 0;
     struct vector v;
@@ -338,8 +337,8 @@ static void read_work(struct vt_owners *w, uintptr_t work) {
     }
 }
 
-/* PythonFutureWrapper: std::enable_shared_from_this, and the ivalue::Future. Its value is a tensor, or
- * what holds an object of Python's. Its storages are weak references, each to a storage itself. */
+/* PythonFutureWrapper: std::enable_shared_from_this, and the ivalue::Future. Its value is a tensor, or the holder of a
+ * Python object. Its storages are weak references. */
 static void read_future(struct vt_owners *w, uintptr_t wrapper) {
     enum { WRAPPED = 16, COUNTS = 8 };
     uintptr_t future = vt_owners_word(w, wrapper + WRAPPED);
@@ -357,7 +356,7 @@ static void read_future(struct vt_owners *w, uintptr_t wrapper) {
 }
 
 static const struct {
-    const char *name; /* of the Python type, whole */
+    const char *name; /* full name of the Python type */
     void (*read)(struct vt_owners *w, uintptr_t value);
 } known[] = {
     {"torch._C._distributed_c10d.Reducer", read_reducer},

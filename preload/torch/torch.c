@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's objects hold: a Tensor its storage, its gradient and the node of the autograd graph
- * that made it; a node the tensors saved for it and the nodes before it.
+ * What PyTorch's objects hold: a Tensor holds its storage, its gradient and the node of the autograd graph that made
+ * it; a node holds the tensors saved for it and the nodes before it.
  *
- * Layouts of PyTorch 2.x, as in its headers (torch/include) of 2.6, 2.9 and 2.15: two of each where
- * they have changed. An object is read only if its run-time class says what it is (owners/class.c),
- * and so is what it refers to; so a layout that is none of these ends the path, and names nothing
- * wrong. Weak references (a node's SavedVariable::weak_grad_fn_, a tensor's grad_accumulator_) are not
- * followed.
+ * Layouts of PyTorch 2.x, from its headers (torch/include) of 2.6, 2.9 and 2.15: two of each where they have changed.
+ * An object is read only if its run-time class (owners/class.c) and those of its targets are as expected; so an unknown
+ * layout ends the path, and gives no wrong name. Weak references (a node's SavedVariable::weak_grad_fn_, a tensor's
+ * grad_accumulator_) are not followed.
  *
  * Called by owners/walk.c and owners/class.c.
  */
@@ -18,24 +17,24 @@
 
 #define BASES_MOST 32u
 
-/* Of a Python object of PyTorch: what it stands for. Before 2.9 or so a flag stands before it. */
+/* Offset of the C++ object in a Python object of PyTorch. Before about 2.9, a flag precedes it. */
 #define PAYLOAD     16u
 #define PAYLOAD_OLD 24u
 
 enum family {
     FAMILY_NONE,
     FAMILY_TENSOR,
-    FAMILY_PARAMETER, /* a Tensor, too */
+    FAMILY_PARAMETER, /* also a Tensor */
     FAMILY_STORAGE,
     FAMILY_FUNCTION, /* the context of a torch.autograd.Function */
-    FAMILY_SAVED,    /* a SavedVariable by itself */
-    FAMILY_NODE,     /* perhaps: <SumBackward0 object> is one */
+    FAMILY_SAVED,    /* a SavedVariable on its own */
+    FAMILY_NODE,     /* possibly: <SumBackward0 object> is one */
     FAMILY_MODULE,
     FAMILY_OPTIMIZER,
-    FAMILY_BOUND /* of pybind11, and known to pybind.c; the last one */
+    FAMILY_BOUND /* of pybind11, and read by pybind.c; the last one */
 };
 
-/* --- Python's types --- */
+/* --- Python types --- */
 
 static bool is_named(struct vt_owners *w, uintptr_t type, const char *full, const char *short_) {
     char text[128];
@@ -67,8 +66,7 @@ static enum family family_of(struct vt_owners *w, uintptr_t type) {
     return FAMILY_NONE;
 }
 
-/* The types of a graph's nodes have no common base: any small one may be such a type, and each of
- * its objects is looked at. */
+/* The types of graph nodes have no common base: any small type may be one, and each of its objects is checked. */
 static bool may_be_node(struct vt_owners *w, uintptr_t type) {
     uint64_t bytes = vt_owners_word(w, type + VT_PYTYPE_BASICSIZE),
              base = vt_owners_word(w, type + VT_PYTYPE_BASE);
@@ -89,7 +87,7 @@ static bool text_is(struct vt_owners_text text, const char *name) {
     return text.bytes == strlen(name) && memcmp(text.at, name, text.bytes) == 0;
 }
 
-/* Tensors that others stand for: what they consist of. A program's own attribute of one is apart. */
+/* The tensors of which a wrapper consists. A program's own attribute of a tensor is not among them. */
 static bool is_inner_tensor(struct vt_owners_text attribute) {
     return text_is(attribute, "_local_tensor") || text_is(attribute, "elem");
 }
@@ -108,7 +106,8 @@ uint16_t vt_torch_roles(const struct vt_owners *w, const struct vt_owners_type *
         return text_is(attribute, "state")          ? VT_ROLE_OPTIMIZER
                : text_is(attribute, "param_groups") ? VT_ROLE_GROUPS
                                                     : 0;
-    case FAMILY_FUNCTION: /* what a context was given for the backward pass: ctx.mask = ... */
+    /* attributes that a context was given for the backward pass: ctx.mask = ... */
+    case FAMILY_FUNCTION:
         return VT_ROLE_SAVED;
     case FAMILY_TENSOR:
     case FAMILY_PARAMETER:
@@ -136,9 +135,9 @@ int vt_torch_later(const struct vt_owners_type *type, uint16_t class_, uint16_t 
     }
 }
 
-/* --- Python's objects --- */
+/* --- Python objects --- */
 
-/* The C++ object for which a Python object stands. */
+/* The C++ object of a Python object. */
 static uintptr_t payload(struct vt_owners *w, uintptr_t object, enum vt_class class_) {
     uintptr_t at = vt_owners_word(w, object + PAYLOAD);
     if (vt_class_of(w, at) != class_)
@@ -156,7 +155,7 @@ void vt_torch_python(struct vt_owners *w, uintptr_t object, const struct vt_owne
     case FAMILY_TENSOR:
         vt_torch_part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, 0);
         return;
-    case FAMILY_PARAMETER: /* also one that no module has */
+    case FAMILY_PARAMETER: /* even one that belongs to no module */
         vt_torch_part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, VT_ROLE_PARAMETER);
         return;
     case FAMILY_STORAGE:
@@ -192,8 +191,8 @@ void vt_torch_tensor(struct vt_owners *w, struct vt_edge edge, uintptr_t tensor)
         vt_owners_edge(w, &edge);
 }
 
-/* Forward gradients: an object that knows itself (std::enable_shared_from_this), with a map from levels
- * to tensors. */
+/* Forward gradients: an object with a pointer to itself (std::enable_shared_from_this), and a map from levels to
+ * tensors. */
 static void read_tangents(struct vt_owners *w, uintptr_t gradients) {
     enum { FIRST = 32, MOST = 16 };
     if (!gradients || vt_owners_word(w, gradients) != gradients)
@@ -209,8 +208,8 @@ static void read_tangents(struct vt_owners *w, uintptr_t gradients) {
     }
 }
 
-/* Tensors that consist of others, which are members behind those of a TensorImpl. It had one word
- * more. */
+/* Tensors that consist of others, which are members after those of a TensorImpl. That had one more word in older
+ * versions. */
 static void read_tensors_inside(struct vt_owners *w, uintptr_t tensor) {
     enum { BYTES = 176, BYTES_OLD = 184 };
     static const struct {
@@ -238,12 +237,12 @@ static void read_tensors_inside(struct vt_owners *w, uintptr_t tensor) {
     }
 }
 
-/* autograd_meta_: after the vtable and the name, which is a std::string, of the new kind where its
- * first word points behind its second one. */
+/* autograd_meta_: its members follow the vtable and the name. The name is a std::string, with the new ABI if its first
+ * word points just after its second one. */
 static void read_meta(struct vt_owners *w, uintptr_t meta) {
     enum { NAME = 8, NEW_NAME = 32, OLD_NAME = 8 };
     enum { DICT = 8 };
-    /* Behind the gradient. What follows it was two std::shared_ptr. */
+    /* After the gradient. The next member was two std::shared_ptr in older versions. */
     static const struct {
         uint8_t tangents, hooks, gradient_hooks;
     } layouts[] = {{24, 40, 80}, {40, 56, 96}};
@@ -255,7 +254,7 @@ static void read_meta(struct vt_owners *w, uintptr_t meta) {
                                      .roles = VT_ROLE_GRADIENT},
                     vt_owners_word(w, at));
     vt_torch_edge_to_node(w, vt_owners_word(w, at + 8));
-    /* Each is told by its own class. */
+    /* Each is identified by its own class. */
     for (size_t i = 0; i < 2; i++) {
         read_tangents(w, vt_owners_word(w, at + layouts[i].tangents));
         vt_torch_hooks(w, at + layouts[i].hooks, VT_CLASS_TENSOR_PRE_HOOK, "_backward_hooks");
@@ -264,8 +263,8 @@ static void read_meta(struct vt_owners *w, uintptr_t meta) {
     }
 }
 
-/* A storage's data_ptr_, which may be null: with counts of two words, the first is the count of weak
- * references, of which there is one at least. */
+/* A storage's data_ptr_, which may be null. If the counts have two words, the first of these two is the count of weak
+ * references, which is at least one. */
 static uintptr_t data_of(struct vt_owners *w, uintptr_t storage) {
     uint64_t words[2];
     if (!vt_owners_read(w, words, storage + 16, sizeof words))
@@ -273,9 +272,9 @@ static uintptr_t data_of(struct vt_owners *w, uintptr_t storage) {
     return words[0] && words[0] < 1u << 20 ? words[1] : words[0];
 }
 
-/* The bytes that a copy of a tensor on a device takes, in PyTorch's smallest unit. Behind the slot of its
- * Python object stand its sizes and strides, up to five in place, then the number of elements, their
- * type and the device, by which the layout is told: the slot was two words. 0: none, or unknown. */
+/* The bytes that a copy of a tensor takes on a device, in PyTorch's smallest unit. The slot of its Python object is
+ * followed by its sizes and strides, up to five in place, then the number of elements, their type and the device, which
+ * identify the layout: the slot was two words in older versions. 0: none, or unknown. */
 static uint64_t seen_by(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at) {
     enum { SIZES = 40, SIZES_OLD = 48, IN_PLACE = 5, ELEMENTS = 12, TYPE = 13, UNIT = 512 };
     enum { CUDA = 1 << 16, HAS_DEVICE = 1 };
@@ -295,8 +294,8 @@ static uint64_t seen_by(struct vt_owners *w, uintptr_t tensor, uint32_t storage_
     return 0;
 }
 
-/* Notes what a tensor sees of an allocation, and which tensor it is a view of, if it keeps that one for
- * autograd: its meta has that behind its own members. */
+/* Adds the bytes that a tensor covers of an allocation. If it is a view, finds its base, if autograd keeps that: a word
+ * after the members of its meta. */
 static void add_view(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at, uintptr_t meta) {
     enum { META_END = 320 };
     uintptr_t storage = vt_owners_word(w, tensor + storage_at);
@@ -318,10 +317,10 @@ static void add_view(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at,
     }
 }
 
-/* A tensor without memory of its own, as DTensor is: its Python object has the tensors that it stands
- * for. They keep each other alive. The slot was two words: whose it is, and the object, with a flag. */
+/* A tensor without memory of its own, such as a DTensor: its Python object holds the tensors that it wraps. The two
+ * keep each other alive. In older versions the slot was two words: the interpreter, and the object, with a flag. */
 static void read_python_of(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at) {
-    enum { SLOT = 32, SLOT_OLD = 40 }; /* behind storage_ */
+    enum { SLOT = 32, SLOT_OLD = 40 }; /* after storage_ */
     for (uint32_t at = SLOT; at <= SLOT_OLD; at += 8) {
         uintptr_t object = vt_owners_word(w, tensor + storage_at + at) & ~(uintptr_t)1;
         const struct vt_owners_type *type = vt_owners_type_of(w, object);
@@ -336,7 +335,7 @@ static void read_python_of(struct vt_owners *w, uintptr_t tensor, uint32_t stora
 static void read_tensor(struct vt_owners *w, uintptr_t tensor) {
     if (vt_class_is_derived(w, tensor))
         read_tensors_inside(w, tensor);
-    /* The counts before it have taken one word or two. */
+    /* The counts before it take one word or two. */
     for (uint32_t at = 16; at <= 24; at += 8) {
         uintptr_t storage = vt_owners_word(w, tensor + at),
                   meta = vt_owners_word(w, tensor + at + 8);
