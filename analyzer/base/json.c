@@ -60,6 +60,12 @@ void vt_json_add_text(struct vt_string *to, const char *s) {
 
 static void text(struct vt_json *j, const char *s, size_t length) {
     VT_SCOPED_STRING quoted = {0};
+    if (plain_bytes(s, length, j->inside_html) == length) {
+        fputc('"', j->out);
+        fwrite(s, 1, length, j->out);
+        fputc('"', j->out);
+        return;
+    }
     add_text(&quoted, s, length, j->inside_html);
     fwrite(quoted.text, 1, quoted.length, j->out);
 }
@@ -72,7 +78,7 @@ void vt_json_key(struct vt_json *j, const char *name) {
         fprintf(j->out, "\n%*s", (int)j->depth, "");
     if (name) {
         text(j, name, strlen(name));
-        fputs(j->inside_html ? ":" : ": ", j->out);
+        fputs(j->in_one_line ? ":" : ": ", j->out);
     }
 }
 
@@ -83,11 +89,22 @@ void vt_json_open(struct vt_json *j, const char *name, char bracket) {
     j->first = true;
 }
 
+void vt_json_open_line(struct vt_json *j, const char *name, char bracket) {
+    vt_json_open(j, name, bracket);
+    if (!j->in_one_line)
+        j->one_line = j->depth;
+    j->in_one_line = true;
+}
+
 void vt_json_close(struct vt_json *j, char bracket) {
-    j->depth--;
     if (!j->first && !j->in_one_line)
-        fprintf(j->out, "\n%*s", (int)j->depth, "");
+        fprintf(j->out, "\n%*s", (int)j->depth - 1, "");
     fputc(bracket, j->out);
+    if (j->one_line == j->depth) {
+        j->one_line = 0;
+        j->in_one_line = false;
+    }
+    j->depth--;
     j->first = false;
 }
 

@@ -12,15 +12,19 @@
 struct vt_json {
     FILE *out;
     unsigned depth;
-    bool first; /* the object or array that is open is still empty */
-    bool in_one_line;
-    bool inside_html; /* without any '<', which could end a <script>, nor blanks */
+    bool first;        /* the object or array that is open is still empty */
+    bool in_one_line;  /* without line breaks and blanks */
+    unsigned one_line; /* the depth at which vt_json_open_line opened its line; 0: not in one */
+    bool inside_html;  /* without any '<', which could end a <script> */
 };
 
 /* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '[', to close '}' or ']'.
  * */
 void vt_json_open(struct vt_json *j, const char *name, char bracket);
 void vt_json_close(struct vt_json *j, char bracket);
+
+/* As vt_json_open; all inside it stands in one line. */
+void vt_json_open_line(struct vt_json *j, const char *name, char bracket);
 
 /* Opens an object that may be missing: then it writes null, and returns false. */
 bool vt_json_object(struct vt_json *j, const char *name, bool there);

@@ -7,6 +7,7 @@
 #include "fmt_json.h"
 
 #include "formats.h"
+#include "stack_table.h"
 #include "base/base.h"
 
 #include "vramtrace/log_format.h"
@@ -18,8 +19,11 @@
 
 void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
                        const char *file, bool stable) {
-    if (!vt_json_object(j, name, f))
+    if (!f) {
+        vt_json_null(j, name);
         return;
+    }
+    vt_json_open_line(j, name, '{');
     vt_json_string(j, "function", f->function);
     vt_json_string(j, "file", file ? file : f->file);
     vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
@@ -33,11 +37,36 @@ void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_fram
     vt_json_close(j, '}');
 }
 
-static void write_stack_frames(struct vt_json *j, const struct vt_stack *s, bool native) {
-    for (uint32_t i = 0; vt_json_items(j, "stack", i, s->count); i++)
-        if (native || !vt_stack_frame(s, i)->interpreter)
+/* What is written of a process. */
+struct writer {
+    struct vt_json *j;
+    const struct vt_process *p;
+    const struct vt_format_options *options;
+    struct vt_stack_table stacks;
+};
+
+/* So many of a list write their stacks whole, and their sentences. A million sites have mostly the same
+ * frames: written whole, 131,072 stacks made 1.6 GB of JSON, by number they make 0.1. */
+enum { WHOLE = 1024 };
+
+static void write_stack(struct writer *w, const struct vt_stack *s, bool whole) {
+    struct vt_json *j = w->j;
+    for (uint32_t i = 0; whole && vt_json_items(j, "stack", i, s->count); i++)
+        if (w->options->native || !vt_stack_frame(s, i)->interpreter)
             vt_fmt_json_frame(j, NULL, vt_stack_frame(s, i), NULL, false);
+    if (!whole)
+        vt_json_null(j, "stack");
+    vt_json_number(j, "stack_id", s->count ? vt_stack_table_add(&w->stacks, s) : VT_UNKNOWN);
     vt_json_boolean(j, "stack_cut", s->cut);
+}
+
+static void write_stack_table(struct writer *w) {
+    struct vt_stack_table *t = &w->stacks;
+    for (uint32_t i = 0; vt_json_items(w->j, "stacks", i, t->stack_count); i++)
+        vt_stack_table_write(t, w->j, i);
+    for (uint32_t i = 0; vt_json_items(w->j, "frames", i, t->frame_count); i++)
+        vt_fmt_json_frame(w->j, NULL, t->frames[i], NULL, false);
+    vt_stack_table_free(t);
 }
 
 /* --- a process --- */
@@ -270,11 +299,12 @@ static void tested(struct vt_json *j, const struct vt_tested *t) {
     vt_json_close(j, '}');
 }
 
-static void site(struct vt_json *j, const struct vt_site *s, bool native) {
-    vt_json_open(j, NULL, '{');
+static void site(struct writer *w, const struct vt_site *s, bool whole) {
+    struct vt_json *j = w->j;
+    (whole ? vt_json_open : vt_json_open_line)(j, NULL, '{');
     vt_json_string(j, "site", s->name);
     vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
-    vt_json_string(j, "why", s->why);
+    vt_json_string(j, "why", whole ? s->why : NULL);
     vt_json_part_bound(j, s->bound);
     if (s->reachable == VT_REACHABLE_YES || s->reachable == VT_REACHABLE_NO)
         vt_json_boolean(j, "reachable", s->reachable == VT_REACHABLE_YES);
@@ -300,12 +330,13 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_boolean(j, "unjudged", s->inconclusive != VT_RULE_NONE);
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);
-    write_stack_frames(j, s->stack, native);
+    write_stack(w, s->stack, whole);
     vt_json_close(j, '}');
 }
 
-static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_oom *o,
-                bool native) {
+static void oom(struct writer *w, const struct vt_oom *o, bool whole) {
+    struct vt_json *j = w->j;
+    const struct vt_process *p = w->p;
     vt_json_part_oom(j, o);
     vt_json_string(j, "api", o->api);
     vt_json_number(j, "total_bytes", o->total_bytes);
@@ -328,10 +359,12 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_number(j, "free_said_at_ns", o->free_said_at);
     vt_json_number(j, "other_processes_bytes", o->others_bytes);
     pins(j, p, o->pins, o->pin_count);
-    write_stack_frames(j, o->stack, native);
+    write_stack(w, o->stack, whole);
 }
 
-static void failed(struct vt_json *j, const struct vt_process *p, bool native) {
+static void failed(struct writer *w) {
+    struct vt_json *j = w->j;
+    const struct vt_process *p = w->p;
     for (uint32_t i = 0; vt_json_objects(j, "failed_allocations", i, p->failed_count); i++) {
         VT_SCOPED char *causes = vt_failed_causes(p, &p->failed[i]);
         vt_json_number(j, "at_ns", p->failed[i].at);
@@ -340,7 +373,7 @@ static void failed(struct vt_json *j, const struct vt_process *p, bool native) {
         vt_json_string(j, "error", vt_failed_name(p->failed[i].result));
         vt_json_string(j, "causes", causes);
         vt_json_string(j, "api", p->failed[i].api);
-        write_stack_frames(j, p->failed[i].stack, native);
+        write_stack(w, p->failed[i].stack, i < WHOLE);
     }
 }
 
@@ -353,6 +386,7 @@ static void modules(struct vt_json *j, const struct vt_process *p) {
 
 static void write_process(struct vt_json *j, const struct vt_process *p,
                           const struct vt_format_options *options) {
+    struct writer w = {j, p, options, {.native = options->native}};
     vt_json_open(j, NULL, '{');
     header(j, p);
     for (uint32_t i = 0; vt_json_objects(j, "devices", i, p->device_count); i++)
@@ -370,14 +404,14 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
     uint32_t written = 0;
     for (uint32_t i = 0; i < p->site_count && (!options->top || written < options->top); i++)
         if (vt_site_wanted(&p->sites[i], options->site)) {
-            site(j, &p->sites[i], options->native);
+            site(&w, &p->sites[i], written < WHOLE);
             written++;
         }
     vt_json_close(j, ']');
     for (uint32_t i = 0; vt_json_objects(j, "ooms", i, p->oom_count); i++)
-        oom(j, p, &p->ooms[i], options->native);
+        oom(&w, &p->ooms[i], i < WHOLE);
     vt_json_number(j, "ooms_left_out", p->ooms_left_out);
-    failed(j, p, options->native);
+    failed(&w);
     vt_json_number(j, "failed_allocation_count", p->failed_in_all);
     vt_fmt_json_snapshots(j, p);
     for (uint32_t i = 0; vt_json_objects(j, "objects", i, p->object_count); i++) {
@@ -386,7 +420,7 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
         vt_json_number(j, "created", o->created);
         vt_json_number(j, "destroyed", o->destroyed);
         vt_json_part_ordinal(j, "device", o->device);
-        write_stack_frames(j, o->stack, options->native);
+        write_stack(&w, o->stack, i < WHOLE);
     }
     modules(j, p);
     for (uint32_t i = 0; vt_json_objects(j, "phases", i, p->phase_count); i++) {
@@ -409,6 +443,7 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
     }
     if (p->sites_let_go)
         vt_json_number(j, "sites_let_go", p->sites_let_go);
+    write_stack_table(&w);
     vt_json_close(j, '}');
 }
 

@@ -5,6 +5,8 @@
  */
 #include "html.h"
 
+#include "../stack_table.h"
+
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
@@ -120,80 +122,21 @@ void vt_html_sites_free(struct vt_html *h) {
     free(h->model_site);
 }
 
-/* --- texts, frames, stacks: each once --- */
-
-/* Lists of numbers, each written once, and named by its place among them. */
-struct rows {
-    char **items; /* as JSON */
-    uint32_t count, room;
-    struct vt_map by_hash;
-};
-
-struct tables {
-    struct rows frames, stacks;
-    struct vt_map frame_numbers; /* by their addresses */
-};
-
-/* The number of a row, whose text is taken over. */
-static uint32_t number_of_row(struct rows *r, char *row) {
-    uint64_t hash = vt_hash_bytes(2, row, strlen(row));
-    uint32_t found = vt_map_get(&r->by_hash, hash);
-    if (found != VT_MAP_NONE && !strcmp(r->items[found], row)) {
-        free(row);
-        return found;
-    }
-    VT_GROW(r->items, r->count, r->room);
-    r->items[r->count] = row;
-    vt_map_put(&r->by_hash, hash, r->count);
-    return r->count++;
-}
-
-static void add_number(struct vt_string *row, uint64_t value) {
-    vt_string_add(row, row->length ? "," : "[");
-    if (value == VT_UNKNOWN)
-        vt_string_add(row, "null");
-    else
-        vt_string_format(row, "%llu", (unsigned long long)value);
-}
+/* --- frames --- */
 
 /* Function, file, line, module, and flags: 1 Python, 2 user code, 4 waits. */
-static uint32_t number_of_frame(struct vt_html *h, struct tables *t, const struct vt_frame *f) {
-    uint32_t known = vt_map_get(&t->frame_numbers, (uintptr_t)f);
-    if (known != VT_MAP_NONE)
-        return known;
+static void write_frame(struct vt_html *h, const struct vt_frame *f) {
+    struct vt_json *j = h->json;
     VT_SCOPED char *function = f->function ? vt_frame_text_function(f) : NULL;
     if (!function)
         function = vt_frame_text(h->process, f, NAME_COLUMNS);
-    struct vt_string row = {0};
-    add_number(&row, vt_html_text_number(h, function));
-    add_number(&row, vt_html_text_number(h, f->file));
-    add_number(&row, f->line ? f->line : VT_UNKNOWN);
-    add_number(&row, vt_html_text_number(h, f->module));
-    add_number(&row, (f->python ? 1u : 0) | (f->user_code ? 2u : 0) | (f->waiting ? 4u : 0));
-    vt_string_add(&row, "]");
-    uint32_t number = number_of_row(&t->frames, row.text);
-    vt_map_put(&t->frame_numbers, (uintptr_t)f, number);
-    return number;
-}
-
-static uint32_t number_of_stack(struct vt_html *h, struct tables *t, const struct vt_stack *stack) {
-    struct vt_string row = {0};
-    for (uint32_t i = 0; i < stack->count; i++)
-        if (!vt_stack_frame(stack, i)->interpreter || h->options->native)
-            add_number(&row, number_of_frame(h, t, vt_stack_frame(stack, i)));
-    vt_string_add(&row, row.length ? "]" : "[]");
-    return number_of_row(&t->stacks, row.text);
-}
-
-/* Writes rows and frees them. */
-static void write_rows(struct vt_html *h, const char *name, struct rows *r) {
-    for (uint32_t i = 0; vt_json_items(h->json, name, i, r->count); i++) {
-        vt_json_key(h->json, NULL);
-        fputs(r->items[i], h->json->out);
-        free(r->items[i]);
-    }
-    free(r->items);
-    vt_map_free(&r->by_hash);
+    vt_json_open(j, NULL, '[');
+    vt_json_number(j, NULL, vt_html_text_number(h, function));
+    vt_json_number(j, NULL, vt_html_text_number(h, f->file));
+    vt_json_number(j, NULL, f->line ? f->line : VT_UNKNOWN);
+    vt_json_number(j, NULL, vt_html_text_number(h, f->module));
+    vt_json_number(j, NULL, (f->python ? 1u : 0) | (f->user_code ? 2u : 0) | (f->waiting ? 4u : 0));
+    vt_json_close(j, ']');
 }
 
 /* --- sites --- */
@@ -226,7 +169,7 @@ static void write_owners(struct vt_html *h, const struct vt_site *site) {
     vt_json_close(j, ']');
 }
 
-static void write_site(struct vt_html *h, struct tables *t, const struct vt_site *site,
+static void write_site(struct vt_html *h, struct vt_stack_table *t, const struct vt_site *site,
                        uint64_t leaked) {
     struct vt_json *j = h->json;
     VT_SCOPED char *name = site->before ? vt_strdup("live when the window began")
@@ -255,7 +198,7 @@ static void write_site(struct vt_html *h, struct tables *t, const struct vt_site
     vt_json_number(j, "leaked", leaked);
     vt_json_number(j, "first", site->first_at);
     vt_json_number(j, "last", site->last_at);
-    vt_json_number(j, "stack", number_of_stack(h, t, site->stack));
+    vt_json_number(j, "stack", vt_stack_table_add(t, site->stack));
     vt_json_boolean(j, "cut", site->stack->cut);
     write_owners(h, site);
     vt_json_close(j, '}');
@@ -309,14 +252,16 @@ static void write_left_out(struct vt_html *h, const uint64_t *leaked) {
 }
 
 void vt_html_sites(struct vt_html *h) {
-    struct tables tables = {0};
+    struct vt_stack_table t = {.native = h->options->native};
     VT_SCOPED uint64_t *of_leaks = leaked_of_sites(h->process);
     for (uint32_t i = 0; vt_json_items(h->json, "sites", i, h->site_count); i++)
-        write_site(h, &tables, &h->process->sites[h->model_site[i]], of_leaks[h->model_site[i]]);
+        write_site(h, &t, &h->process->sites[h->model_site[i]], of_leaks[h->model_site[i]]);
     write_left_out(h, of_leaks);
     write_lines(h);
-    write_rows(h, "stacks", &tables.stacks);
-    write_rows(h, "frames", &tables.frames);
+    for (uint32_t i = 0; vt_json_items(h->json, "stacks", i, t.stack_count); i++)
+        vt_stack_table_write(&t, h->json, i);
+    for (uint32_t i = 0; vt_json_items(h->json, "frames", i, t.frame_count); i++)
+        write_frame(h, t.frames[i]);
     vt_html_texts_write(h);
-    vt_map_free(&tables.frame_numbers);
+    vt_stack_table_free(&t);
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stacks of one process, each numbered once, and their frames likewise. A million call sites have
+ * mostly the same frames, so outputs for programs write both once and name them by number.
+ * Frames inside the Python interpreter are skipped, except with `native`.
+ */
+#ifndef VRAMTRACE_ANALYZER_STACK_TABLE_H
+#define VRAMTRACE_ANALYZER_STACK_TABLE_H
+
+#include "model/model.h"
+
+/* Start it as {.native = ...}. */
+struct vt_stack_table {
+    bool native;
+    const struct vt_frame **frames;
+    const struct vt_stack **stacks;
+    uint32_t frame_count, frame_room, stack_count, stack_room;
+    struct vt_map frame_by_address, frame_by_hash, stack_by_hash;
+};
+
+/* A stack's number in `stacks`. */
+uint32_t vt_stack_table_add(struct vt_stack_table *t, const struct vt_stack *stack);
+
+/* Writes a stack of the table as a list of numbers in `frames`. */
+void vt_stack_table_write(struct vt_stack_table *t, struct vt_json *j, uint32_t number);
+
+void vt_stack_table_free(struct vt_stack_table *t);
+
+#endif
