@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only way to record memory events: books, stacks and the log meet in event.c, and
- * nowhere else.
+ * The only way to record memory events: state, stacks and the log meet in event.c, and nowhere else.
  *
- * Invariants: between an event's begin and end, its thread is busy; further events on the same thread are
- * counted, not recorded. errno stays the program's. Uses base/, log/, state/ and stack/.
+ * Invariants: between an event's begin and end, its thread is busy; further events on the same thread are counted, not
+ * recorded. errno stays the program's. Uses base/, log/, state/ and stack/.
  */
 #ifndef VT_PRELOAD_EVENT_H
 #define VT_PRELOAD_EVENT_H
@@ -18,11 +17,11 @@
 /* A free in progress: stamped, and removed from the live table, before the real call. */
 struct vt_freeing {
     uint64_t ticks, address;
-    uint64_t held;      /* for event.c: the call's time, to be given back */
+    uint64_t held;      /* for event.c: the outer call's time, to be restored */
     struct vt_live was; /* the live entry, if `known` */
     unsigned kind;
     bool known, null;
-    bool shared; /* imported memory: nothing of this process is freed */
+    bool shared; /* imported memory: the free releases no memory of this process */
 };
 
 /* Records an allocation after the driver's call, whether it succeeded (`address`, and `size`
@@ -35,14 +34,14 @@ void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint6
  * context. If `what` has a stack and a hook, it is an allocation described earlier (a graph node);
  * otherwise (0) the calling thread's stack and API name are used. */
 void vt_event_allocated(const struct vt_call *call, int result, struct vt_live what);
-/* Before an allocation, with a limit or an injection in force. False: it must not be tried; the
- * refusal is recorded here. */
+/* Call before an allocation, with a limit or an injection in force. False: it must not be tried; the refusal is
+ * recorded here. */
 bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device);
 /* The calling thread's stack and API name, for an allocation that is recorded later. */
 uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook);
 
-/* For files that write their own kinds of records (torch.c, phase.c). If `thread` is NULL, nothing
- * can be recorded, which is counted, and vt_event_close() must not be called. */
+/* For files that write their own kinds of records (torch.c, phase.c). If `thread` is NULL, nothing can be recorded;
+ * that is already counted, and vt_event_close() must not be called. */
 struct vt_recording {
     struct vt_thread *thread;
     int saved_errno;
@@ -56,24 +55,24 @@ void vt_event_close(const struct vt_recording *recording);
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
 
-/* The time before a driver's call, for records that are written after it; and when they are written,
- * with that time. In between the log says that a record of that time may come. `opens`: a record will
- * come, so the log is opened. */
+/* vt_event_before_call returns the time before a driver's call, for records that are written after it with that time;
+ * vt_event_after_call ends this. In between the log announces that a record of that time may come. `opens`: a record
+ * will come, so the log is opened. */
 uint64_t vt_event_before_call(bool opens);
 void vt_event_after_call(uint64_t ticks);
 
-/* Records a free that the driver has already done. `ticks` is the time before it; 0: now. For objects
- * whose handle the driver never reuses. */
+/* Records a free that the driver has already done. `ticks` is the time before it; 0: now. For objects whose handle the
+ * driver never reuses. */
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind);
 
-/* To be called for each free, within a recording: notes when the interpreter begins to shut down.
- * What is freed from then on, the program's own code did not give up. */
+/* Call for each free, within a recording: notes when the interpreter begins to shut down. Later frees are not the work
+ * of the program's own code. */
 void vt_event_watch_program(uint64_t ticks);
 
-/* Records what is still to be said when the process ends: graphs launched since its last allocation. */
+/* Records what remains when the process ends: graphs launched since its last allocation. */
 void vt_event_ends(void);
 
-/* The first error of an allocation but too little memory, for the exit line; 0: none. Atomic. */
+/* The first allocation error other than out of memory, for the exit line; 0: none. Atomic. */
 extern uint32_t vt_event_failed;
 
 /* Records a context's end. `ticks` is the time before it, `context` its number. Inside exit it is a
@@ -90,14 +89,13 @@ void vt_event_map(const struct vt_call *call, uint64_t ticks, unsigned device, u
                   uint64_t size, uint64_t number);
 void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid);
 
-/* A runtime call labels the driver events inside it (wrap_runtime.c). When calls are nested, the
- * outermost counts. */
+/* A runtime call labels the driver events inside it (wrap_runtime.c). When calls are nested, the outermost counts. */
 struct vt_label {
     struct vt_call call;
     uint32_t events_before;
     uint32_t depth; /* labels around it */
 };
-/* A longjmp of this thread to a frame at `target`: ends the record and the labels that it leaves. */
+/* On a longjmp of this thread to a frame at `target`: ends the record and the labels that the jump leaves. */
 void vt_event_jumped(uintptr_t target);
 /* Whether such a jump leaves the frame at `frame`. */
 bool vt_event_is_jumped_over(uintptr_t frame, uintptr_t target);

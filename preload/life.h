@@ -5,14 +5,14 @@
 
 /* exit.c: the handlers that load.c registers for exit and quick_exit. */
 void vt_exit_handler(int status, void *unused);
-/* ... and at arming: from then on, the first handler that exit runs is ours. */
+/* ... and at arming: from then on, exit runs our handler first. */
 void vt_exit_watch(void);
 void vt_exit_quick_handler(void *unused);
 void vt_exit_exec_begins(void); /* writes END */
-void vt_exit_exec_failed(void); /* removes it */
+void vt_exit_exec_failed(void); /* removes that mark */
 void vt_exit_forked(void);
 
-/* fork.c: at load, and a child's first event. */
+/* fork.c: called at load, and at a child's first event. */
 void vt_fork_load(void);
 void vt_fork_happened(void);
 

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What runs inside someone else's process. This is the invariants of the whole folder; each module's invariants is
- * in its public header, MODULE/MODULE.h.
+ * Invariants of the whole library, which runs inside someone else's process. Each module's own invariants are in its public
+ * header, MODULE/MODULE.h.
  *
- * The invariants:
- *   - The program's result never changes. We return what the driver returned, keep errno, never
- *     exit and never abort. When we cannot record, we count (vt_log_drop), and the report says so.
- *   - The record path (event.c and what it calls) takes no lock, calls no malloc, no stdio and no
- *     CUDA, and may be entered from any thread at any time: the caller may hold a framework's
- *     allocator mutex or Python's GIL. It waits for nobody. (What VRAMTRACE_ASK asks the driver is
- *     asked after the record is closed: interpose/ask_driver.c.) Two exceptions, explained where they
- *     occur: a stack never seen before (libunwind's cache and the loader's lock, stack.c), and the
- *     first look-ups and the opening of the log (real.c, log.c).
+ *   - The program's result never changes. We return what the driver returned, keep errno, never exit and never abort. When
+ *     we cannot record, we count (vt_log_drop), and the report shows the number.
+ *   - The record path (event.c and what it calls) takes no lock, calls no malloc, no stdio and no CUDA, and may be entered
+ *     from any thread at any time: the caller may hold a framework's allocator mutex or Python's GIL. It never waits. (The
+ *     driver is asked for VRAMTRACE_ASK after the record is closed: interpose/ask_driver.c.) Two exceptions, explained where
+ *     they occur: a stack never seen before (libunwind's cache and the loader's lock, stack.c), and the first look-ups and
+ *     the opening of the log (real.c, log.c).
  *   - Nothing happens before the program first uses CUDA: no file, no output, no library opened.
- *   - System calls are made directly (sys.h). The program may close any file descriptor, so ours is
- *     checked before each use.
+ *   - System calls are made directly (sys.h). The program may close any file descriptor, so ours is checked before each use.
  *
  * The modules have an order; each uses only those before it (tools/check-modules proves it):
- *   machine/ what differs by architecture
+ *   machine/ the differences between architectures
  *   base/    basic tools: tables, symbols, system calls, options
- *   memory/  what the process's memory consists of, and how it is read
- *   log/     where records are written
+ *   memory/  the process's memory: its parts, and how to read it while it changes
+ *   log/     writes the records
  *   state/   the state that follows from the calls so far
- *   stack/   who is calling
+ *   stack/   the caller's native and Python frames
  *   event.c  the only way to the log: joins time, stack, state and record
- *   scan/    what still points to a block, at the end
- *   owners/, pyobjects/, torch/, native/   by which named path a block is held: the walk over the
- *            process's objects, and those who know Python's, PyTorch's, and none but their words
- *   snapshot/  when that is asked, in which process, at what cost
- *   interpose/   how a program's calls reach us: look-ups, the real functions, one wrapper per hook
- *   instrument/  what programs and frameworks report
+ *   scan/    looks for pointers to live memory when the process ends
+ *   owners/, pyobjects/, torch/, native/   find the named paths that hold memory: the walk over the process's objects, and
+ *            the readers of Python's objects, of PyTorch's, and of plain memory
+ *   snapshot/  decides when, in which process and within which limits owners are searched
+ *   interpose/   receives the program's calls: look-ups, the real functions, one wrapper per hook
+ *   instrument/  receives reports of programs and frameworks
  *   load.c, fork.c, exec.c, exit.c   a process's life, from load to end
  *
  * Reading order: load.c, exit.c, interpose/lookup.c, interpose/real.c, interpose/wrap_device.c (a typical wrapper),
@@ -50,11 +47,11 @@
 #define VT_EXPORT       __attribute__((visibility("default")))
 #define VT_LIKELY(x)    __builtin_expect(!!(x), 1)
 #define VT_UNLIKELY(x)  __builtin_expect(!!(x), 0)
-/* What runs at each event lies together, apart from what seldom runs: the program's own code has left nothing
- * of it in the processor's caches. */
+/* Code that runs at each event lies together, apart from rarely used code: the program has evicted all of it from the
+ * processor's caches. */
 #define VT_HOT          __attribute__((hot))
 #define VT_COLD         __attribute__((cold, noinline))
-/* Hot, but not compiled in another way for that, where that takes more instructions. */
+/* Placed with the hot code, but without the attribute `hot`, where that would take more instructions. */
 #define VT_HOT_AS_IT_IS __attribute__((section(".text.hot")))
 
 /* The permanent ids of hooks.def, by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */

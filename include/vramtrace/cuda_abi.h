@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the wrappers need of CUDA's binary interface: types and constants, no functions. The
- * prototypes are in hooks.def and in the simulated GPU's sources. What only the simulated GPU and
- * the tests need is declared in the same way in tests/sim/cuda_abi_sim.h.
+ * The part of CUDA's binary interface that the wrappers need: types and constants, no functions. The prototypes are in
+ * hooks.def and in the simulated GPU's sources. Declarations for the simulated GPU and the tests alone are in
+ * tests/sim/cuda_abi_sim.h.
  *
  * By default, these are our own declarations; no CUDA header is needed to build anything here. With
- * -DVT_USE_CUDA_HEADERS, they are the real <cuda.h> and <cuda_runtime_api.h>, with every symbol
- * variant visible and none renamed. Both have the same layouts; tests/sim/check_abi.py checks it.
+ * -DVT_USE_CUDA_HEADERS, they are the real <cuda.h> and <cuda_runtime_api.h>, with every symbol variant visible and none
+ * renamed. Both have the same layouts; tests/sim/check_abi.py checks this.
  */
 #ifndef VRAMTRACE_CUDA_ABI_H
 #define VRAMTRACE_CUDA_ABI_H

@@ -12,7 +12,7 @@
 
 #include "cuda_abi_enums.h"
 
-/* Tables of facts, packed. */
+/* Tables of facts, in a compact layout. */
 /* clang-format off */
 
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)

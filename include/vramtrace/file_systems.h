@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File systems that are not as a local disk is. For the library, which writes logs, and for `run`, which keeps them on a local one.
+ * File systems that differ from a local disk. Used by the library, which writes logs, and by `run`, which keeps logs on
+ * a local disk.
  */
 #ifndef VRAMTRACE_FILE_SYSTEMS_H
 #define VRAMTRACE_FILE_SYSTEMS_H
 
 #include <stddef.h>
 
-#define VT_FS_REMOTE 1u /* it may hang with its server, and whoever writes to it hangs with it */
+/* hangs when its server does, and so does every process that writes to it */
+#define VT_FS_REMOTE 1u
 #define VT_FS_UNSURE                                                                               \
-    2u /* it does not keep space that was allocated, so a store to a mapped file could fail */
+    2u /* space that was allocated is not guaranteed, so a store to a mapped file may fail */
 
-/* What a file system is, by statfs(2)'s f_type; 0: as a local disk. */
+/* VT_FS_* flags for a file system, by statfs(2)'s f_type; 0: like a local disk. */
 static inline unsigned vt_file_system(long type) {
     static const struct {
         unsigned number, is;
@@ -36,7 +38,7 @@ static inline unsigned vt_file_system(long type) {
         {0xca451a4e, VT_FS_UNSURE},                /* bcachefs */
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if ((unsigned)type == all[i].number) /* f_type has a sign on some systems */
+        if ((unsigned)type == all[i].number) /* f_type is signed on some systems */
             return all[i].is;
     return 0;
 }

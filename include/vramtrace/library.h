@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which file names are a known library's: the stem that libraries.def lists, ".so" and a version (libcublas.so.12.4).
- * What repairs wheels puts a hash before that (libcublas-1a2b3c4d.so.12), an extension module its ABI (x.abi3.so).
+ * Recognizes a known library by its file name: a stem listed in libraries.def, then ".so" and a version
+ * (libcublas.so.12.4). Wheel repair tools insert a hash before ".so" (libcublas-1a2b3c4d.so.12), extension modules their
+ * ABI (x.abi3.so).
  */
 #ifndef VRAMTRACE_LIBRARY_H
 #define VRAMTRACE_LIBRARY_H
@@ -27,19 +28,19 @@ static inline bool vt_library_passes(const struct vt_library *row) {
     return row && (row->what == VT_LIBRARY_PASSING || row->what == VT_LIBRARY_DRIVER);
 }
 
-/* Whether it is one of CUDA's. */
+/* Whether the row is one of CUDA's libraries. */
 static inline bool vt_library_is_cuda(const struct vt_library *row) {
     return row && row->what <= VT_LIBRARY_RUNTIME;
 }
 
-/* The part of a path that names the library, and its *length; 0: this is no library's name. */
+/* The stem within a path, and its *length; length 0: not a library's name. */
 static inline const char *vt_library_stem(const char *path, size_t *length) {
     static const char hex[] = "0123456789abcdef";
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end;
     *length = 0;
     for (end = strstr(name, ".so"); end; end = strstr(end + 1, ".so")) {
         const char *rest = end + 3 + (end[3] == '.' ? strspn(end + 3, ".0123456789") : 0);
-        if (!*rest || strcmp(rest, " (deleted)") == 0) /* as /proc/self/maps has it */
+        if (!*rest || strcmp(rest, " (deleted)") == 0) /* as in /proc/self/maps */
             break;
     }
     if (!end)
@@ -52,7 +53,7 @@ static inline const char *vt_library_stem(const char *path, size_t *length) {
     return name;
 }
 
-/* Whether a stem is one of those in a list with blanks between them. */
+/* Whether a stem is in a list separated by blanks. */
 static inline bool vt_library_listed(const char *stem, size_t length, const char *list) {
     for (size_t n; *list; list += n + (list[n] == ' ')) {
         n = strcspn(list, " ");
@@ -70,7 +71,7 @@ static inline bool vt_library_named(const char *path, const char *list) {
     return vt_library_listed(stem, length, list);
 }
 
-/* The row that has the file's name. NULL: none. */
+/* The row for a file's name; NULL: none. */
 static inline const struct vt_library *vt_library_of(const char *path) {
 #define VT_LIBRARY(what, ...) {VT_LIBRARY_##what, __VA_ARGS__},
     static const struct vt_library rows[] = {

@@ -2,19 +2,18 @@
 /*
  * The log format: every byte that libvramtrace.so writes and vramtrace reads.
  *
- * There is one file per process, made of 64 KiB chunks. Chunk 0 is the file header; a few have the slots
- * in which threads announce what they will write. Every other
- * chunk belongs to one thread at a time, and only that thread writes into it. A record is published
- * by one release store of its first word. So a reader that stops at the first zero word of a chunk
+ * There is one file per process, made of 64 KiB chunks. Chunk 0 is the file header; a few chunks contain the slots in which
+ * threads announce their next records. Every other chunk belongs to one thread at a time, and only that thread writes into
+ * it. A record is published by one release store of its first word. So a reader that stops at the first zero word of a chunk
  * has every whole record and nothing else, at any moment, even after SIGKILL.
  *
- * The byte order is the machine's (little-endian on every machine that has a CUDA driver); a
- * reader that finds the magic reversed says so. Offsets and sizes are in bytes; all is 8-byte aligned.
+ * The byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader that finds the magic
+ * reversed reports that. Offsets and sizes are in bytes; everything is 8-byte aligned.
  *
- * What stands here and in records.def never changes: every later release reads it (tests/logs/1, and
- * tests/cases/115-frozen-logs). A new fact has a record type of its own from 0x80, which older readers skip by its
- * length, or bytes that are zero here. What they would misread (a new event or kind of memory) raises
- * VT_LOG_VERSION, and they refuse it; version 1 is read on, and a log of the new one lies beside the old.
+ * The contents of this file and records.def never change: every later release reads version 1 (tests/logs/1, and
+ * tests/cases/115-frozen-logs). A new fact gets a record type from 0x80, which older readers skip by its length, or bytes
+ * that are zero here. A change that older readers would misread (a new event or kind of memory) raises VT_LOG_VERSION, and
+ * they refuse it; version 1 stays readable, and logs of both versions may lie in one folder.
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H
@@ -31,13 +30,12 @@
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
 #define VT_SLOTS_MAGIC     0x4c535456u /* "VTSL" */
 
-/* A run's list of logs begins with this line; a file that does not is not written to. */
+/* First line of a run's list of logs. A file without it is never written to. */
 #define VT_RUN_LIST_MARK "# logs of a vramtrace run\n"
 
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
-    VT_CLOCK_TSC =
-        2, /* ticks of an invariant time stamp counter; the calibration pairs give its rate */
+    VT_CLOCK_TSC = 2, /* ticks of an invariant time stamp counter; calibration pairs give its rate */
 };
 
 enum vt_exit {
@@ -53,10 +51,10 @@ enum vt_drop {
     VT_DROP_NESTED = 1,    /* a signal handler allocated while its thread was recording */
     VT_DROP_NO_MEMORY = 2, /* no memory for the tracer's own tables */
     VT_DROP_LOG_LOST = 3,  /* our descriptor is gone, and the file cannot be opened again */
-    VT_DROP_STACKS = 4,  /* not events: stacks and names for which no number or no space was left */
-    VT_DROP_LIVE = 5,    /* not events: allocations for which the live table had no room */
-    VT_DROP_UNKNOWN = 6, /* not events: CUDA calls without a real function behind them */
-    VT_DROP_BOUND = 7,   /* the log is as long as it may become (VRAMTRACE_MAX_LOG) */
+    VT_DROP_STACKS = 4,    /* not events: stacks and names that got no number or no space */
+    VT_DROP_LIVE = 5,      /* not events: allocations that did not fit into the live table */
+    VT_DROP_UNKNOWN = 6,   /* not events: CUDA calls whose real function was not found */
+    VT_DROP_BOUND = 7,     /* the log has reached its limit (VRAMTRACE_MAX_LOG) */
     VT_DROP_REASONS = 8
 };
 
@@ -71,8 +69,8 @@ enum vt_log_flag {
     VT_FLAG_COMMAND_CUT = 8,  /* the command line did not fit */
     VT_FLAG_TEARDOWN = 16,    /* the runtime destroyed its contexts inside exit */
     VT_FLAG_SHADOW_GAP = 32,  /* AddressSanitizer protects the addresses that CUDA needs */
-    VT_FLAG_LIVE_LISTED = 64, /* the live list is there */
-    VT_FLAG_BARE_END = 128    /* exited by a bare system call; its status is from `vramtrace run` */
+    VT_FLAG_LIVE_LISTED = 64, /* the live list is present */
+    VT_FLAG_BARE_END = 128    /* exited by a bare system call; `vramtrace run` added the status */
 };
 
 #include "log_chunk.h"
@@ -87,7 +85,7 @@ struct vt_log_header {
 #include "vramtrace/log_header.def"
 #define VT_PROGRAM_RUNS UINT64_MAX
 
-/* How many events were not recorded, for whatever reason. */
+/* How many events were not recorded, for any reason. */
 static inline uint64_t vt_dropped_events(const struct vt_log_header *header) {
     uint64_t count = 0;
     for (unsigned reason = 0; reason < VT_DROP_REASONS; reason++)
@@ -109,11 +107,11 @@ static_assert(sizeof(struct vt_log_live) == 24, "byte table");
     ((VT_CHUNK_BYTES - sizeof(struct vt_log_header)) / sizeof(struct vt_log_live))
 static_assert(sizeof(struct vt_log_header) == 4096, "the header is one page");
 
-/* A chunk of the live list, for what does not fit behind the header.
+/* A chunk of the live list, for entries that do not fit behind the header.
  * OFFSET SIZE DESCRIPTION
  *      0    8 zero: a chunk without records
  *      8    8 number of this chunk in the file
- *     16    8 number of the chunk of the list before it; 0: none
+ *     16    8 number of the previous chunk of the list; 0: none
  *     24   40 zero
  *     64      entries
  */
@@ -123,19 +121,19 @@ struct vt_log_live_chunk {
     struct vt_log_live entries[VT_LIVE_IN_CHUNK];
 };
 
-/* A chunk of slots. Each thread that records has a slot, whatever chunk it writes to.
+/* A chunk of slots. Each thread that records has a slot, whichever chunk it writes to.
  * OFFSET SIZE DESCRIPTION
  *      0    4 magic, VT_SLOTS_MAGIC
- *      4    4 slots handed out (atomic; may be more than there are)
+ *      4    4 slots handed out (atomic; may exceed the number of slots)
  *      8    8 number of this chunk in the file
- *     16    8 number of the chunk of slots that was made before it; 0: none
+ *     16    8 number of the previous chunk of slots; 0: none
  *     24   40 zero
  *     64      slots, each a cache line, so that threads do not wait for each other:
  *      0    8 entered_at: ticks since start, set before the thread stamps an event and cleared
  *             (0) after the event is published (atomic). No record older than the smallest
  *             entered_at of all slots can still appear.
  *      8    4 tid of the thread that last took a chunk (atomic); VT_SLOT_OF_SNAPSHOT: no thread has
- *             it. entered_at is then the time of a snapshot whose records are not all there yet.
+ *             it. entered_at is then the time of a snapshot whose records are not complete yet.
  *     12   52 zero
  */
 struct vt_log_slot {
@@ -155,8 +153,8 @@ struct vt_log_slots {
 };
 static_assert(sizeof(struct vt_log_slots) == VT_CHUNK_BYTES, "one chunk");
 #define VT_SLOT_OF_SNAPSHOT UINT32_MAX
-/* Which slot is handed out as the n-th, counted from 0: those of 16 threads lie in pages of their own, because
- * processors fetch neighbouring lines together. */
+/* The slot handed out as the n-th, counted from 0. 16 threads get slots in different pages, because processors fetch
+ * neighbouring lines together. */
 static inline uint32_t vt_log_slot_place(uint32_t n) {
     return (n + 1) % 16 * 64 + (n + 1) / 16 - 1;
 }
@@ -180,8 +178,8 @@ enum vt_record {
 #include "vramtrace/records.def"
 };
 
-/* What kind of memory. The kind determines what ends it (vt_kind_owner), which totals it counts in
- * (vt_kind_layer), and what its address means (vt_kind_space). Append, never reuse. */
+/* The kind of memory. It determines what ends the memory (vt_kind_owner), which totals it counts in (vt_kind_layer),
+ * and what its address means (vt_kind_space). Append, never reuse. */
 enum vt_kind {
     VT_KIND_NONE = 0,
     VT_KIND_DEVICE = 1,        /* cuMemAlloc, cuMemAllocPitch */
@@ -257,16 +255,15 @@ static inline enum vt_space vt_kind_space(unsigned kind) {
     }
 }
 
-/* Whether a call that succeeded returned no memory, as cudaMalloc(&p, 0) does; then it is not
- * counted. An array whose format has an unknown size counts as memory all the same. */
+/* Whether a successful call returned no memory, as cudaMalloc(&p, 0) does; it is then not counted. An array counts as
+ * memory even if its format has an unknown size. */
 static inline bool vt_is_no_memory(uint64_t address, uint64_t size, unsigned kind) {
     return address == 0 || (size == 0 && vt_kind_space(kind) != VT_SPACE_OBJECT);
 }
 
-/* Whether the end of its context frees a kind. Source: cuda.h 13.0, cuCtxDestroy: it frees what
- * cuMemAlloc, cuMemAllocHost, cuMemAllocManaged, cuMemAllocPitch and the array functions
- * allocated; not cuMemCreate's, stream-ordered or graph memory. A registration ends with the
- * context that made it. */
+/* Whether a kind is freed when its context ends. Source: cuda.h 13.0, cuCtxDestroy: it frees memory from cuMemAlloc,
+ * cuMemAllocHost, cuMemAllocManaged, cuMemAllocPitch and the array functions; not from cuMemCreate, and no
+ * stream-ordered or graph memory. A registration ends with the context that made it. */
 static inline enum vt_owner vt_kind_owner(unsigned kind) {
     switch (kind) {
     case VT_KIND_DEVICE:
@@ -336,8 +333,8 @@ enum vt_object {
     VT_OBJECT_GRAPHICS = 4,
     VT_OBJECT_EXTERNAL = 5,
     VT_OBJECT_LIMIT = 6, /* not an object: cuCtxSetLimit; handle = limit << 56 | value */
-    /* Not an object: graphs launched so far, in `handle`, as far as they are counted
-     * when memory is allocated and when the process ends. The flag is VT_OBJECT_MAPPED. */
+    /* Not an object: graphs launched so far, in `handle`, as counted when memory is allocated and when the process
+     * ends. The flag is VT_OBJECT_MAPPED. */
     VT_OBJECT_LAUNCHES = 7
 };
 enum vt_object_flag {
@@ -356,20 +353,21 @@ enum vt_phase_event {
 };
 
 enum vt_stack_flag {
-    VT_STACK_CUT = 1,       /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
-    VT_STACK_UNORDERED = 2, /* Python frames come first: their places were not found */
+    VT_STACK_CUT = 1, /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
+    /* Python frames come first: their positions among the native ones are unknown */
+    VT_STACK_UNORDERED = 2,
     VT_STACK_PYTHON_CUT = 4 /* there were too many Python frames to keep */
 };
 
 /* The kind in the first word of a MODULE record. */
 enum vt_module_flag {
-    VT_MODULE_OTHER = 1 /* it has a name of libraries.def, and does not export what those export */
+    VT_MODULE_OTHER = 1 /* named like a library of libraries.def, but without its exports */
 };
 
 enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
 
-/* A step of a path that holds an allocation. Its name and type are text. The type is the class of the object that it leads
+/* A step of a path to an allocation. Name and type are text. The type is the class of the object that the step leads
  * to: Python's, with its module if that is not builtins (`collections.deque`), or C++'s. Append, never reuse. */
 enum vt_step {
     VT_STEP_NONE = 0,
@@ -380,14 +378,14 @@ enum vt_step {
     VT_STEP_GLOBAL = 4,    /* a C or C++ variable: its address */
     VT_STEP_THREAD_LOCAL = 5, /* likewise */
     VT_STEP_NATIVE_STACK = 6, /* a native frame: its return address */
-    VT_STEP_INTERPRETER = 7,  /* the interpreter itself: what of it */
-    VT_STEP_CYCLE = 8,        /* objects that hold only each other: the class of one */
-    /* 9, 10: not used; what begins with one has no owner */
+    VT_STEP_INTERPRETER = 7,  /* a part of the interpreter itself, by name */
+    VT_STEP_CYCLE = 8,        /* objects that only refer to each other: the class of one */
+    /* 9, 10: not used; a path that begins with one has no owner */
     /* the others */
     VT_STEP_NAME = 16,      /* a module's global, a frame's local variable */
     VT_STEP_KEY = 17,       /* of a dict: text as Python shows it ('text'), a number, or empty */
     VT_STEP_INDEX = 18,     /* of a list, tuple or deque: decimal */
-    VT_STEP_ITEM = 19,      /* of a set, or of what has no order; no name */
+    VT_STEP_ITEM = 19,      /* of a set or another unordered container; no name */
     VT_STEP_ATTRIBUTE = 20, /* of an object or a class */
     VT_STEP_CLOSURE = 21,   /* of a function: the free variable's name */
     VT_STEP_DEFAULT = 22,   /* of a function: the argument's name */
@@ -396,11 +394,12 @@ enum vt_step {
 enum vt_step_flag {
     VT_STEP_MANY = 1,    /* stands for several indices or keys, and has no name: "[*]" */
     VT_STEP_REPEATS = 2, /* the path goes through such a step more than once in a row */
-    VT_STEP_IN_DOUBT = 4 /* a root: by a shared_ptr or a weak_ptr; one such way holds it */
+    /* a root: reached by a shared_ptr or a weak_ptr; only a shared_ptr is an owner */
+    VT_STEP_IN_DOUBT = 4
 };
 
-/* A CLASS step's `address`, as a graph's nodes are folded into few steps: how many such objects are one right behind
- * the other at most, and through how many objects of CLASS steps the longest path goes that comes through this one. */
+/* A CLASS step's `address`. It describes nodes of a graph that are folded into few steps: the longest row of
+ * consecutive such objects, and the number of CLASS objects on the longest path through this step. */
 static inline uint64_t vt_step_chain(uint32_t row, uint32_t length) {
     return (uint64_t)length << 32 | row;
 }
@@ -411,8 +410,7 @@ static inline uint32_t vt_step_length(uint64_t chain) {
     return (uint32_t)(chain >> 32);
 }
 
-/* Another step's `address`, if each of its objects is a container that takes only so many entries:
- * how many they have, and how many they take at most. */
+/* The `address` of other steps, if each of its objects is a bounded container: its entries and its capacity. */
 static inline uint64_t vt_step_limit(uint32_t entries, uint32_t capacity) {
     return (uint64_t)capacity << 32 | entries;
 }
@@ -423,14 +421,14 @@ static inline uint32_t vt_step_capacity(uint64_t limit) {
     return (uint32_t)(limit >> 32);
 }
 
-/* A byte of memory in an AROUND record: its value up to 13, 14 for 255, and 15 for all others. That is enough for flags,
- * indices and whether a pointer is NULL, and leaves the program's texts and numbers out of the log. */
+/* A byte of memory in an AROUND record: its value up to 13, 14 for 255, and 15 for all others. That is enough for
+ * flags, indices and NULL pointers, and keeps the program's texts and numbers out of the log. */
 enum { VT_AROUND_ONES = 14, VT_AROUND_OTHER = 15 };
 static inline uint8_t vt_around_half(uint8_t byte) {
     return byte < VT_AROUND_ONES ? byte : byte == 255 ? VT_AROUND_ONES : VT_AROUND_OTHER;
 }
 
-/* What memory is for, as far as its holders tell: a bit for each that was seen on any path to it. */
+/* The role of memory, as seen by its owners: a bit for each that was found on any path to it. */
 enum vt_role {
     VT_ROLE_PARAMETER = 1, /* in a PyTorch Module's `_parameters` */
     VT_ROLE_GRADIENT = 2,  /* of a tensor: AutogradMeta::grad_ */
@@ -445,12 +443,12 @@ enum vt_snapshot_why {
     VT_SNAPSHOT_OOM = 2,
     VT_SNAPSHOT_REQUEST = 3,
     VT_SNAPSHOT_PHASE = 4,
-    VT_SNAPSHOT_GROWTH = 5, /* as memory grew */
-    VT_SNAPSHOT_EXITED = 6  /* what was left after the first of exit's handlers, for verdicts */
+    VT_SNAPSHOT_GROWTH = 5, /* memory grew */
+    /* objects that remained after the first of exit's handlers, for verdicts */
+    VT_SNAPSHOT_EXITED = 6
 };
-/* Why a snapshot was not taken: no room for a copy, as far as is known; the copy left, or was killed,
- * because there was none any more; the memory cannot be copied; whether there is room cannot be told here; a copy
- * would be in another namespace. */
+/* Why a snapshot was not taken: no room for a copy (estimated); the copy ended itself or was killed when memory ran
+ * out; the memory cannot be copied; the available room is unknown; a copy would be in another namespace. */
 enum vt_missed {
     VT_MISSED_NO_ROOM = 1,
     VT_MISSED_LEFT,
@@ -460,7 +458,7 @@ enum vt_missed {
 };
 enum vt_snapshot_flag {
     VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */
-    VT_SNAPSHOT_IN_PLACE = 2, /* of memory as it changed, not of a copy; then it is partial */
+    VT_SNAPSHOT_IN_PLACE = 2, /* taken of memory while it changed, not of a copy; always partial */
 };
 
 /* An entry of OWNED. */
@@ -469,7 +467,7 @@ struct vt_owned {
     uint64_t allocation; /* as in LOST: vt_lost_entry */
     uint32_t step;       /* the path's last step */
     uint16_t roles;      /* enum vt_role; the same in all entries of one allocation */
-    uint16_t holders;    /* how many were seen, at least 1; 65535: or more */
+    uint16_t holders;    /* owners seen on any path, at least 1; 65535: that many or more */
 };                       /* step 0: see records.def; `roles` has the upper half of its figure */
 static_assert(sizeof(struct vt_owned) == 16, "byte table");
 
@@ -484,8 +482,8 @@ static_assert(sizeof(struct vt_owned) == 16, "byte table");
 static inline uint64_t vt_frame_python(uint32_t code, uint32_t line) {
     return VT_FRAME_PYTHON | (uint64_t)(code & 0x3fffffff) << 32 | line;
 }
-/* Only as the last word: the thread worked for another one, which waited for it,
- * and that thread's stack follows. Bits 0-31: its number. */
+/* Only as the last word: the thread worked for another one that waited for it, and that thread's stack follows. Bits
+ * 0-31: the stack's number. */
 #define VT_FRAME_CALLER (VT_FRAME_PYTHON | VT_FRAME_INTERPRETER)
 static inline uint64_t vt_frame_caller(uint32_t stack) {
     return VT_FRAME_CALLER | stack;
@@ -498,12 +496,11 @@ static inline bool vt_frame_is_caller(uint64_t word) {
 #include "log_scan.h"
 #include "log_short.h"
 
-/* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is
- * the framework's, which some versions report wrongly; the driver allocation that contains the
- * address is more reliable. A block that is allocated at a live block's address replaces it: a
- * FREE of the old one precedes the ALLOC in the same chunk. Old versions identify a block by a
- * host address of their own. Such a block lies in no driver allocation, but counts as a block all
- * the same. */
+/* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is the framework's, which
+ * some versions report wrongly; the driver allocation that contains the address is more reliable. A block that is
+ * allocated at a live block's address replaces it: a FREE of the old one precedes the ALLOC in the same chunk. Old
+ * versions identify a block by a host address of their own. Such a block lies in no driver allocation, but still counts
+ * as a block. */
 
 /* The records' structs, struct vt_rec_alloc and so on; records.def is their byte table. */
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
@@ -523,7 +520,7 @@ static inline bool vt_frame_is_caller(uint64_t word) {
 #define VT_COUNT(offset, type, name, each, part, show) type name;
 #include "vramtrace/records.def"
 
-/* Makes the compiler check that each field has the offset in its row; no code. */
+/* Makes the compiler check that each field has the offset in its row; generates no code. */
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
     VT_ENTRY(number, NAME, name, bytes, fields)
 #define VT_ENTRY(number, NAME, name, bytes, fields)                                                \
@@ -537,7 +534,7 @@ static inline bool vt_frame_is_caller(uint64_t word) {
 #define VT_COUNT(offset, type, name, each, part, show) VT_FIELD(offset, type, name, show)
 #include "vramtrace/records.def"
 
-/* The largest record: the space that a writer keeps free and the most that a reader expects. */
+/* The largest record: the space that a writer keeps free, and a reader's limit. */
 #define VT_RECORD_MAX_BYTES 8192u
 
 /* The size of a record's fixed part, which is the whole record below type 0x80; 0: an

@@ -3,17 +3,16 @@
 #ifndef VRAMTRACE_LOG_NVML_H
 #define VRAMTRACE_LOG_NVML_H
 
-/* The file LOG.nvml: what NVML reported while `vramtrace run` ran. It lies beside the log LOG, and
- * its header says which log it belongs to. Only the sampler writes it, by appending: this header,
- * then GPU and SAMPLE records, nothing else. A reader ignores a truncated last record. The log
- * itself never has these records.
+/* The file LOG.nvml: NVML's reports while `vramtrace run` ran. It lies beside the log LOG, and its header identifies that
+ * log. Only the sampler writes it, by appending: this header, then GPU and SAMPLE records, nothing else. A reader ignores a
+ * truncated last record. The log itself never has these records.
  * OFFSET SIZE DESCRIPTION
  *      0    8 magic, VT_NVML_MAGIC
  *      8    4 version written: VT_LOG_VERSION
  *     12    4 lowest version a reader must understand to read this file
  *     16    4 clock        } copied from the log's header: times count from the
- *     20    4 pid          } log's start, and a file that says anything else
- *     24    8 start ticks  } belongs to another log
+ *     20    4 pid          } log's start, and a file with other values belongs
+ *     24    8 start ticks  } to another log
  *     32    8 process start time
  *     40   40 run id
  *     80   40 boot id
@@ -21,7 +20,7 @@
  */
 #define VT_NVML_MAGIC      "vramnvm\x01"
 #define VT_NVML_SUFFIX     ".nvml"
-#define VT_NVML_MOST_BYTES (1u << 20) /* the longest that is written or read */
+#define VT_NVML_MOST_BYTES (1u << 20) /* the limit for writing and reading */
 struct vt_nvml_header {
     char magic[8];
     uint32_t version, version_min;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of log_format.h: what the records of the exit scan say (SCAN, LOST). */
+/* A part of log_format.h: values in the exit scan's records (SCAN, LOST). */
 #ifndef VRAMTRACE_LOG_SCAN_H
 #define VRAMTRACE_LOG_SCAN_H
 
 enum vt_scan_flag {
-    VT_SCAN_STOPPED = 1,  /* started and given up: a NOTE says why */
+    VT_SCAN_STOPPED = 1,  /* the scan was abandoned; a NOTE gives the reason */
     VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
     VT_SCAN_CUT = 4,      /* more allocations were lost than are listed */
-    VT_SCAN_BY_UNKNOWN =
-        8, /* some are pointed to only in memory of which nothing is known: another heap than the C
-                             * library's, whose freed blocks cannot be told from others */
-    VT_SCAN_WENT_ON =
-        16 /* an embedding program had gone on since Python ended: owners of that end no longer hold */
+    /* some are pointed to only from heaps other than the C library's, whose freed blocks cannot be recognized */
+    VT_SCAN_BY_UNKNOWN = 8,
+    /* the embedding program resumed after Python's end: owners found then no longer hold */
+    VT_SCAN_WENT_ON = 16
 };
 
-/* When a scan began: 26 bits of its ticks, rounded up, and how far they are shifted. */
+/* A scan's start: 26 bits of its ticks, rounded up, and the number of bits they are shifted by. */
 static inline uint32_t vt_scan_at(uint64_t ticks) {
     unsigned shift = 0;
     while (ticks >> shift >= (1u << 26) - 1)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of log_format.h: the short forms of ALLOC, FREE and STACK, which are most of a log. A writer may use the long
- * form of records.def at any time, and must where a field does not fit. Readers turn short records into long ones at
- * their door.
+ * A part of log_format.h: the short forms of ALLOC, FREE and STACK, which make up most of a log. A writer may use the long
+ * form of records.def at any time, and must where a field does not fit. Readers expand short records as soon as they read
+ * them.
  *
- * What one loop's records have in common (kind, device, hook, context, the address's upper bits) is in a TEMPLATE record
+ * The fields that one loop's records share (kind, device, hook, context, the address's upper bits) are in a TEMPLATE record
  * before them, under one of 16 slot numbers. Nothing carries over from one chunk to the next: a chunk begins with no
  * template, no frame and the time 0.
  *
@@ -12,7 +12,7 @@
  *   BITS  DESCRIPTION
  *   0- 3  slot: the number of its TEMPLATE
  *   4- 7  4
- *   8-29  ticks since the last ALLOC or FREE before it in the chunk, in whichever form
+ *   8-29  ticks since the previous ALLOC or FREE in the chunk, short or long
  *  30-63  bits 4-37 of the address; bits 0-3 are zero
  *
  * SHORT ALLOC, 16 bytes
@@ -25,8 +25,8 @@
  * 98-127  size in bytes
  *
  * A SHORT STACK (records.def) names frame words by their indices in a table, which is empty when the chunk begins. Where
- * an index has the bit VT_SHORT_FRAME_NEW, its word stands behind all indices, in their order, and takes that place in
- * the table.
+ * an index has the bit VT_SHORT_FRAME_NEW, its word follows the indices, in their order, and is added to the table at that
+ * index.
  */
 #ifndef VRAMTRACE_LOG_SHORT_H
 #define VRAMTRACE_LOG_SHORT_H
@@ -39,13 +39,13 @@ enum {
     VT_SHORT_STACK = 24,
     VT_SHORT_ADDRESS = 34,
     VT_SHORT_SIZE = 30,
-    VT_SHORT_ALIGNED = 4,                                  /* an address's low bits, always zero */
-    VT_SHORT_WINDOW = VT_SHORT_ADDRESS + VT_SHORT_ALIGNED, /* the bits above are its template's */
+    VT_SHORT_ALIGNED = 4, /* low bits of an address that are always zero */
+    VT_SHORT_WINDOW = VT_SHORT_ADDRESS + VT_SHORT_ALIGNED, /* the bits above are in the template */
     VT_SHORT_FRAMES = 1024,                                /* places in the table */
     VT_SHORT_FRAME_NEW = 0x8000,
 };
 
-/* The first eight bytes of a TEMPLATE's fields, as one number, from the words of a long record. VT_SHORT_NO_KEY: no
+/* The first eight bytes of a TEMPLATE's fields, as one number, taken from a long record. VT_SHORT_NO_KEY: no
  * template. */
 #define VT_SHORT_NO_KEY UINT64_MAX
 static inline uint64_t vt_short_key(uint64_t word, uint64_t when, uint64_t context,
@@ -69,7 +69,7 @@ static inline uint64_t vt_short_address(uint64_t key, uint64_t bits) {
     return key >> 48 << VT_SHORT_WINDOW | bits << VT_SHORT_ALIGNED;
 }
 
-/* Bytes of a SHORT STACK up to the first frame word: so many frames' indices, and zeroes up to a multiple of 8. */
+/* Bytes of a SHORT STACK before its first frame word: the head and the indices, padded to a multiple of 8. */
 static inline uint32_t vt_short_stack_head(uint32_t frames) {
     return (16 + 2 * frames + 7) & ~7u;
 }

@@ -13,7 +13,7 @@
 
 __extension__ typedef unsigned __int128 vt_text_wide;
 
-/* --- writing: each returns the end, where it puts a NUL --- */
+/* Writing: each function returns the end, where it puts a NUL. */
 
 static inline char *vt_text_put(char *at, const char *text) {
     while (*text)
@@ -32,8 +32,8 @@ static inline char *vt_text_put_number(char *at, uint64_t number) {
     return vt_text_put(at, digits + i);
 }
 
-/* Units of 1024, with three digits, rounded to nearest, halves to even, as printf does. From 1023.5
- * on, the next unit is used, because it would read "1024 KiB". At most 8 characters. */
+/* Units of 1024, with three digits, rounded to nearest, halves to even, as printf does. From 1023.5 on, the next unit
+ * is used, to avoid "1024 KiB". At most 8 characters. */
 static inline char *vt_text_put_size(char *at, uint64_t bytes) {
     static const char units[][5] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
     unsigned unit = 0, decimals = 0, power = 1;
@@ -58,7 +58,7 @@ static inline char *vt_text_put_size(char *at, uint64_t bytes) {
     return vt_text_put(at, units[unit]);
 }
 
-/* A character as UTF-8, at most 4 bytes. Puts no NUL. What is none, a lone surrogate among it, becomes U+FFFD. */
+/* A character as UTF-8, at most 4 bytes, without a NUL. An invalid one, such as a lone surrogate, becomes U+FFFD. */
 static inline char *vt_text_put_utf8(char *at, uint32_t c) {
     static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
     c = c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c;
@@ -69,7 +69,7 @@ static inline char *vt_text_put_utf8(char *at, uint32_t c) {
     return at;
 }
 
-/* --- what people can be shown --- */
+/* Text that may be shown to people. */
 
 /* The length in bytes of the UTF-8 character at `text`, of which `left` bytes can be read; 0 if it is not valid. */
 static inline unsigned vt_text_utf8(const char *text, size_t left) {
@@ -82,14 +82,14 @@ static inline unsigned vt_text_utf8(const char *text, size_t left) {
     for (unsigned i = 1; i < length; i++)
         if ((b[i] & 0xc0) != 0x80)
             return 0;
-    /* overlong forms, surrogates, and what lies beyond U+10FFFF */
+    /* overlong forms, surrogates, and everything beyond U+10FFFF */
     return (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xed && b[1] > 0x9f) ||
                    (b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] > 0x8f)
                ? 0
                : length;
 }
 
-/* The character itself, which is valid and has that length. */
+/* The character at `text`, which is valid and has that length. */
 static inline uint32_t vt_text_character(const char *text, unsigned length) {
     uint32_t c = (unsigned char)*text & (length > 1 ? 0x7fu >> length : 0x7fu);
     for (unsigned i = 1; i < length; i++)
@@ -97,9 +97,9 @@ static inline uint32_t vt_text_character(const char *text, unsigned length) {
     return c;
 }
 
-/* The length of the character at `text` if it may be shown: 0 for what is not UTF-8; for what a terminal obeys, ends a
- * line there, turns the direction of writing or cannot be seen, by which a name could pose as another; and for the
- * beginning of a command that the log of a CI service obeys anywhere in a line ("##[", "##vso["). */
+/* The length of the character at `text` if it may be shown, else 0. Not shown: invalid UTF-8; characters that a
+ * terminal obeys, that end a line, turn the direction of writing or are invisible, by which one name could pose as
+ * another; and the start of a command that a CI service obeys anywhere in its log ("##[", "##vso["). */
 static inline unsigned vt_text_shown(const char *text, size_t left) {
     static const uint32_t hidden[][2] = {
         {0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
@@ -124,7 +124,7 @@ static inline unsigned vt_text_shown(const char *text, size_t left) {
     return length;
 }
 
-/* --- reading --- */
+/* Reading. */
 
 /* A number with or without decimals: whole + part / place. Returns the first character after it;
  * NULL: no number, or too large. Decimals beyond the 18th are ignored. */
@@ -178,8 +178,8 @@ static inline int vt_text_read_size(const char *text, uint64_t *bytes) {
 #define VT_TEXT_MAX_LOG_LEAST (1u << 20)
 #define VT_TEXT_MAX_LOG       "auto, off, or a size of at least 1M, such as 512M or 1.5G"
 
-/* Reads a share: above 0% and up to 100%, with decimals. In millionths, rounded up to 1. Returns
- * the same. */
+/* Reads a share: above 0% and up to 100%, with decimals. In millionths, rounded up to 1. Returns 0; -EINVAL: not a
+ * share; -ERANGE: outside these limits. */
 #define VT_TEXT_WHOLE 1000000u
 static inline int vt_text_read_share(const char *text, uint32_t *millionths) {
     uint64_t whole, part, place;
@@ -197,7 +197,7 @@ static inline int vt_text_read_share(const char *text, uint32_t *millionths) {
 enum vt_text_moment { VT_MOMENT_END = 1, VT_MOMENT_OOM = 2, VT_MOMENT_PHASE = 4 };
 #define VT_TEXT_MOMENTS "a list of end, oom and phase:NAME, or off"
 
-/* The item at `text`: its length up to a comma or the end, and its moment; 0: none of them. */
+/* The item at `text`: its length up to a comma or the end, and its trigger; 0: not one of them. */
 static inline unsigned vt_text_read_moment(const char *text, uint32_t *length) {
     static const char *const words[] = {"end", "oom", "phase:"};
     *length = 0;
@@ -213,7 +213,7 @@ static inline unsigned vt_text_read_moment(const char *text, uint32_t *length) {
     return 0;
 }
 
-/* The whole list: a bit for each moment. -EINVAL: not a list of them. */
+/* The whole list: a bit for each trigger. -EINVAL: not a list of triggers. */
 static inline int vt_text_read_moments(const char *text, unsigned *moments) {
     uint32_t length;
     *moments = 0;
@@ -229,8 +229,8 @@ static inline int vt_text_read_moments(const char *text, unsigned *moments) {
     }
 }
 
-/* What a snapshot of owners may take: VRAMTRACE_SNAPSHOT_LIMIT. TIME is in s or ms. What is not given
- * is 0. -EINVAL: not that; -ERANGE: too large. */
+/* The limits of a snapshot: VRAMTRACE_SNAPSHOT_LIMIT. TIME is in s or ms; a value not given is 0. -EINVAL: not a limit;
+ * -ERANGE: too large. */
 #define VT_TEXT_BOUNDS "TIME, SIZE or TIME,SIZE above 0, such as 2s, 256M or 500ms,1G"
 static inline int vt_text_read_bounds(const char *text, uint64_t *ns, uint64_t *bytes) {
     uint64_t whole, part, place;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The processor's counter, which stamps the log's records (VT_CLOCK_TSC): x86's time stamp counter, AArch64's virtual
- * counter. For the library, and for who reads or completes the log of a process of this machine.
+ * counter. For the library, and for programs that read or complete the log of a process on this machine.
  */
 #ifndef VRAMTRACE_TICKS_H
 #define VRAMTRACE_TICKS_H
 
 #include <stdint.h>
 
-/* The barrier: it is read after the instructions before it; what they stored may still be under way. */
+/* The barrier makes the counter wait for the instructions before it; their stores may not be visible yet. */
 static inline uint64_t vt_ticks(void) {
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
@@ -23,7 +23,7 @@ static inline uint64_t vt_ticks(void) {
 #endif
 }
 
-/* About; x86 does not say. */
+/* Approximate on x86, which does not report its rate. */
 static inline uint64_t vt_ticks_per_second(void) {
     uint64_t ticks = 1u << 31;
 #ifdef __aarch64__

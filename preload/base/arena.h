@@ -11,7 +11,7 @@
 #define VT_ARENA_BLOCKS 1024u
 #define VT_ARENA_ITEMS  4096u /* per block */
 
-/* The first member of every item. Its owner may use it while the item is taken. */
+/* The first member of every item. Its owner may use the fields while the item is allocated. */
 struct vt_item {
     uint32_t next; /* atomic */
     uint32_t zero;
@@ -19,7 +19,7 @@ struct vt_item {
 
 struct vt_arena {
     uint32_t bytes;                         /* size of an item */
-    uint32_t used;                          /* atomic: how many numbers were ever taken */
+    uint32_t used;                          /* atomic: how many numbers were ever allocated */
     uint64_t free;                          /* atomic: changes << 32 | first free item (0: none) */
     unsigned char *blocks[VT_ARENA_BLOCKS]; /* atomic */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "array_bytes.h"
 
-/* The unit that a format is counted in: bytes per channel of an element, bytes per 4 x 4 block, or
- * (for a picture of several planes) bytes per 2 x 2 elements. */
+/* The unit in which a format's size is given: bytes per channel of an element, bytes per 4 x 4 block, or (for a picture
+ * of several planes) bytes per 2 x 2 elements. */
 struct shape {
     uint8_t channel, block, picture;
 };

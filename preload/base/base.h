@@ -2,8 +2,8 @@
 /*
  * Public header of base/: basic tools that are safe inside a process that is not ours.
  *
- * Invariants: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other module, with one
- * exception: process.h calls load.c's steps through a table.
+ * Invariants: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other module, with one exception: process.h
+ * calls load.c's steps through a table.
  *
  * Each part has a header of its own:
  *   atomic.h       all memory orders
@@ -11,11 +11,11 @@
  *   mappings.h     the list of the library's own mappings
  *   table.h        a lock-free table
  *   arena.h        numbered items
- *   numbering.h    numbers for what is written to the log once
+ *   numbering.h    numbers for items that are written to the log once
  *   elf.h          symbols of loaded objects
  *   library.h      the loaded modules that are known libraries
- *   libc.h         the C library's functions behind those that we export, and past sanitizers
- *   locks.h        locks that a forked child finds taken for ever
+ *   libc.h         the C library's functions behind those that we export, bypassing sanitizers
+ *   locks.h        locks that may stay locked for ever in a forked child
  *   string.c       our own versions of the functions of <string.h>
  *   options.h      the VRAMTRACE_* variables
  *   descriptors.h  opens files, above descriptor 2

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens files above descriptor 2 (see descriptors.h). The kernel gives the lowest free number, so what is free of 0 to 2 is
- * filled before, by descriptors with O_PATH: a read or write fails with EBADF, as on a closed one. To open first and move
- * the descriptor up afterwards would leave a moment in which another thread's output goes into the file. A child must not
- * inherit them, since nothing would close them there: a fork waits (locks.h), and a child whose parent's patience ran
- * out closes them.
+ * Opens files above descriptor 2 (see descriptors.h). The kernel gives the lowest free number, so free ones of 0 to 2 are
+ * filled first, with O_PATH descriptors: a read or write fails with EBADF, as on a closed one. Opening first and then moving
+ * the descriptor up would leave a moment in which another thread's output goes into the file. A child must not inherit the
+ * fillers, since nothing would close them there: a fork waits (locks.h), and if it waited in vain, the child closes them.
  *
- * Called by whatever opens a file, by nvtx.c and stack.c, which load libraries, and by fork.c.
+ * Called by all code that opens files, by nvtx.c and stack.c, which load libraries, and by fork.c.
  */
 #define _GNU_SOURCE
 #include "descriptors.h"
@@ -24,7 +23,7 @@
 static uint32_t filling[LEAST];       /* atomic: threads that fill it, or try to */
 static __thread uint32_t mine[LEAST]; /* ... this thread's part */
 
-/* By fstat, because the log needs that anyway: a filter may know no other call. */
+/* Uses fstat because the log needs it in any case: a seccomp filter may allow no other call. */
 static unsigned closed_ones(void) {
     unsigned closed = 0;
     struct stat st;
@@ -51,7 +50,7 @@ unsigned vt_descriptors_fill(void) {
             filled |= 1u << fd;
             continue;
         }
-        count(lowest, -1u); /* another thread was quicker */
+        count(lowest, -1u); /* another thread was faster */
         if (fd >= 0)
             VT_SYS1(SYS_close, fd);
     }
@@ -60,7 +59,7 @@ unsigned vt_descriptors_fill(void) {
     return filled;
 }
 
-/* The program may have put a descriptor of its own there meanwhile. */
+/* The program may have put its own descriptor there meanwhile. */
 static void close_filled(unsigned fd) {
     long flags = VT_SYS2(SYS_fcntl, fd, F_GETFL);
     if (flags >= 0 && flags & O_PATH)
@@ -77,7 +76,7 @@ void vt_descriptors_clear(unsigned filled) {
         vt_locks_leave();
 }
 
-/* What this thread fills it clears itself. */
+/* Each thread clears its own fillers. */
 void vt_descriptors_forked(void) {
     for (unsigned fd = 0; fd < LEAST; fd++) {
         uint32_t others = vt_get(&filling[fd]) - mine[fd];
@@ -88,13 +87,14 @@ void vt_descriptors_forked(void) {
 }
 
 long vt_descriptors_open(const char *path, int flags, unsigned mode) {
-    /* A handler would see what is filled, and could jump out. */
+    /* A handler would see the fillers, and could jump out. */
     unsigned closed = closed_ones();
     uint64_t held = closed ? vt_sys_hold_signals() : 0;
     unsigned filled = closed ? vt_descriptors_fill() : 0;
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
     vt_descriptors_clear(filled);
-    /* Another thread had one of these: ours, which had filled it, or the program's, which has closed it just now. */
+    /* Another thread had one of these numbers: ours, which had filled it, or the program's, which has just closed
+     * it. */
     if (fd >= 0 && fd < LEAST) {
         long high = VT_SYS3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, LEAST);
         VT_SYS1(SYS_close, fd);

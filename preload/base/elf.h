@@ -20,7 +20,7 @@ struct vt_elf {
     const char *name;       /* the loader's name for it, in the loader's memory */
     uintptr_t start, end;   /* mapped range */
     struct vt_range code;   /* from its first executable byte to its last */
-    struct vt_range relro;  /* what the loader makes read-only after relocation */
+    struct vt_range relro;  /* the part that the loader makes read-only after relocation */
     uintptr_t unwind_table; /* its .eh_frame_hdr; 0: none */
 };
 
@@ -33,7 +33,7 @@ struct vt_elf_tables {
     const uint32_t *gnu_hash;
     const uint32_t *hash;
     const char *soname;
-    const ElfW(Rela) * relocations[2]; /* of its calls, and the others */
+    const ElfW(Rela) * relocations[2]; /* relocations of its calls, and the others */
     size_t relocation_bytes[2];
 };
 
@@ -52,8 +52,8 @@ void vt_elf_read_tables(const struct vt_elf *object, struct vt_elf_tables *out);
 /* The object that contains `address`. False: none. Takes the loader's lock. */
 bool vt_elf_containing(const void *address, struct vt_elf *out);
 
-/* The first object whose file name or SONAME begins with `prefix` and that defines `symbol`, because a library of the
- * program's own may have such a name. False: none. Takes the loader's lock. */
+/* The first object whose file name or SONAME begins with `prefix` and that also defines `symbol`: a library of the
+ * program may have such a name. False: none. Takes the loader's lock. */
 bool vt_elf_named(const char *prefix, const char *symbol, struct vt_elf *out);
 
 /* The same, from the loader's own list, starting at `first`. Takes no lock and calls nothing, so
@@ -67,8 +67,8 @@ bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out);
 /* The address range of a function that this object defines, by its symbol's size. False: none. */
 bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_range *out);
 
-/* From the first to the last of the functions that this object exports under names that begin with one of the
- * prefixes. False: there are none. */
+/* The range from the first to the last exported function whose name begins with one of the prefixes. False: there are
+ * none. */
 bool vt_elf_functions(const struct vt_elf *object, const char *const prefixes[2],
                       struct vt_range *out);
 

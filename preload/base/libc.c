@@ -95,7 +95,7 @@ void *vt_libc_dlvsym(void *handle, const char *name, const char *version) {
     return real ? real(handle, name, version) : NULL;
 }
 
-static __thread uint32_t closes; /* of this thread: calls that it is in */
+static __thread uint32_t closes; /* per thread: calls in progress */
 
 int vt_libc_dlclose(void *handle) {
     int (*real)(void *) = __extension__(int (*)(void *)) real_of(DLCLOSE);
@@ -138,14 +138,14 @@ struct each {
     void *data;
 };
 
-/* In a signal's handler, a library may be on the list that the interrupted dlclose has unmapped. */
+/* In a signal handler, the list may contain a library that the interrupted dlclose has already unmapped. */
 static int visit_readable(struct dl_phdr_info *info, size_t size, void *data) {
     const struct each *each = data;
     return vt_sys_is_readable((uintptr_t)info->dlpi_phdr) ? each->visit(info, size, each->data) : 0;
 }
 
-/* In a child that can never have the list's lock: no thread can change the list, and one that is not there any more may
- * have unmapped a library that is on it. */
+/* In a child that can never get the list's lock: no thread can change the list, but it may contain a library that a
+ * vanished thread had unmapped. */
 static int each_without_lock(const struct each *each) {
     int result = 0;
     for (const struct link_map *m = _r_debug.r_map; m && !result; m = m->l_next) {
@@ -172,7 +172,7 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
     struct each each = {visit, data};
     if (vt_locks_lost(VT_LOST_LIST))
         return each_without_lock(&each);
-    uint64_t held = vt_sys_hold_signals(); /* or a handler forks meanwhile */
+    uint64_t held = vt_sys_hold_signals(); /* a handler must not fork meanwhile */
     vt_locks_enter();
     int result = !real ? -1 : closes ? real(visit_readable, &each) : real(visit, data);
     vt_locks_leave();

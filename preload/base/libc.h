@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C library's own functions behind those that this library exports under the same names. Our
- * code calls these, because a call by name would come back to us.
+ * The C library's own functions behind those that this library exports under the same names. Our code calls these,
+ * because a call by name would reach our own export.
  */
 #ifndef VT_PRELOAD_LIBC_H
 #define VT_PRELOAD_LIBC_H
@@ -10,24 +10,25 @@
 
 struct dl_phdr_info; /* <link.h> has it under _GNU_SOURCE only */
 
-/* Functions of the C library itself, past any library that replaces them. A sanitizer's are not
- * ready while a program starts, and later they report errors in our memory, because they do not see
- * our writes. If it has no such function, they return NULL or -1, or visit nothing. */
+/* Functions of the C library itself, bypassing any library that replaces them. A sanitizer's replacements are not ready
+ * while a program starts; later they report errors in our memory, because they do not see our writes. If the C library
+ * has no such function, these return NULL or -1, or visit nothing. */
 void *vt_libc_dlsym(void *handle, const char *name);
 void *vt_libc_dlvsym(void *handle, const char *name, const char *version);
 int vt_libc_dlclose(void *handle);
-/* NULL in a forked child that might wait for the loader for ever. With RTLD_NOLOAD; else vt_descriptors_dlopen. */
+/* Returns NULL in a forked child that might wait for the loader for ever. Only with RTLD_NOLOAD; otherwise use
+ * vt_descriptors_dlopen. */
 void *vt_libc_dlopen(const char *path, int flags);
 void vt_libc_dlerror_clear(void); /* clears a message that the program must not see */
 int vt_libc_on_exit(void (*function)(int status, void *data), void *data);
 /* A C library function by name. NULL: there is none, or its variant is chosen at run time
  * (strlen, ...). */
 void *vt_libc_own(const char *name);
-/* dl_iterate_phdr. Takes the loader's lock, but in a forked child that can never have it. */
+/* dl_iterate_phdr. Takes the loader's lock, except in a forked child that can never get it. */
 int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *data),
                         void *data);
 
-/* Functions that a program may call in a signal handler, where nothing may be looked up. */
+/* Functions that a program may call in a signal handler, where no symbol may be looked up. */
 enum vt_libc_end {
     VT_LIBC__EXIT,
     VT_LIBC_QUICK_EXIT,

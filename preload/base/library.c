@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of the loaded modules are known libraries: CUDA's own, and caching allocators, which keep driver memory by
- * design. The analyzer gives such memory its verdict by the same list, whatever a search of the process would find;
- * so no search looks for it, which spares most PyTorch processes the search (scan/).
+ * Finds the loaded modules that are known libraries: CUDA's own, and caching allocators, which keep driver memory by design.
+ * The analyzer classifies such memory by the same list, whatever a search of the process would find. So it is not searched
+ * for, which saves most PyTorch processes the search (scan/).
  *
- * stack/modules.c shows each module, and stack.c asks once for each new stack. What only the names of functions could
- * tell (classes.def) is not known here, and is looked for.
+ * stack/modules.c passes each module, and stack.c asks once for each new stack. Classes that need function names
+ * (classes.def) are unknown here; their memory is searched for.
  */
 #include "library.h"
 #include "base.h"
@@ -18,7 +18,7 @@ static struct {
     uintptr_t start, end;
     const struct vt_library *row;
 } ranges[RANGES_MOST];
-static uint32_t count; /* atomic; those before it are whole */
+static uint32_t count; /* atomic; entries below it are complete */
 
 static bool exports_all(const struct vt_elf *e, const char *names) {
     struct vt_range all;
@@ -65,7 +65,7 @@ static const struct vt_library *row_at(uintptr_t address) {
     return NULL;
 }
 
-/* Whatever the variable is set to: in doubt, memory is looked for. */
+/* Any value of the variable counts: in doubt, memory is searched for. */
 static bool is_excepted(const struct vt_library *row) {
     char name[64];
     size_t n = strcspn(row->unless, "=");

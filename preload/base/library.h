@@ -7,25 +7,25 @@
 
 #include "vramtrace/library.h"
 
-/* Who keeps the memory that a call allocates by design. */
+/* Who made an allocation, by its call stack. Caches and CUDA's libraries keep memory by design. */
 enum vt_allocator {
     VT_ALLOCATOR_PROGRAM,
     VT_ALLOCATOR_CACHE, /* a caching allocator */
     VT_ALLOCATOR_CUDA   /* one of CUDA's libraries */
 };
 
-/* What a loaded object is, by its name and its exports; NULL: none of the known libraries. *other: it only has the
- * name of one. Under the loader's lock. */
+/* The known library that a loaded object is, by its name and its exports; NULL: none. *other: it only has the name of
+ * one. Call under the loader's lock. */
 const struct vt_library *vt_library_loaded(const char *path, const struct vt_elf *e, bool *other);
 
-/* Remembers where a known library lies. One thread at a time. */
+/* Remembers the address range of a known library. One thread at a time. */
 void vt_library_note(const struct vt_library *row, uintptr_t start, uintptr_t end);
 void vt_library_forget(void);
 
-/* Of a call's frames, the innermost first. */
+/* The allocator behind a call's frames, innermost first. */
 enum vt_allocator vt_library_allocator(const uintptr_t *frames, size_t count);
 
-/* Whether the module at an address is one of CUDA's libraries. By its name alone while none was noted. */
+/* Whether the module at an address is one of CUDA's libraries; judged by its name alone before any was noted. */
 bool vt_library_is_cuda_at(uintptr_t address, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks that a forked child may find taken for ever (see locks.h). Called by libc.c, fork.c and stack/. */
+/* Locks that a forked child may find locked for ever (see locks.h). Called by libc.c, fork.c and stack/. */
 #define _GNU_SOURCE
 #include "locks.h"
 #include "atomic.h"
@@ -24,16 +24,16 @@ int vt_locks_vfork_failed(int result) {
     return -1;
 }
 
-static uint32_t lost; /* atomic: what this process does without */
+static uint32_t lost; /* atomic: locks that this process must avoid */
 
-/* Threads that are inside; and FORK times those that fork. They wait for each other for PATIENCE looks, some milliseconds:
- * a thread may hold what the other one waits for. */
+/* The number of threads that are inside, plus FORK times the number of forking ones. Each side waits for the other for
+ * at most PATIENCE checks, some milliseconds, because a thread may hold a resource that the other one needs. */
 static uint32_t inside; /* atomic */
 enum { FORK = 1 << 16, PATIENCE = 10000 };
-static __thread uint32_t mine;  /* of this thread: how deep it is inside */
-static __thread uint32_t forks; /* ... and forks that it is in */
+static __thread uint32_t mine;  /* per thread: how deep it is inside */
+static __thread uint32_t forks; /* ... and its forks in progress */
 
-static const char *single_threaded;        /* the C library's; NULL: it does not tell */
+static const char *single_threaded;        /* the C library's; NULL: it has no such flag */
 static const pthread_mutex_t *loader_list; /* the lock of dl_iterate_phdr; NULL: not found */
 
 void vt_locks_enter(void) {
@@ -46,7 +46,7 @@ void vt_locks_enter(void) {
 }
 
 void vt_locks_leave(void) {
-    vt_fence(); /* the lock is given back first; pairs with vt_locks_fork_begins */
+    vt_fence(); /* the lock is released first; pairs with vt_locks_fork_begins */
     if (--mine == 0)
         vt_add(&inside, -1u);
 }
@@ -67,8 +67,8 @@ void vt_locks_fork_in_parent(void) {
     vt_add(&inside, -(uint32_t)FORK);
 }
 
-/* Whether the lock's owner is a thread that does not exist in this process. Just after fork there is no other thread; later, one takes the lock
- * a moment before it writes who it is. */
+/* Whether the lock's owner does not exist in this process. Just after fork there is no other thread; later, a thread
+ * takes the lock a moment before it writes its id. */
 static bool is_taken_for_ever(const pthread_mutex_t *lock, uint32_t pid, bool whole) {
     for (unsigned n = 0; !whole && n < PATIENCE && vt_see(&lock->__data.__lock); n++) {
         int owner = vt_get(&lock->__data.__owner);
@@ -95,7 +95,7 @@ void vt_locks_fork_in_child(bool whole) {
             vt_sys_seal(true);
     }
     forks = 0;
-    /* Where there are threads by now, they may be inside as well. */
+    /* If there are threads by now, they may be inside as well. */
     vt_claim(&inside, count, whole ? mine != 0 : count % FORK);
     vt_put(&lost, now);
     vt_publish(&vt_process_pid, pid);
@@ -114,12 +114,13 @@ void vt_locks_check(void) {
 
 bool vt_locks_lost(uint32_t which) {
     if (!vt_get(vt_see(
-            &vt_process_settled))) /* a vfork child, and a snapshot's in the program's memory, are as their parent */
+            /* A vfork child, and a snapshot's child in the program's memory, have their parent's state. */
+            &vt_process_settled)))
         vt_locks_check();
     return vt_locks_lost_as_known(which);
 }
 
-/* The loader's data has the lock that this thread just took. */
+/* Finds the lock that this thread just took, in the loader's data. */
 static int find_lock(struct dl_phdr_info *info, size_t size, void *data) {
     const struct vt_range *in = data;
     int tid = (int)VT_SYS0(SYS_gettid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of the C library and of libunwind, which a forked child finds taken for ever if another thread of its parent had
- * them. All that this library waits for are known here: a fork waits a while until none is taken, and a child asks what it
- * has to do without. doc/INTERNALS.md lists them ("A forked child").
+ * Locks of the C library and of libunwind that stay locked for ever in a forked child if another thread of its parent held
+ * them. All locks that this library waits for are known here: a fork briefly waits until they are free, and a child asks
+ * which it must avoid. doc/INTERNALS.md lists them ("A forked child").
  */
 #ifndef VT_PRELOAD_LOCKS_H
 #define VT_PRELOAD_LOCKS_H
@@ -10,39 +10,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Points to a word that is 0 before arming, and in a forked child that has had no event yet (or always,
- * where the kernel cannot clear memory at a fork). So events ask only this word. process.c sets it. */
+/* Points to a word that is 0 before arming, and in a forked child before its first event (or always, if the kernel
+ * cannot clear memory at a fork). So events check only this word. process.c sets it. */
 extern const uint32_t *vt_process_settled; /* atomic */
 
 /* The pid at load, or after fork(). In a child of a bare clone or vfork, getpid() differs from it. */
 extern uint32_t vt_process_pid; /* atomic */
 
-/* Of this thread: how many vfork children it is nested in, which run in their parent's memory (vfork_entry.S; clone in fork.c). */
+/* Per thread: the number of nested vfork children, which run in their parent's memory (vfork_entry.S; clone in
+ * fork.c). */
 extern __thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
 
 /* Locks that this child must not wait for. */
 enum {
-    /* dlopen, dlsym and malloc: it was made past the C library's fork, which reinitializes their locks */
+    /* dlopen, dlsym and malloc: the child was made without the C library's fork, which reinitializes their locks */
     VT_LOST_LOADER = 1,
     /* dl_iterate_phdr and dlopen */
     VT_LOST_LIST = 2,
-    /* what is done between vt_locks_enter and vt_locks_leave: libunwind, handlers for exit */
+    /* any lock taken between vt_locks_enter and vt_locks_leave: libunwind, handlers for exit */
     VT_LOST_INSIDE = 4,
 };
-void vt_locks_check(void); /* whether this is a child that nothing told of */
+void vt_locks_check(void); /* whether this is a child whose fork we did not see */
 
-/* Whether one of these is to be done without. Checks first, until the first event. */
+/* Whether this process must avoid one of these. Calls vt_locks_check first, until the first event. */
 bool vt_locks_lost(uint32_t which);
-bool vt_locks_lost_as_known(uint32_t which); /* does not check */
+bool vt_locks_lost_as_known(uint32_t which); /* without that check */
 
-/* Around what takes such a lock. */
+/* Call before taking such a lock, and after releasing it. */
 void vt_locks_enter(void);
 void vt_locks_leave(void);
 
 void vt_locks_load(void); /* when the library is loaded */
 void vt_locks_fork_begins(void);
 void vt_locks_fork_in_parent(void);
-/* `whole`: by the C library's fork. */
+/* `whole`: made by the C library's fork. */
 void vt_locks_fork_in_child(bool whole);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's own mappings. /proc/self/maps cannot tell them apart, because the kernel merges
- * neighbours; and our tables, logs and per-thread data hold the address of every live allocation.
- * sys.h calls this from any thread when it maps or unmaps; the exit scan reads the list. Lock-free,
- * no allocation. A forked child inherits the list together with the mappings.
+ * The library's own mappings. They cannot be recognized in /proc/self/maps, because the kernel merges neighbours; but our
+ * tables, logs and per-thread data hold the address of every live allocation. sys.h calls this from any thread when it maps
+ * or unmaps; the exit scan reads the list. Lock-free, no allocation. A forked child inherits the list together with the
+ * mappings.
  */
 #include "mappings.h"
 #include "atomic.h"
@@ -15,14 +15,16 @@
 bool vt_sys_sealed, vt_sys_careful, vt_sys_unsure; /* atomic */
 static bool watched;                               /* atomic */
 __thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
-static __thread uint32_t sealed_child; /* its vt_locks_vforks; deeper ones inherit the filter */
+/* The vt_locks_vforks of the sealed child; deeper ones inherit the filter. */
+static __thread uint32_t sealed_child;
 
 static bool has_filter(void) {
     return vt_sys_anyway(SYS_prctl, 21 /* PR_GET_SECCOMP */, 0, 0, 0, 0, 0) != 0;
 }
 
 void vt_sys_seal(bool sealed) {
-    if (vt_locks_vforks) { /* its filter is not its parent's, whose memory this is */
+    /* the child's filter is not its parent's, though they share this memory */
+    if (vt_locks_vforks) {
         sealed_child = sealed ? vt_locks_vforks : 0;
         vt_put(&vt_sys_careful, true);
         return;
@@ -41,21 +43,21 @@ bool vt_sys_is_free(void) {
 }
 
 void vt_sys_watch(void) {
-    /* In a container there is one from the start, and it says nothing of others. */
+    /* In a container there is a filter from the start, which would hide later ones. */
     vt_put(&watched, !has_filter());
     vt_put(&vt_sys_careful, vt_get(&watched));
 }
 
 static struct vt_range ours[MAPPINGS_MAX]; /* start 0: free, 1: being written; atomic */
 static uint32_t used;                      /* atomic: entries below this were used at some time */
-static uint32_t hint = MAPPINGS_MAX;       /* atomic: an entry that is free; MAPPINGS_MAX: none */
+static uint32_t hint = MAPPINGS_MAX;       /* atomic: a free entry; MAPPINGS_MAX: none */
 static uint32_t missing;                   /* atomic: how often the list was full */
 
 static bool take(uint32_t i, const void *start, size_t bytes) {
     if (vt_get(&ours[i].start) != 0 || !vt_claim(&ours[i].start, 0, 1))
         return false;
-    vt_publish(&ours[i].end,
-               (uintptr_t)start + bytes); /* who sees it sees start's 1: vt_mappings_list */
+    /* A thread that sees it also sees start's 1: vt_mappings_list. */
+    vt_publish(&ours[i].end, (uintptr_t)start + bytes);
     vt_publish(&ours[i].start, (uintptr_t)start);
     return true;
 }

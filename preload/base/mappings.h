@@ -14,13 +14,13 @@ struct vt_range {
     uintptr_t start, end;
 };
 
-/* Here because whoever makes a system call lists mappings: see sys.h. */
+/* Declared here because each system call that maps memory also adds to the list: see sys.h. */
 extern bool vt_sys_sealed;
-extern bool vt_sys_careful; /* it is, or may become so: system calls ask vt_sys_is_free */
+extern bool vt_sys_careful; /* sealed, or may become so: system calls ask vt_sys_is_free */
 bool vt_sys_is_free(void);
 void vt_sys_seal(bool sealed);
-void vt_sys_watch(void);   /* at arming: from now on a filter is noticed */
-extern bool vt_sys_unsure; /* it may be so already; instrument/seccomp.c finds out at arming */
+void vt_sys_watch(void);   /* at arming: from now on a new seccomp filter is noticed */
+extern bool vt_sys_unsure; /* may be sealed already; instrument/seccomp.c finds out at arming */
 
 void vt_mappings_add(const void *start, size_t bytes);
 void vt_mappings_remove(const void *start);

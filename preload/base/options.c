@@ -140,7 +140,7 @@ static void read_max_log(const char *name, const char *value) {
         say_bad(name, value, VT_TEXT_MAX_LOG);
 }
 
-/* nvtx.c reads this variable in the constructor; here we only report a bad value. */
+/* nvtx.c reads this variable in the constructor; this only reports a bad value. */
 static void read_nvtx(const char *name, const char *value) {
     bool unused;
     read_word(name, value, "1", "0", "0 or 1", &unused);

@@ -20,23 +20,23 @@ struct vt_options {
     uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
     uint32_t alarm_share;   /* ... or a share of the device, in units of 1/VT_TEXT_WHOLE; 0: none */
     const char *alarm_text; /* ... as given */
-    unsigned snapshot; /* VRAMTRACE_SNAPSHOT: enum vt_text_moment, when owners are looked for */
-    const char *snapshot_text; /* ... as given: it has the names of phases; NULL: the default */
+    /* VRAMTRACE_SNAPSHOT: enum vt_text_moment, when to look for owners */
+    unsigned snapshot;
+    const char *snapshot_text; /* ... as given, with the names of phases; NULL: the default */
     uint64_t snapshot_ns;      /* VRAMTRACE_SNAPSHOT_LIMIT: time; 0: the default */
     uint64_t snapshot_bytes;   /* ... and memory, for each 4 GiB of the process; 0: the default */
     uint64_t max_log;          /* VRAMTRACE_MAX_LOG: bytes; 0: auto; UINT64_MAX: off */
     bool scan_off;             /* VRAMTRACE_SCAN=off: no search for pointers at exit */
-    uint64_t scan_bytes;       /* ... or the most resident memory to scan, in bytes; 0: auto */
+    uint64_t scan_bytes;       /* ... or the limit of resident memory to scan, in bytes; 0: auto */
 };
 #define VT_DEPTH_MAX 256u
 
 extern struct vt_options vt_options;
 
-/* Reads the VRAMTRACE_* variables. A bad value gives one line on stderr, and the default
- * is used. */
+/* Reads the VRAMTRACE_* variables. For a bad value, prints one line on stderr and uses the default. */
 void vt_options_read(void);
 
-/* A variable's value in the process's environment, or NULL. Not getenv: shells define their own. */
+/* A variable's value in the process's environment, or NULL. Unlike getenv, which shells redefine. */
 const char *vt_options_env(const char *name);
 
 #endif

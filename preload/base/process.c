@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arming, forks, and whether exit() is under way (see process.h). */
+/* Arming, forks, and whether exit() is running (see process.h). */
 #define _GNU_SOURCE
 #include "process.h"
 #include "atomic.h"
@@ -16,7 +16,7 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-/* Who accepts that, as an emulator does that takes any advice for a hint, has not heeded the other either. */
+/* A kernel that accepts this invalid advice, as an emulator may, ignores all advice, MADV_WIPEONFORK included. */
 #define MADV_OF_NO_KERNEL 0x7fff
 
 /* Defined by the linker. Weak, because without load.c there is no such section. */
@@ -32,14 +32,15 @@ extern const struct vt_process_steps __stop_vt_process_steps[]
             steps_->name();                                                                        \
     while (0)
 
-/* In memory that a fork wipes to 0, however the child is made. */
+/* Lies in memory that every kind of fork clears. */
 struct guard {
-    uint32_t own;    /* atomic: 1 */
-    uint32_t arming; /* atomic: a thread does; its process's pid, where that counts */
+    uint32_t own; /* atomic: 1 */
+    /* atomic: set while a thread arms; the process's pid, if memory is not cleared */
+    uint32_t arming;
 };
 
 static struct guard *guard;   /* atomic */
-static struct guard fallback; /* the guard where the kernel wipes no memory: pids are compared */
+static struct guard fallback; /* the guard if the kernel cannot clear memory: pids are compared */
 static uint32_t guard_pid;
 static bool armed; /* atomic */
 
@@ -69,7 +70,7 @@ static bool is_guard_wiped(void) {
     return vt_get(&guard) != &fallback;
 }
 
-/* In a child whose parent was arming, no thread is. */
+/* In a child whose parent was arming, no thread is arming. */
 static bool claim_arming(struct guard *g) {
     const bool wiped = is_guard_wiped();
     uint32_t pid = wiped ? 1 : (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);
@@ -90,12 +91,11 @@ void vt_process_begin(void) {
     if (vt_get(&vt_sys_sealed))
         return;
     STEP(begins);
-    vt_locks_lost(0); /* checks */
+    vt_locks_lost(0); /* only checks */
 }
 
-/* Threads that arrive together wait until the first one has read the options, which takes no lock.
- * Each thread then opens what is still missing and needs the loader's lock: a thread that waited
- * might hold that lock. */
+/* Threads that arrive together wait until the first one has read the options, which takes no lock. Then each thread
+ * opens the parts that are still missing and need the loader's lock: a thread that waited might hold that lock. */
 void vt_process_arm(void) {
     if (vt_get(&vt_sys_sealed)) /* too late: opening the unwinder takes system calls */
         return;
@@ -122,7 +122,7 @@ static void become_own_process(void) {
 }
 
 void vt_process_check_fork_(void) {
-    if (VT_UNLIKELY(!vt_see(&armed))) { /* and what is beside it */
+    if (VT_UNLIKELY(!vt_see(&armed))) { /* and the words beside it */
         vt_process_arm();
         return;
     }
@@ -144,8 +144,8 @@ bool vt_process_is_ours(void) {
     return vt_see(&armed) && (!is_guard_wiped() || vt_get(&guard->own));
 }
 
-/* exit()'s last instruction calls the code that runs the handlers, so the return address just after
- * its end counts too. */
+/* The last instruction of exit() calls the code that runs the handlers, so the return address just after its end also
+ * counts. */
 bool vt_process_in_exit(void *const *frames, size_t count) {
     static struct vt_range exit_code; /* atomic; the start is published last */
     struct vt_range code = {.start = vt_see(&exit_code.start)};

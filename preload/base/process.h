@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every module asks about our process: is it armed, is it a forked child, is it inside exit()?
- * Arming and forks concern every module, so process.c calls up to them through one table, which
- * load.c fills. Only here is the order of the rooms reversed.
+ * The state of our process for every module: is it armed, is it a forked child, is it inside exit()? Arming and forks
+ * concern every module, so process.c calls them through one table, which load.c fills. Only here is the order of the modules
+ * reversed.
  */
 #ifndef VT_PRELOAD_PROCESS_H
 #define VT_PRELOAD_PROCESS_H
@@ -14,27 +14,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The table lies in a section of its own, whose start and end the linker defines. So it exists
- * before any constructor runs; another library's constructor may call CUDA before ours. A unit test
- * without load.c has no table, and arming does nothing. */
+/* The table lies in a section of its own, whose start and end the linker defines. So it exists before any constructor
+ * runs; another library's constructor may call CUDA before ours. A unit test without load.c has no table, and arming
+ * does nothing. */
 struct vt_process_steps {
     void (*begins)(void); /* called first, by each thread that arms */
     void (*armed)(void);  /* called once, by one thread while others wait: must take no lock */
     void (*open)(void);   /* called next, by each thread that arms: may take the loader's lock */
-    void (*forked)(void); /* drops what a child inherited */
+    void (*forked)(void); /* drops the state that a child inherited */
     void (*due)(void);    /* called at the end of an event that found something due (vt_tls.due) */
 };
 #define VT_PROCESS_STEPS __attribute__((section("vt_process_steps"), used))
 
-/* The program's file: the text in `buffer`, or what it was started as where /proc is absent, as in some
- * chroots. "": unknown. */
+/* The program's file: the text in `buffer`, or the name it was started by if /proc is absent, as in some chroots. "":
+ * unknown. */
 const char *vt_process_program(char *buffer, size_t size);
 
-/* The command line as the kernel laid it out, arguments separated by NUL; load.c notes it. NULL: unknown. */
+/* The command line in the kernel's layout, arguments separated by NUL; load.c sets it. NULL: unknown. */
 extern const char *vt_process_command;
 extern size_t vt_process_command_bytes;
 
-/* Finds out whether system calls may be made, and which locks are lost: before anything is looked up. */
+/* Determines whether system calls may be made, and which locks are lost. Call it before any look-up. */
 void vt_process_begin(void);
 
 /* Arms the library when the program first uses CUDA: options, unwinder, Python. Cheap
@@ -51,7 +51,7 @@ static inline void vt_process_check_fork(void) {
         vt_process_check_fork_();
 }
 
-/* What is due at the end of an event. */
+/* Does the work that is due at the end of an event (vt_tls.due). */
 void vt_process_due(void);
 
 /* Whether this is a forked child that has not become a process of its own yet. */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define PIECES 32u /* of a line: the stack may be small */
+#define PIECES 32u /* of a line: limited because the stack may be small */
 
 static dev_t stderr_device;
 static ino_t stderr_inode;
@@ -20,8 +20,8 @@ static bool stderr_known;
 
 static void nothing(void) {}
 
-/* The loader calls this as it relocates the library, before any constructor: that of another library may open a file, which
- * becomes descriptor 2 if the process was started without stderr. No sanitizer is ready at that time. */
+/* The loader calls this while it relocates the library, before any constructor: another library's constructor may open
+ * a file, which becomes descriptor 2 if the process was started without stderr. No sanitizer is ready at that time. */
 __attribute__((used,
                no_sanitize("address", "thread", "undefined"))) static void (*look(void))(void) {
     struct stat st;
@@ -47,7 +47,7 @@ static bool stderr_is_the_same(void) {
 void vt_say_to(int fd, const struct iovec *line, size_t parts) {
     uint64_t ours = 1ull << (13 /* SIGPIPE */ - 1) | 1ull << (25 /* SIGXFSZ */ - 1), pending = 0;
     uint64_t held = VT_SIGNALS_NOT_HELD;
-    /* Only these: a pipe that is full makes us wait, and the user must be able to end that. */
+    /* Only these two: a full pipe makes us wait, and the user must be able to interrupt that. */
     VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &ours, &held, sizeof ours);
     VT_SYS4(SYS_rt_sigpending, &pending, sizeof pending, 0, 0);
     ours &= ~pending;
@@ -58,7 +58,7 @@ void vt_say_to(int fd, const struct iovec *line, size_t parts) {
     vt_sys_let_signals(held);
 }
 
-/* What may not be shown becomes '?': names and values of the program's may hold anything. */
+/* Characters that may not be shown become '?': the program's names and values may contain anything. */
 void vt_say_path(const char *before, const char *path, const char *after) {
     const char *const texts[] = {"vramtrace: ", before, path, after};
     struct iovec line[PIECES + 1];
@@ -75,7 +75,7 @@ void vt_say_path(const char *before, const char *path, const char *after) {
                 line[n - 1].iov_len += shown;
                 continue;
             }
-            if (n == PIECES) { /* very many to replace: the line is written in several parts */
+            if (n == PIECES) { /* too many replacements: the line is written in several parts */
                 vt_say_to(2, line, n);
                 n = 0;
             }

@@ -7,16 +7,16 @@
 
 struct iovec;
 
-/* Forces the relocation whose resolver records what stderr is; the resolver runs before any constructor. Called by
- * load.c. */
+/* Forces the relocation whose resolver records the identity of stderr; the resolver runs before any constructor. Called
+ * by load.c. */
 void vt_say_begin(void);
 
-/* Writes one line, prefixed "vramtrace: ", if stderr is still what it was at the start. No stdio,
- * no allocation. */
+/* Writes one line, prefixed "vramtrace: ", if stderr is still the file that it was at the start. No stdio, no
+ * allocation. */
 void vt_say(const char *text);
 /* The same in three parts. A path is not copied, because the caller's stack may be small. */
 void vt_say_path(const char *before, const char *path, const char *after);
-/* Writes it there as far as that goes: a closed pipe or a file at its size limit does not end the program. */
+/* Writes to a descriptor as far as possible: a closed pipe or a file at its size limit does not end the program. */
 void vt_say_to(int fd, const struct iovec *line, size_t parts);
 
 #endif

@@ -19,13 +19,14 @@
 #define SYS_close_range 436 /* glibc before 2.33 does not name it */
 #endif
 
-/* Where the process ends without it. */
+/* For calls that must be made even if the process is sealed. */
 static inline long vt_sys_anyway(long n, long a, long b, long c, long d, long e, long f) {
     return vt_machine_call(n, a, b, c, d, e, f);
 }
 
-/* Once vt_sys_sealed is set (instrument/seccomp.c), a system call might end the process: each fails at once, but for the
- * end itself. A filter that a bare instruction sets is not reported: so before each call the kernel is asked whether there is one. */
+/* Once vt_sys_sealed is set (instrument/seccomp.c), a system call might end the process: every call then fails at once,
+ * except exit_group. A filter set by a bare instruction is not reported, so before each call the kernel is asked
+ * whether there is one. */
 static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f) {
     if (__builtin_expect(__atomic_load_n(&vt_sys_careful, __ATOMIC_RELAXED), 0) &&
         n != SYS_exit_group && !vt_sys_is_free())
@@ -41,9 +42,9 @@ static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f
 #define VT_SYS6(n, a, b, c, d, e, f)                                                               \
     vt_sys((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* Every mapping goes through these two, so that mappings.h knows of it. NULL on failure. Where the program locks what is mapped
- * from now on (MCL_FUTURE), a large reservation would be filled, and leave the program less of what it may lock: it is unlocked
- * before it can be used. */
+/* Every mapping goes through these two functions, which keep the list in mappings.h. NULL on failure. If the program
+ * locks future mappings (MCL_FUTURE), a large reservation would be filled and use up the program's limit, so it is
+ * unlocked before it can be used. */
 static inline void *vt_sys_mmap(size_t bytes, int prot, int flags, int fd, uint64_t offset) {
     bool reserve = flags & MAP_NORESERVE && bytes >= 1u << 20;
     long p = VT_SYS6(SYS_mmap, 0, bytes, reserve ? PROT_NONE : prot, flags, fd, offset);
@@ -63,9 +64,9 @@ static inline void vt_sys_munmap(void *start, size_t bytes) {
     VT_SYS2(SYS_munmap, start, bytes);
 }
 
-/* Holds signals back from the calling thread, for what a handler must not jump out of nor fork in: the loader's lock,
- * a state that other threads wait for, and a chunk that is not the thread's yet. SIGBUS comes all the same, for
- * log/log_fault.c. Returns what to give to the second. */
+/* Blocks signals in the calling thread where a handler must neither jump out nor fork: while it holds the loader's
+ * lock, or a state that other threads wait for, or a chunk that is not the thread's yet. SIGBUS stays unblocked, for
+ * log/log_fault.c. Returns the argument for vt_sys_let_signals. */
 #define VT_SIGNALS_NOT_HELD (~0ull)
 static inline uint64_t vt_sys_hold_signals(void) {
     uint64_t most = ~(1ull << (7 /* SIGBUS */ - 1)), was = VT_SIGNALS_NOT_HELD;
@@ -73,13 +74,13 @@ static inline uint64_t vt_sys_hold_signals(void) {
     return was;
 }
 
-/* Another thread may have sealed the process meanwhile. */
+/* Unseals nothing: another thread may have sealed the process meanwhile. */
 static inline void vt_sys_let_signals(uint64_t was) {
     if (was != VT_SIGNALS_NOT_HELD)
         vt_sys_anyway(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&was, 0, sizeof was, 0, 0);
 }
 
-/* Whether the page can be read, without a fault. The kernel copies a signal set from there before it looks at the invalid
+/* Whether the page can be read, without a fault. The kernel copies a signal set from there before it checks the invalid
  * `how`, so EFAULT means no, and neither answer changes a mask. */
 static inline bool vt_sys_is_readable(uintptr_t address) {
     return VT_SYS4(SYS_rt_sigprocmask, -1, address & ~(uintptr_t)7, 0, 8) == -22 /* EINVAL */;

@@ -2,35 +2,32 @@
 /*
  * The lock-free table (see table.h for its guarantees and users).
  *
- * A slot is found by hash and a bounded probe. Its key is EMPTY, or that of the last entry in it. A probe
- * may stop at EMPTY, because a slot never becomes EMPTY again.
+ * A slot is found by hash and a bounded probe. Its key is EMPTY, or that of its last entry. A probe may stop at EMPTY,
+ * because a slot never becomes EMPTY again.
  *
- * The key only says where to look. The slot's `state` alone decides whether an entry is there. It
- * holds the value (word 2), the bits THERE and CLAIMED and a generation, all in one 64-bit word.
+ * The key only guides the search. The slot's `state` alone decides whether there is an entry. It holds the value (word 2),
+ * the bits THERE and CLAIMED and a generation, all in one 64-bit word.
  *
- *   insert   exchanges the state of a slot with no entry for the next generation and CLAIMED, then writes
- *            the key and the words, then the state with THERE instead.
- *   look-up  reads state, words, key, state. If both states have the same generation and THERE,
- *            that generation held throughout, so the key and the words belong to it.
- *   change   (take, count) exchanges the state that the look-up read. If that succeeds, no other
- *            entry used the slot since: a new entry would have a new generation, and only one of
- *            two takers finds THERE.
+ *   insert   exchanges the state of a slot without an entry for the next generation and CLAIMED, then writes the key and
+ *            the words, then replaces CLAIMED by THERE.
+ *   look-up  reads state, words, key, state. If both states have the same generation and THERE, that generation held
+ *            throughout, so the key and the words belong to it.
+ *   change   (take, count) exchanges the state that the look-up read. If that succeeds, no other entry used the slot
+ *            since: a new entry would have a new generation, and only one of two takers finds THERE.
  *
- * Exchanging the key would not be enough: if the slot is taken and reused for the same key between
- * the look-up and the exchange, it looks unchanged (this happens with cuCtxDestroy: another context
- * may get the same addresses before we have removed the old ones). Nor would exchanging a plain
- * count: the slot's next entry may have the same count.
+ * Exchanging the key would not be enough: if the slot is taken and reused for the same key between the look-up and the
+ * exchange, it looks unchanged (this happens with cuCtxDestroy: another context may get the same addresses before we have
+ * removed the old ones). Nor would exchanging a plain count: the slot's next entry may have the same count.
  *
- * The loads of a look-up acquire, and the stores of an insert release: whoever sees a word of a new entry sees that the one before
- * is gone. A look-up pairs with fill() and with end_entry(); model: TABLE_CLAIM, TABLE_WORDS, TABLE_STATE, TABLE_SEE,
- * TABLE_AGAIN, TABLE_TAKE.
+ * The loads of a look-up acquire, and the stores of an insert release: a thread that sees a word of a new entry also sees
+ * that the previous one is gone. A look-up pairs with fill() and with end_entry(); model: TABLE_CLAIM, TABLE_WORDS,
+ * TABLE_STATE, TABLE_SEE, TABLE_AGAIN, TABLE_TAKE.
  *
- * A generation has 30 bits. A change goes wrong only if a thread stalls between its look-up and its
- * exchange while the slot is reused a multiple of 2^30 times.
+ * A generation has 30 bits. A change goes wrong only if a thread stalls between its look-up and its exchange while the slot
+ * is reused a multiple of 2^30 times.
  *
- * A key that comes again, as addresses do, finds its slot by the key that is left there: a put need not
- * search on for an entry, since each key is put by one thread at a time, which takes the first slot that
- * has it.
+ * A returning key, such as a reused address, finds its slot by the key left there: a put need not search further for an
+ * entry, since each key is put by one thread at a time, which takes the first slot that has it.
  */
 #include "table.h"
 #include "atomic.h"
@@ -55,8 +52,8 @@ static_assert(sizeof(struct vt_slot) == 32, "two to a cache line");
 #define NEXT_GENERATION (1ull << 34)
 #define UPPER_HALF(x)   ((x) >> 32) /* generation, CLAIMED and THERE */
 
-/* After a part's slots: one bit for each page of slots that was ever written. Most of a table never
- * is. A walk skips those pages, so that the kernel need not map them. */
+/* After a part's slots: one bit for each page of slots that was ever written. Most pages of a table never are. A walk
+ * skips those, so that the kernel need not map them. */
 #define PAGE_SLOTS 128u
 static_assert(PAGE_SLOTS * sizeof(struct vt_slot) == 4096, "a page");
 static_assert(FIRST_SLOTS % (64 * PAGE_SLOTS) == 0, "whole words of bits");
@@ -96,7 +93,7 @@ __attribute__((noinline)) static void mark_page(struct vt_slot *p, unsigned part
         vt_or(bits, bit);
 }
 
-/* Whether it never had an entry, and has none now. */
+/* Whether the slot never had an entry, and has none now. */
 static inline bool is_empty(const struct vt_slot *s, uint64_t key) {
     return key == EMPTY && vt_see(&s->state) == 0;
 }
@@ -243,8 +240,7 @@ bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words
     return vt_table_insert(table, key, words);
 }
 
-/* The key's own slot, which it has since it was last put; else one that is free: an empty one, where there is
- * one before the end of the search, so that other keys keep theirs. */
+/* Uses the slot of the key's last entry, else a free one: preferably an empty one, so that other keys keep theirs. */
 __attribute__((noinline)) static enum vt_table_put put(struct vt_table *table, uint64_t key,
                                                        const uint64_t words[VT_TABLE_WORDS],
                                                        uint64_t was[VT_TABLE_WORDS]) {

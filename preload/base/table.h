@@ -39,7 +39,7 @@ struct vt_table {
 
 #define VT_TABLE_FIRST_SLOTS (1u << 14)
 
-/* A key's search begins there. */
+/* Start of a key's search. */
 static inline uint64_t vt_table_hash(uint64_t key) {
     key ^= key >> 32;
     key *= 0x9e3779b97f4a7c15ull;
@@ -58,12 +58,12 @@ bool vt_table_take_own(struct vt_table *table, uint64_t key, uint64_t first_word
 /* Replaces the entry with this key, or inserts one. */
 bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]);
 
-/* Inserts an entry, in place of the one with this key if there is one, whose words it returns. For keys that only one
- * thread at a time inserts or removes. The key's slot is found at once if it was put before. */
+/* Inserts an entry, or replaces the one with this key and returns its words. For keys that only one thread at a time
+ * inserts or removes. The slot is found at once if the key was there before. */
 enum vt_table_put { VT_TABLE_FULL, VT_TABLE_NEW, VT_TABLE_REPLACED };
 enum vt_table_put vt_table_put(struct vt_table *table, uint64_t key,
                                const uint64_t words[VT_TABLE_WORDS], uint64_t was[VT_TABLE_WORDS]);
-/* Has the processor fetch a key's slot for writing, while other work is done. */
+/* Prefetches a key's slot for writing, while other work is done. */
 static inline void vt_table_ahead(const struct vt_table *table, uint64_t key) {
     uintptr_t slots = (uintptr_t)vt_get(&table->parts[0]); /* NULL does no harm */
     vt_machine_fetch_to_write(slots + (vt_table_hash(key) & (VT_TABLE_FIRST_SLOTS - 1)) *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * vfork. Its child runs in its parent's memory and must not end its parent's log; under a seccomp filter no system call can
- * tell it from its parent. So vt_locks_vforks counts the vfork children nested on this thread. The child returns first, and
- * may overwrite the stack, so the return address waits in a register, as in the C library's.
+ * tell the two apart. So vt_locks_vforks counts the vfork children nested on this thread. The child returns first, and may
+ * overwrite the stack, so the return address waits in a register, as in the C library's vfork.
  */
 #include <asm/unistd.h>
 

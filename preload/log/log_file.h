@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the files of log/: log.c (the file and its space), log_chunks.c (the threads' chunks), log_clock.c (the
- * time), log_name.c (its name), log_header.c (what the header says about the process), log_launcher.c (its rank),
- * log_run.c (the list of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
- * log_drop.c (what is missing), log_bound.c (how long it may become), log_free.c (chunks that are taken again), log_live.c (what
- * is live at the end), log_record.c
- * and log_short.c (records), log_slots.c (what will be written), log_space.c (how far it may grow).
+ * Shared by the files of log/: log.c (the file and its space), log_chunks.c (the threads' chunks), log_clock.c (time),
+ * log_name.c (the file's name), log_header.c (the process in the header), log_launcher.c (its rank), log_run.c (the list of
+ * logs), log_fault.c (a truncated file), log_due.c (work at the end of events), log_drop.c (missing events), log_bound.c (the
+ * file's limit), log_free.c (recycled chunks), log_live.c (live memory at the end), log_record.c and log_short.c (records),
+ * log_slots.c (announcements), log_space.c (disk space).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -14,76 +13,75 @@
 
 #define VT_PATH_MAX 4096u
 
-/* The same moment on two clocks. */
+/* One moment on two clocks. */
 struct vt_clock_pair {
     uint64_t ticks, monotonic_ns;
 };
 
-/* Opens a new file for this process and stores its name in `path`; *shown is the part of it that the user gave.
- * Returns a descriptor or negative errno. */
+/* Opens a new file for this process and stores its name in `path`; *shown is the user's part of it. Returns a
+ * descriptor or negative errno. */
 int vt_log_name_open(char *path, size_t size, const char **shown);
-/* Says on stderr that the log at `path` could not be written, and why (errno, positive). */
+/* Prints on stderr that the log at `path` could not be written, and why (errno, positive). */
 void vt_log_name_say_cannot_open(const char *path, int error);
 /* Rank (-1: none) and job (NULL: none) from the launcher's variables. The text belongs to the
  * environment. */
 int32_t vt_log_launcher_rank(void);
 const char *vt_log_launcher_job(void);
-/* The header's fields about rank and launch. */
+/* Fills in the header's fields about rank and launch. */
 void vt_log_launcher_fill(struct vt_log_header *h);
 
 /* Keeps the process alive if someone truncates the mapped log. */
 void vt_log_fault_watch(void);
-/* Whether that has happened since: the log is lost. */
+/* Whether that has happened: the log is lost. */
 bool vt_log_fault_seen(void);
 
-/* log_drop.c: counters and flags before the file exists, and where they are now. */
+/* log_drop.c: counters and flags before the file exists, and their current location. */
 extern struct vt_log_header vt_log_early, *volatile vt_log_counters;
 
-/* log_bound.c: numbers of chunks, which are less than ... */
+/* log_bound.c: upper bounds of chunk numbers, by use. */
 struct vt_log_bound {
-    uint64_t most;    /* any */
-    uint64_t scan;    /* what the scan at the end finds; behind it is the live list */
-    uint64_t end;     /* what else the end finds out */
-    uint64_t entries; /* what is no event; before the end */
-    uint64_t events;  /* single events */
-    uint64_t now;     /* atomic: what may be taken at this moment */
-    uint64_t
-        kept_free; /* at the bound: recycled chunks that are reserved for entries (names, stacks) */
+    uint64_t most;      /* any chunk */
+    uint64_t scan;      /* the scan at the end; the live list follows */
+    uint64_t end;       /* other records of the end */
+    uint64_t entries;   /* entries, before the end */
+    uint64_t events;    /* events */
+    uint64_t now;       /* atomic: the bound now in force */
+    uint64_t kept_free; /* at the bound: recycled chunks reserved for entries */
 };
 extern struct vt_log_bound vt_log_bound;
-/* When the log is opened. Returns the bytes that it may have; 0: any. */
+/* Called when the log is opened. Returns the file's limit in bytes; 0: none. */
 uint64_t vt_log_bound_start(int fd);
-/* The next chunk's number, counted in *chunks. 0: no more may be taken now. */
+/* The next chunk's number, counted in *chunks. 0: the bound is reached. */
 uint64_t vt_log_bound_number(uint64_t *chunks);
 
-/* log_free.c: takes a chunk that was given back, mapped. NULL: none. */
+/* log_free.c: takes a recycled chunk, mapped. NULL: none. */
 struct vt_chunk_header *vt_log_free_take(void);
-/* At the bound: whether there are more of them than what is no event needs. */
+/* At the bound: whether there are more of them than entries need. */
 bool vt_log_free_is_there(uint64_t now);
 void vt_log_free_forked(void);
 
 /* log.c: the file and its space. */
 extern bool vt_log_buffered; /* written in blocks */
-/* Whether it was truncated, or cannot be opened again after the program closed our descriptor. */
+/* Whether the file was truncated, or cannot be opened again after the program closed our descriptor. */
 bool vt_log_is_lost(void);
-/* Buffered. False: not all of it was written. */
+/* In buffered mode. False: not all of it was written. */
 bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset);
-/* A chunk in the file, mapped; `fills`: it will be filled. NULL: there is no space. */
+/* A chunk in the file, mapped; `fills`: it will probably be filled. NULL: there is no space. */
 struct vt_chunk_header *vt_log_place(uint64_t number, bool fills);
 /* A chunk of the file. NULL: it is lost, or there is no memory. */
 void *vt_log_map(uint64_t number);
 void vt_log_count_placed(uint64_t number); /* the file has space for this chunk now */
 bool vt_log_place_slots(uint64_t number);  /* for more threads */
 void vt_log_file_forked(void);             /* in a child: no log is open yet */
-/* Writes out what is in a chunk of the live list, and takes one more. NULL: there was none, or is no space. */
+/* Writes out a chunk of the live list, and takes one more. NULL: there was none, or no space. */
 struct vt_log_live_chunk *vt_log_next_live(struct vt_log_live_chunk *before, bool more);
 
-/* log_slots.c: makes a chunk one of slots, for more threads. */
+/* log_slots.c: turns a chunk into one of slots, for more threads. */
 void vt_log_slots_add(struct vt_log_header *h, struct vt_log_slots *chunk);
-struct vt_log_slot *vt_log_slots_take(void); /* that nobody has; NULL: there is none */
+struct vt_log_slot *vt_log_slots_take(void); /* a free slot; NULL: there is none */
 void vt_log_slots_forked(void);
 
-/* What log_short.c knows of a new chunk. */
+/* Resets the state of short records for a new chunk. */
 static inline void vt_log_short_forget(struct vt_log_short *shorts) {
     shorts->ticks = 0;
     shorts->next = shorts->guess[0] = shorts->guess[1] = 0;
@@ -93,21 +91,21 @@ static inline void vt_log_short_forget(struct vt_log_short *shorts) {
         shorts->keys[i] = VT_SHORT_NO_KEY;
 }
 
-/* Whether the file may be that long. Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
+/* Whether the file may have that length. Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
 bool vt_log_space_allowed(uint64_t bytes);
-/* Whether a store to space that was allocated in the file can still fail. */
+/* Whether a store to allocated space of the file can still fail. */
 bool vt_log_space_is_unsure(int fd);
 /* False: not all of it was written. */
 bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offset);
-/* Writes zeroes to a chunk's space, which has zeroes already. Then the file's pages are there, with their blocks, in one
- * system call; else the file system provides each page at its first store, which costs three times as much. */
+/* Writes zeroes over a chunk's space, which is zero already. This provides the file's pages and blocks in one system
+ * call; at the first store to each page it would cost three times as much. */
 void vt_log_space_fill(int fd, uint64_t offset);
 
-/* Buffered: counts one drop for each event and each stack in a chunk that cannot be written. */
+/* In buffered mode: counts one drop for each event and each stack in a chunk that cannot be written. */
 void vt_log_record_lost(struct vt_thread *t);
 
-/* Adds the log to the list of the run that this process belongs to, if it does. A leading "!" says
- * that the log could not be made. */
+/* Adds the log to the list of the run that this process belongs to, if any. A leading "!" marks a log that could not be
+ * made. */
 void vt_log_run_tell(const char *path, bool made);
 
 /* Writes the environment variables that influence GPU memory, as the thread's next records. */
@@ -115,14 +113,14 @@ void vt_log_environment_write(struct vt_thread *t);
 
 /* log.c: the mapped header of the open log; with buffers, a copy of it. */
 extern struct vt_log_header *vt_log_header;
-extern uint64_t vt_log_second_ticks; /* atomic: ticks in a second */
+extern uint64_t vt_log_second_ticks; /* atomic: ticks per second */
 extern uint64_t vt_log_look_at;      /* atomic: ticks of the next VT_DUE_LOOK */
 
 /* log_clock.c: enum vt_clock, and both clocks when the library was loaded. */
 extern uint32_t vt_log_clock;
 extern struct vt_clock_pair vt_log_clock_start;
-extern uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is to be measured again */
-uint64_t vt_log_slow_ticks(void);    /* of the other clocks */
+extern uint64_t vt_log_calibrate_at; /* atomic: ticks of the next measurement of the rate */
+uint64_t vt_log_slow_ticks(void);    /* for clocks other than the TSC */
 static inline uint64_t vt_log_raw_ticks(void) {
     if (VT_UNLIKELY(vt_log_clock != VT_CLOCK_TSC))
         return vt_log_slow_ticks();

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Python half of a call stack: what stack.c uses of python*.c.
+ * The Python half of a call stack: the interface of python*.c for stack.c.
  *
- * The calling thread's chain of Python frames does not change while the thread is inside one of
- * our wrappers. So we read it in place: without the GIL, without making a Python object,
- * without touching a reference count. The offsets of the fields differ between CPython's minor
- * versions (python_layout.c).
+ * The calling thread's chain of Python frames does not change while the thread is inside one of our wrappers. So we read it
+ * in place: without the GIL, without making a Python object, without touching a reference count. The offsets of the fields
+ * differ between CPython's minor versions (python_layout.c).
  *
- * Order of calls: vt_python_resolve() at arming and after later library loads; vt_python_identify()
- * at each event; for a new stack, within the same wrapper call, while the frames are alive:
- * vt_python_capture(), vt_python_describe() for each frame, and vt_python_merge() with the native
- * frames.
+ * Order of calls: vt_python_resolve() at arming and after later library loads; vt_python_identify() at each event; for a new
+ * stack, within the same wrapper call, while the frames are alive: vt_python_capture(), vt_python_describe() for each frame,
+ * and vt_python_merge() with the native frames.
  */
 #ifndef VT_PRELOAD_PYTHON_H
 #define VT_PRELOAD_PYTHON_H
@@ -19,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One Python frame. Two frames with equal (code, tag, lasti) are at the same place in the same code
- * object, for the life of the process. */
+/* One Python frame. Frames with equal (code, tag, lasti) are at the same position in the same code object, for the life
+ * of the process. */
 struct vt_pyframe {
     uint64_t code;  /* address of the code object */
     uint64_t tag;   /* identifies the code object: a reused address has another tag */
@@ -36,7 +34,7 @@ struct vt_pygroup {
     uint32_t count;  /* never 0 */
 };
 
-/* The most Python frames kept per stack. */
+/* The limit of Python frames kept per stack. */
 #define VT_PYTHON_FRAMES 128u
 
 /* The Python half of one stack, innermost first. */
@@ -47,17 +45,16 @@ struct vt_pystack {
     struct vt_pygroup groups[VT_PYTHON_FRAMES];
 };
 
-/* A step of the chain of frames as it was last seen: a frame, or where a call of the interpreter's
- * loop ends. */
+/* One element of the frame chain at its last reading: a frame, or the end of a call of the interpreter's loop. */
 struct vt_pystep {
     uint64_t frame, code, instruction; /* its address, and the words in it */
     uint64_t hash;                     /* of this frame and those further out */
-    uint32_t owner;                    /* which kind of frame; 3.11: whether its loop ends there */
-    uint16_t frames;                   /* as many are shown from here on outwards */
+    uint32_t owner;                    /* the kind of frame; 3.11: whether its loop ends there */
+    uint16_t frames;                   /* number of shown frames from here outwards */
     bool is_code;                      /* `code` is a code object */
 };
 
-/* What is known of a code object, until one is freed. */
+/* Facts about a code object, valid until any code object is freed. */
 struct vt_pyknown {
     uint64_t code, tag, start, generation;
 };
@@ -67,15 +64,15 @@ struct vt_pyknown {
 /* The calling thread's chain at its last event (python_chain.c). The caller owns it, keeps one per
  * thread and zeroes it at first. */
 struct vt_pylast {
-    uint64_t count, generation; /* code objects freed; changes when an address may mean another */
+    uint64_t count, generation; /* code objects freed; changes when an address may be reused */
     uint32_t n;
-    uint8_t where[256];                       /* step by frame, to be checked */
+    uint8_t where[256];                       /* step by frame, only a hint */
     struct vt_pyknown known[VT_PYTHON_KNOWN]; /* by code */
     struct vt_pystep step[VT_PYTHON_STEPS];   /* outermost first */
 };
 
-/* What a frame's code object says. Text is UTF-8, not terminated; text that does not fit is cut
- * between characters. */
+/* Contents of a frame's code object. Text is UTF-8, not terminated; text that does not fit is cut between
+ * characters. */
 struct vt_pycode {
     uint32_t first_line;
     uint32_t line; /* for the frame's lasti; 0: none */
@@ -88,65 +85,62 @@ enum vt_python_state {
     VT_PYTHON_ABSENT = 0, /* no interpreter seen (yet) */
     VT_PYTHON_OFF,        /* switched off by vt_python_switch_off */
     VT_PYTHON_ACTIVE,
-    VT_PYTHON_REFUSED, /* there is one, but its frames are not read: `why` is the reason */
+    VT_PYTHON_REFUSED, /* found, but its frames are not read: `why` is the reason */
 };
 
-/* Looks for an interpreter in the process. Takes the loader's lock, so never call it on the record
- * path. Returns at once if one was found or refused, if Python is switched off, if no library was
- * loaded since the last call, and after 64 searches. */
+/* Looks for an interpreter in the process. Takes the loader's lock, so never call it on the record path. Returns at
+ * once if one was found or refused, if Python is switched off, if no library was loaded since the last call, and after
+ * 64 searches. */
 void vt_python_resolve(void);
 
-/* Whether the interpreter is running, so that its objects exist. Also false when that
- * is unknown. */
+/* Whether the interpreter is running, so that its objects exist. False also if that is unknown. */
 bool vt_python_lives(void);
-/* Whether it ran at an event or a look: so its end may have dropped what held memory. */
+/* Whether it ever ran at an event or a check: its end may then have dropped objects that owned memory. */
 bool vt_python_lived(void);
 void vt_python_note_lived(void);
 
-/* Has `call` called when the interpreter ends, with the GIL held, before it drops its objects
- * (python_end.c), and `soon` soon, with the GIL held, and `all` when all of Python has ended. `is_end` says whether
- * the native stack shows the interpreter's end. To be called now and then: others may have come between, and a program may clear
- * what it has registered. From any thread; it waits only for the lock of CPython's list of pending
- * calls. Does nothing without a running interpreter. */
+/* Arranges that, with the GIL held, `call` is called when the interpreter ends, before it drops its objects
+ * (python_end.c), and `soon` is called soon; and `all` when all of Python has ended. `is_end` returns whether the
+ * native stack shows the interpreter's end. Call it now and then: other handlers may have come between, and a program
+ * may clear its registrations. From any thread; it waits only for the lock of CPython's list of pending calls. Does
+ * nothing without a running interpreter. */
 void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(void),
                          bool (*is_end)(void));
-/* Whether it was called; false again when the program goes on. */
+/* Whether `call` was called; false again when the program continues. */
 bool vt_python_is_ending(void);
-/* Whether all of Python has ended, so that what runs is the program that embeds it, or the end of the process. */
+/* Whether all of Python has ended: the embedding program is running, or the process is ending. */
 bool vt_python_has_ended(void);
 
 /* Ends all reading of Python frames (VRAMTRACE_PYTHON=off). Call before vt_python_resolve. */
 void vt_python_switch_off(void);
 
-/* `why`, if not NULL, receives a sentence for the report, or NULL if there is none.
- * Static memory. */
+/* `why`, if not NULL, receives a sentence for the report, or NULL if there is none. Static memory. */
 enum vt_python_state vt_python_state(const char **why);
 
-/* A number for the calling thread's Python stack: the same for the same frames, whichever thread
- * asks. 0: there are none. `stack` is working memory. No lock, no allocation, and no Python function
- * that does more than read a word. */
+/* A number for the calling thread's Python stack: the same for the same frames, on every thread. 0: there are none.
+ * `stack` is working memory. No lock, no allocation, and no Python function that does more than read a word. */
 uint64_t vt_python_identify(struct vt_pylast *last, struct vt_pystack *stack);
 
-/* Reads the calling thread's Python frames into `stack`. Returns their number; 0 when the
- * thread runs no Python. No lock, no allocation, and no Python function that does more than
- * read a word. */
+/* Reads the calling thread's Python frames into `stack`. Returns their number; 0 when the thread runs no Python. No
+ * lock, no allocation, and no Python function that does more than read a word. */
 uint32_t vt_python_capture(struct vt_pystack *stack);
 
 /* Reads the names and line of a frame on the calling thread's stack, while it is alive. False: they
  * could not be read. */
 bool vt_python_describe(const struct vt_pyframe *frame, struct vt_pycode *out);
 
-/* Whether a code object's source is in no file, but may be in Python's `linecache`. */
+/* Whether a code object's source is not in a file, but may be in Python's `linecache`. */
 bool vt_python_is_no_file(const struct vt_pycode *code);
-/* Has the code's line written to the log, where the code has this number. False: too many wait. */
+/* Requests a record of the code's source line; `number` is the code's number in the log. False: too many requests
+ * wait. */
 bool vt_python_want_line(uint32_t number, const struct vt_pycode *code);
 bool vt_python_wants_lines(void);
-/* With the GIL held, within a recording: writes those that wait. */
+/* With the GIL held, within a recording: writes the requested lines. */
 struct vt_thread;
 void vt_python_write_lines(struct vt_thread *thread);
 void vt_python_lines_forked(void);
 
-/* The line of a byte offset into a code object's bytecode, by a copy of its line table. 0: none. */
+/* The line of a byte offset into a code object's bytecode, from a copy of its line table. 0: none. */
 uint32_t vt_python_line(const uint8_t *table, size_t bytes, uint32_t first, uint32_t lasti);
 
 /* Whether a return address is in the interpreter's own code. */
@@ -159,16 +153,14 @@ bool vt_python_is_eval(uintptr_t return_address);
 /* In a forked child, call this before anything else here. */
 void vt_python_forked(void);
 
-/* A word of a merged stack is either a native frame's address, with VT_MERGED_INTERPRETER if it is
- * in the interpreter; or VT_MERGED_PYTHON and the index of a Python frame. The two bits are those
- * of the frame words in log_format.h. */
+/* A word of a merged stack is either a native frame's address, with VT_MERGED_INTERPRETER if it is in the interpreter;
+ * or VT_MERGED_PYTHON and the index of a Python frame. The two bits are those of the frame words in log_format.h. */
 #define VT_MERGED_PYTHON      (1ull << 63)
 #define VT_MERGED_INTERPRETER (1ull << 62)
 
 struct vt_merge {
     const uint64_t *address; /* return addresses of the native frames, innermost first */
-    const uint64_t
-        *sp; /* their stack pointers: frame i lies in [sp[i], sp[i + 1]); NULL: unknown */
+    const uint64_t *sp;      /* stack pointers: frame i is in [sp[i], sp[i + 1]); NULL: unknown */
     size_t n;
     bool cut; /* the outermost native frames are missing */
     const struct vt_pystack *python;
@@ -176,10 +168,9 @@ struct vt_merge {
     bool (*is_eval)(uintptr_t return_address); /* vt_python_is_eval */
 };
 
-/* Merges the two; a pure function. Python frames come before the native frame of the loop that runs
- * them, innermost first; every native frame is kept. `out` needs room for n + n_frames words.
- * Returns the number of words. `unordered` is set when the Python frames could not be placed: then
- * they come first, in one block. */
+/* Merges the two; a pure function. Python frames come before the native frame of the loop that runs them, innermost
+ * first; every native frame is kept. `out` needs space for n + n_frames words. Returns the number of words. `unordered`
+ * is set if the Python frames' positions are unknown: then they come first, in one block. */
 size_t vt_python_merge(const struct vt_merge *in, uint64_t *out, bool *unordered);
 
 #endif

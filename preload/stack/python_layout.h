@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interpreter that was found, and the offsets of its fields. Only for python*.c, and for the
- * readers of Python's objects (pyobjects/).
+ * The interpreter that was found, and the offsets of its fields. Only for python*.c, and for the readers of Python's
+ * objects (pyobjects/).
  */
 #ifndef VT_PRELOAD_PYTHON_LAYOUT_H
 #define VT_PRELOAD_PYTHON_LAYOUT_H
@@ -12,12 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a thread's frames are linked, which also tells where one call of the interpreter's
- * loop ends. */
+/* How a thread's frames are linked; this determines where one call of the interpreter's loop ends. */
 enum vt_pychain {
     VT_CHAIN_OBJECTS, /* 3.8-3.10: frame objects, one per call of the loop */
-    VT_CHAIN_ENTRY,   /* 3.11: frames, a call's last has is_entry; one _PyCFrame per call */
-    VT_CHAIN_SHIM,    /* 3.12 on: frames; each call ends with a frame that lies in its C frame */
+    VT_CHAIN_ENTRY,   /* 3.11: frames; a call's last has is_entry; one _PyCFrame per call */
+    VT_CHAIN_SHIM,    /* 3.12 on: frames; each call ends with a frame inside its C frame */
 };
 
 enum vt_pylines {
@@ -26,23 +25,23 @@ enum vt_pylines {
     VT_LINES_LOCATIONS, /* 3.11 on: location table */
 };
 
-/* How an instance leads to its attributes when its type says so (tp_flags: managed dict). */
+/* How an instance's attributes are found if its type has a managed dict (tp_flags). */
 enum vt_pymanaged {
     VT_PYMANAGED_NONE,   /* 3.8-3.10 */
-    VT_PYMANAGED_TWO,    /* 3.11: a pointer to values at -32, the dict at -24 */
-    VT_PYMANAGED_TAGGED, /* 3.12: at -24 the dict, or the address of the values less one */
-    VT_PYMANAGED_INLINE, /* 3.13 on: the dict at -24, values behind the object */
+    VT_PYMANAGED_TWO,    /* 3.11: at -32 a pointer to values, at -24 the dict */
+    VT_PYMANAGED_TAGGED, /* 3.12: at -24 the dict, or the address of the values minus one */
+    VT_PYMANAGED_INLINE, /* 3.13 on: at -24 the dict; the values follow the object */
 };
 
-/* A version's layout. The rest are offsets in bytes; a field that a version does not have is 0 and is
- * not read. */
+/* A version's layout. The other fields are offsets in bytes; a field that a version does not have is 0 and is not
+ * read. */
 struct vt_pylayout {
     uint8_t minor;
     uint8_t chain, lines, managed;
     bool anchors;       /* each call of the loop leaves a stack address in the chain */
     bool one_state;     /* 3.8-3.11: this_state() always returns the thread's first state */
     uint8_t lasti_unit; /* frame objects: bytes per unit of f_lasti */
-    bool objects;       /* the fields that only pyobjects/ reads are known, too */
+    bool objects;       /* also the fields that only pyobjects/ reads are known */
 #define FIELD(name, ...) uint32_t name;
 #include "python_layout.def"
 #undef FIELD
@@ -100,7 +99,7 @@ struct vt_pyimage {
 };
 extern struct vt_pyimage vt_pyimage;
 
-/* PyMemberDef: a member that a type's objects have. */
+/* PyMemberDef: describes a member of a type's objects. */
 struct vt_pymember {
     uintptr_t name;
     uint32_t type, unused;
@@ -108,11 +107,11 @@ struct vt_pymember {
     uintptr_t flags, doc;
 };
 
-/* Copies `bytes` bytes from `address`, without faulting however wrong the address is. True: all
- * were copied. An interpreter's structures are trusted only after such reads. About 2 us. */
+/* Copies `bytes` bytes from `address`, without faulting at a wrong address. True: all were copied. An interpreter's
+ * structures are trusted only after such reads. About 2 us. */
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes);
-/* Whether memory can be read in place, until someone unmaps it: for what its owner is using at this
- * moment, if it is what it seems to be. A sixth of the time. */
+/* Whether memory can be read in place until someone unmaps it. For memory that its owner is using at this moment, if it
+ * is what it seems to be. Takes a sixth of the time. */
 bool vt_python_readable(uintptr_t address, size_t bytes);
 
 /* Fills in `at` for a version. `runtime` is the address of _PyRuntime, or 0. Returns NULL, or the
@@ -123,26 +122,25 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
  * a mismatch. */
 const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_type);
 
-/* Whether frames may be read without care: a first walk with reads that cannot fault was right. */
+/* Whether frames may be read without checks: a first walk with safe reads succeeded. */
 bool vt_python_is_trusted(void);
 /* The calling thread's interpreter state. 0: the thread runs no Python, or Python is not running.
  * `others` is set when another interpreter's frames are further out on this thread. */
 uintptr_t vt_python_own_state(bool *others);
-/* Identifies a code object, beyond its address. */
+/* Identifies a code object, in addition to its address. */
 uint64_t vt_python_tag(uintptr_t code);
-/* Begins to count freed code objects (python_chain.c). Once, when an interpreter was found. */
+/* Begins to count freed code objects (python_chain.c). Called once, when an interpreter was found. */
 void vt_python_watch_code(void);
 
-/* Whether two objects of Python have the same type. False if there is only one. */
+/* Whether two Python objects have the same type. False if one is missing. */
 bool vt_python_is_like(const void *object, const void *other);
 /* A str object's text as UTF-8, at most `room` bytes. False: not a string in a known form. */
 bool vt_python_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes);
 
-/* In a forked child: what waited in the parent (python_end.c). */
+/* In a forked child: drops requests of the parent (python_end.c). */
 void vt_python_end_forked(void);
 
-/* Finds an interpreter and fills vt_pyimage. False: not found. `why` is set when there is one that
- * cannot be read. */
+/* Finds an interpreter and fills vt_pyimage. False: not found. `why` is set if one was found that cannot be read. */
 bool vt_python_find(const char **why);
 
 #endif

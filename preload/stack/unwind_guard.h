@@ -3,8 +3,8 @@
 #ifndef VT_PRELOAD_UNWIND_GUARD_H
 #define VT_PRELOAD_UNWIND_GUARD_H
 
-/* Makes the libunwind that contains the address `inside` leave the program's descriptors and its
- * threads' cancellation alone. Call it before the first unwind. */
+/* Prevents the libunwind that contains the address `inside` from touching the program's descriptors and its threads'
+ * cancellation. Call it before the first unwind. */
 void vt_unwind_guard(void *inside);
 
 #endif

@@ -13,10 +13,11 @@
 
 #include <stdint.h>
 
-/* A rule in one word (struct vt_unwind_rule says what it means); 0: none yet. */
+/* A rule in one word (explained in struct vt_unwind_rule); 0: none yet. */
 enum vt_rule_kind {
-    VT_RULE_WORD, /* x86: vt_rule_cfa: so far below the frame pointer is the word; it points to its own. AArch64: by the
-                     stack pointer; the return address is still in its register */
+    /* x86: the word is vt_rule_cfa below the frame pointer and points to the frame. AArch64: based on the stack
+     * pointer; the return address is still in its register */
+    VT_RULE_WORD,
     VT_RULE_SP,
     VT_RULE_FP,
     VT_RULE_OTHER /* vt_rule_other */
@@ -26,9 +27,9 @@ static inline enum vt_rule_kind vt_rule_kind(uint64_t rule) {
     return rule & 3;
 }
 
-#define VT_RULE_ALONE (1ull << 41) /* the return address is saved, and no frame pointer */
+#define VT_RULE_ALONE (1ull << 41) /* the return address is saved, the frame pointer is not */
 
-/* Up to VT_UNWIND_END. */
+/* The kind, up to VT_UNWIND_END. */
 static inline enum vt_unwind_kind vt_rule_other(uint64_t rule) {
     return rule >> 2 & 3;
 }
@@ -38,13 +39,13 @@ static inline uintptr_t vt_rule_cfa(uint64_t rule) {
     return (rule >> 2 & 0xfffff) * 8;
 }
 
-/* The caller's frame pointer is so many bytes below the CFA; 0: it is unchanged. */
+/* Distance of the caller's saved frame pointer below the CFA, in bytes; 0: it is unchanged. */
 static inline uintptr_t vt_rule_saved(uint64_t rule) {
     return !VT_RETURN_AT_CFA && rule & VT_RULE_ALONE ? 0 : (rule >> 22 & 0xfffff) * 8;
 }
 
-/* The caller's return address, likewise: if it is not right below the CFA, it is right above the saved frame pointer,
- * or that is unchanged. */
+/* The same for the caller's return address. If it is not right below the CFA, it is right above the saved frame
+ * pointer, or the frame pointer is unchanged. */
 static inline uintptr_t vt_rule_return(uint64_t rule) {
     return VT_RETURN_AT_CFA       ? VT_RETURN_AT_CFA
            : rule & VT_RULE_ALONE ? (rule >> 22 & 0x7ffff) * 8
@@ -57,17 +58,17 @@ static inline uint32_t vt_rule_epoch(uint64_t rule) {
 
 #define VT_RULE_EPOCHS (1u << 22)
 
-/* Looks up what finds a module by its address. Called once, at arming. */
+/* Looks up the function that finds a module by address. Called once, at arming. */
 void vt_unwind_arm(void);
 
-/* The epoch of the rules that hold now, from 1; 0: there are no more. */
+/* The current epoch of the rules, from 1; 0: no epochs are left. */
 extern uint32_t vt_unwind_epochs; /* atomic */
 static inline uint32_t vt_unwind_epoch(void) {
     uint32_t epoch = vt_get(&vt_unwind_epochs);
     return epoch < VT_RULE_EPOCHS ? epoch : 0;
 }
 
-/* The table: an address takes a place once, and keeps it. */
+/* The table: an address gets a slot once, and keeps it. */
 #define VT_RULE_PLACES (1u << 16) /* PyTorch in training: some 5,000 addresses */
 struct vt_rule_place {
     uint64_t address, rule; /* atomic; address 0: free */
@@ -89,17 +90,17 @@ static inline uint64_t vt_unwind_rule(uintptr_t address, uint32_t epoch) {
                : vt_unwind_rule_find(address, epoch);
 }
 
-/* A smaller return address ends the stack, as for libunwind. */
+/* A smaller return address ends the stack, as in libunwind. */
 #define VT_RULE_NOWHERE 0x4000u
 
-/* Whether an address is one with that rule, in the rule's own epoch. */
+/* Whether an address has that rule, in the rule's own epoch. */
 static inline bool vt_unwind_rule_is(uintptr_t address, uint64_t rule) {
     const struct vt_rule_place *place = &vt_unwind_rules[vt_rule_place(address)];
     return VT_LIKELY(vt_get(&place->rule) == rule && vt_get(&place->address) == address) ||
            (address >= VT_RULE_NOWHERE && vt_unwind_rule(address, vt_rule_epoch(rule)) == rule);
 }
 
-/* After a dlclose: begins another epoch. */
+/* After a dlclose: starts a new epoch. */
 void vt_unwind_forget(void);
 
 #endif

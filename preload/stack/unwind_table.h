@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How to find a function's caller, by the unwind tables that compilers write (.eh_frame_hdr and
- * .eh_frame; System V x86-64 ABI 3.7, DWARF for AArch64, DWARF 5 6.4, Linux Standard Base 10.6). For unwind_walk.c,
- * and for native/unwind.c, which reads other threads' stacks.
+ * Finds a function's caller by the unwind tables that compilers write (.eh_frame_hdr and .eh_frame; System V x86-64 ABI 3.7,
+ * DWARF for AArch64, DWARF 5 6.4, Linux Standard Base 10.6). For unwind_walk.c, and for native/unwind.c, which reads other
+ * threads' stacks.
  */
 #ifndef VT_PRELOAD_UNWIND_TABLE_H
 #define VT_PRELOAD_UNWIND_TABLE_H
@@ -13,8 +13,8 @@
 
 enum vt_unwind_kind {
     VT_UNWIND_UNKNOWN, /* another expression, or an odd table */
-    VT_UNWIND_NONE,    /* no entry tells of it */
-    VT_UNWIND_SIGNAL,  /* what a handler of a signal returns to: all registers are on the stack */
+    VT_UNWIND_NONE,    /* no entry for the address */
+    VT_UNWIND_SIGNAL,  /* where a signal handler returns to: all registers are on the stack */
     VT_UNWIND_END,     /* the outermost function: it has no caller */
     VT_UNWIND_BY_WORD, /* CFA = word at frame pointer + cfa_offset: a frame that was realigned */
     VT_UNWIND_BY_SP,   /* CFA = stack pointer + cfa_offset */
@@ -34,8 +34,8 @@ struct vt_unwind_rule {
 /* Copies `bytes` at an address of the tables. False: they cannot be read. */
 typedef bool vt_unwind_read(void *data, void *to, uintptr_t from, size_t bytes);
 
-/* The rule at `pc`, by the module's table, .eh_frame_hdr at the address `table`. `pc` is in the
- * function: of a return address, one less. Pure but for `read`; log n in the module's functions. */
+/* The rule at `pc`, from the module's table; `table` is the address of .eh_frame_hdr. `pc` must be inside the function:
+ * for a return address, pass one less. Pure except for `read`; takes log n of the module's functions. */
 struct vt_unwind_rule vt_unwind_rule_at(vt_unwind_read *read, void *data, uintptr_t table,
                                         uintptr_t pc);
 

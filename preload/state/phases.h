@@ -21,7 +21,7 @@ struct vt_phases {
     struct vt_open_phase open[VT_PHASE_DEPTH];
 };
 
-/* How many open phases are not in the log yet. */
+/* Number of open phases that are not in the log yet. */
 extern uint32_t vt_phases_unwritten;
 /* Writes those of the calling thread and of the process. Only while recording (event.h). */
 void vt_phases_write_open(struct vt_thread *thread);
@@ -30,17 +30,17 @@ void vt_phases_write_open(struct vt_thread *thread);
 void vt_phases_write(struct vt_thread *thread, enum vt_phase_event what,
                      const struct vt_open_phase *phase);
 
-/* A name's number; writes its record if the name is new. 0: no room. Only while recording. */
+/* A name's number; writes its record if the name is new. 0: no space. Only while recording. */
 uint32_t vt_phases_name(struct vt_thread *thread, const char *text, uint32_t bytes);
 
-/* The calling thread's phases. NULL: it has none and `make` is false, or no memory. */
+/* The calling thread's phases. NULL: it has none and `make` is false, or there is no memory. */
 struct vt_phases *vt_phases_own(bool make);
 
-/* A process-wide range that began before there was a log, and its end. */
+/* Keeps a process-wide range that began before the log was opened, and its end. */
 void vt_phases_wait(const struct vt_open_phase *phase);
 void vt_phases_wait_ends(uint64_t range);
 
-/* A domain's number, from 1; valid for the life of the process. 0: no room. */
+/* A domain's number, from 1; valid for the life of the process. 0: no space. */
 uint32_t vt_phases_domain(const char *name);
 
 void vt_phases_forked(void);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of state/: the state that follows from the calls so far, so that a wrapper can interpret
- * a call without asking the driver. Live allocations (live.c), contexts (context.c), physical
- * memory and its mappings (vmm.c), pools and streams (pool.c), graphs (graph.c), other processes'
- * memory (share.c), peaks (peak.c), what grows (growth_trigger.c), limits (limit.c), open phases (phases.c,
- * declared in phases.h).
+ * Public header of state/: the state that follows from the calls so far, so that a wrapper can interpret a call without
+ * asking the driver. Live allocations (live.c), contexts (context.c), physical memory and its mappings (vmm.c), pools and
+ * streams (pool.c), graphs (graph.c), other processes' memory (share.c), peaks (peak.c), growth (growth_trigger.c), limits
+ * (limit.c), open phases (phases.c, declared in phases.h).
  *
- * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is
- * unknown, and nothing is claimed about it. Uses base/ and log/.
+ * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is unknown, and nothing is
+ * claimed about it. Uses base/ and log/.
  */
 #ifndef VT_PRELOAD_STATE_H
 #define VT_PRELOAD_STATE_H
@@ -19,7 +18,7 @@
 /* The call being wrapped. Made by VT_CALL at the top of each wrapper. */
 struct vt_call {
     unsigned hook;
-    uint8_t refused;         /* enum vt_fail_flag: we refuse instead of the driver (limit.c) */
+    uint8_t refused;         /* enum vt_fail_flag: we refused, not the driver (limit.c) */
     uint8_t reserved_device; /* the device whose limit holds `reserved` */
     struct vt_caller caller;
     uint64_t reserved; /* bytes reserved under the limit beforehand */
@@ -35,12 +34,12 @@ struct vt_live {
 
 /* live.c: live allocations, a lock-free table (address space, address) -> allocation. `kind`
  * selects the address space (device, host). */
-bool vt_live_insert(const struct vt_live *what); /* false: no room; the caller counts it */
-/* The same, in place of what is live there: a free that we did not see. */
+bool vt_live_insert(const struct vt_live *what); /* false: no space; the caller counts it */
+/* The same, but replaces an allocation that is live there: its free was missed. */
 bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced);
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: unknown */
 void vt_live_ahead(uint64_t address,
-                   unsigned kind); /* will be inserted or removed: fetches its place */
+                   unsigned kind); /* Call early: prefetches the slot for an insert or remove. */
 bool vt_live_known(uint64_t address, unsigned kind); /* of this kind */
 /* Contexts may end from now on: the driver may reuse addresses before their entries are removed. */
 void vt_live_contexts_end(void);
@@ -53,14 +52,14 @@ uint64_t vt_live_on_device(int device); /* bytes; -1: all devices */
 void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
 void vt_live_forked(void);
 
-/* peak.c: what is worth asking the driver about a device after an allocation; interpose/ask_driver.c asks. */
+/* peak.c: decides what to ask the driver about a device after an allocation; interpose/ask_driver.c asks. */
 enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
 #define VT_PEAK_DEVICES 256u               /* one per value of a record's device byte */
 #define VT_PEAK_STEP    (int64_t)(1 << 20) /* bytes that a thread may keep in its part */
 extern struct vt_peak_device {
     uint64_t bytes; /* atomic: driver memory of this process, without the threads' parts */
-    uint64_t asked; /* atomic: the bytes at the last question */
-    uint32_t known; /* atomic: its name and size were asked for */
+    uint64_t asked; /* atomic: `bytes` at the last question */
+    uint32_t known; /* atomic: its name and size were asked */
 } vt_peak_devices[VT_PEAK_DEVICES];
 unsigned vt_peak_allocated_(const struct vt_live *what);
 void vt_peak_freed_(const struct vt_live *was);
@@ -68,7 +67,7 @@ void vt_peak_freed_(const struct vt_live *was);
 static inline bool vt_peak_counts(const struct vt_live *what) {
     return vt_kind_layer(what->kind) == VT_LAYER_DRIVER && what->device < VT_DEVICE_UNKNOWN;
 }
-/* Whether that was all there is to do. */
+/* Adds to the thread's part. False: vt_peak_allocated_ or vt_peak_freed_ must be called. */
 static inline bool vt_peak_moved(unsigned device, int64_t by) {
     int64_t part = vt_tls.peak_part + by;
     if (VT_UNLIKELY(vt_tls.peak_device != device || part >= VT_PEAK_STEP || part <= -VT_PEAK_STEP))
@@ -86,19 +85,18 @@ static inline void vt_peak_freed(const struct vt_live *was) {
     if (vt_peak_counts(was) && !vt_peak_moved(was->device, -(int64_t)was->size))
         vt_peak_freed_(was);
 }
-/* Nothing could be asked now: the next allocation on the device asks for all of it again. */
+/* The question failed: the next allocation on the device asks everything again. */
 void vt_peak_unasked(unsigned device);
 void vt_peak_forked(void);
 
-/* growth_trigger.c: finds that memory has grown so much that its owners should be looked for (VT_DUE_GROWTH).
- * Off until it is started. */
+/* growth_trigger.c: sets VT_DUE_GROWTH when memory has grown so much that its owners should be looked for. Off until it
+ * is started. */
 extern bool vt_growth_trigger_on;
 void vt_growth_trigger_start(void);
 void vt_growth_trigger_allocated_(const struct vt_live *what);
-void vt_growth_trigger_freed_(uint32_t stack); /* one with this stack is gone */
-void vt_growth_trigger_device_(unsigned device,
-                               uint64_t bytes); /* how much a device's allocations are */
-/* A look has begun. */
+void vt_growth_trigger_freed_(uint32_t stack); /* an allocation with this stack was freed */
+void vt_growth_trigger_device_(unsigned device, uint64_t bytes); /* the device's bytes */
+/* Call when a snapshot begins. */
 void vt_growth_trigger_reset(void);
 void vt_growth_trigger_forked(void);
 
@@ -115,17 +113,17 @@ static inline void vt_growth_trigger_device(unsigned device, uint64_t bytes) {
         vt_growth_trigger_device_(device, bytes);
 }
 
-/* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, reading
- * this is all that the functions below cost. */
+/* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, the functions below only read
+ * this. */
 extern bool vt_limit_on;
 void vt_limit_arm(void); /* called when the options are read */
 
-/* Before an allocation: reserves device memory under the device's limit. False: the allocation must
- * not be tried; call->refused says why. */
+/* Call before an allocation: reserves device memory under the device's limit. False: the allocation must not be tried;
+ * call->refused is the reason. */
 bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes);
 
-/* After the allocation: the reservation becomes the live size, or is returned. `now` NULL: the call
- * failed, or its record was lost. */
+/* Call after the allocation: the reservation becomes the live size, or is returned. `now` NULL: the call failed, or its
+ * record was lost. */
 void vt_limit_finalize_(const struct vt_call *call, const struct vt_live *now);
 /* After a free that the driver accepted. */
 void vt_limit_freed_(const struct vt_live *was);
@@ -145,13 +143,13 @@ uint64_t vt_limit_total(unsigned device, uint64_t total);
 uint64_t vt_limit_free(unsigned device, uint64_t free_bytes);
 void vt_limit_forked(void);
 
-/* context.c: contexts are numbered. We follow the program's calls and never ask the driver. */
+/* context.c: gives numbers to contexts. It follows the program's calls and never asks the driver. */
 unsigned vt_context_made(CUcontext handle, unsigned device,
                          bool primary);       /* its number; VT_CONTEXT_UNKNOWN when full */
 unsigned vt_context_number(CUcontext handle); /* new ones have no known device */
 unsigned vt_context_primary(unsigned device); /* VT_CONTEXT_UNKNOWN: none seen */
-/* Before the driver destroys it: from now on its handle may name another context. Returns the
- * handle, for vt_context_stays() if the driver refuses. */
+/* Call before the driver destroys it: from now on its handle may name another context. Returns the handle, for
+ * vt_context_stays() if the driver refuses. */
 uint64_t vt_context_ends(unsigned number);
 void vt_context_stays(unsigned number, uint64_t handle); /* the driver refused */
 void vt_context_gone(unsigned number);                   /* its number is free for reuse */
@@ -162,14 +160,14 @@ void vt_context_set_device(unsigned number, unsigned device);
 unsigned vt_context_green_made(CUgreenCtx handle, unsigned device);
 unsigned vt_context_green(CUgreenCtx handle);
 void vt_context_green_gone(CUgreenCtx handle);
-void vt_context_alias(CUcontext handle, unsigned owner); /* `owner` owns what is allocated in it */
-/* Calls `see` with the handle of each context that lives. */
+void vt_context_alias(CUcontext handle, unsigned owner); /* `owner` owns allocations made in it */
+/* Calls `see` with the handle of each live context. */
 void vt_context_each(void (*see)(uint64_t handle, void *data), void *data);
-/* The calling thread's stack of current contexts, as far as we saw it. */
+/* The calling thread's stack of current contexts, from the calls that we saw. */
 void vt_context_push(CUcontext handle);
 void vt_context_pop(void);
 void vt_context_replace(CUcontext handle);
-/* The current context's number; if none was seen: the only context there is, else VT_CONTEXT_UNKNOWN. */
+/* The current context's number; if none was seen: the only existing context, else VT_CONTEXT_UNKNOWN. */
 #define VT_CONTEXT_DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
 unsigned vt_context_only_(void);
 static inline unsigned vt_context_current(void) {
@@ -179,8 +177,8 @@ static inline unsigned vt_context_current(void) {
 }
 void vt_context_forked(void);
 
-/* vmm.c: physical memory gets a number of our own, because the driver reuses handles. It ends when
- * no handle and no mapping refers to it. */
+/* vmm.c: physical memory gets a number of our own, because the driver reuses handles. The number is valid while a
+ * handle or a mapping refers to it. */
 
 /* Returns the number. `kind` 0: not this process's memory (imported, multicast). */
 uint64_t vt_vmm_made(uint64_t handle, unsigned kind, unsigned device);
@@ -203,7 +201,7 @@ bool vt_vmm_unmapped(uint64_t *address, uint64_t end, uint64_t *number);
 unsigned vt_vmm_device(uint64_t number); /* VT_DEVICE_UNKNOWN: unknown */
 void vt_vmm_forked(void);
 
-/* pool.c: what a pool gives. */
+/* pool.c: the memory of a pool. */
 struct vt_pool {
     unsigned kind;   /* VT_KIND_POOL, _POOL_MANAGED, _POOL_HOST */
     unsigned device; /* VT_DEVICE_UNKNOWN: the stream's device */
@@ -229,7 +227,7 @@ extern uint32_t vt_graph_captures;
 /* Whether any graph ever had memory nodes. While it is 0, launches skip the look-up. */
 extern uint32_t vt_graph_any;
 
-/* Graphs launched so far, by all threads; how many of them the log knows of. */
+/* Graphs launched so far, by all threads, and the number last written to the log. */
 extern struct vt_graph_launches { uint64_t count, written; /* atomic */ } vt_graph_launches;
 
 /* Our key for a stream: each thread's default stream has a key of its own. */
@@ -261,13 +259,13 @@ void vt_graph_exec_ended(CUgraphExec exec, const struct vt_graph_end *end, bool 
 struct vt_graph_end vt_graph_ends(CUgraph graph);
 void vt_graph_ended(CUgraph graph, const struct vt_graph_end *end, bool refused);
 
-/* Calls `alloc` for what a launch leaves allocated, and `freed` for what it frees of earlier
- * launches or other graphs. */
+/* Calls `alloc` for each allocation that a launch leaves live, and `freed` for each one of earlier launches or other
+ * graphs that it frees. */
 void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what, void *data),
                      void (*freed)(uint64_t address, void *data), void *data);
 void vt_graph_forked(void);
 
-/* share.c: device addresses of other processes' memory, though cuMemFree accepts them. */
+/* share.c: device addresses of other processes' memory, which cuMemFree also accepts. */
 void vt_share_seen(uint64_t address);
 bool vt_share_take(uint64_t address); /* false: not imported */
 void vt_share_back(uint64_t address); /* the free failed */

@@ -95,7 +95,7 @@ proctype writer()
 #else
            claim(GENERATION, word - 1, word, true, mine);
 #endif
-#ifndef NO_TAKE_AGAIN
+#ifndef NO_TAKE_RECYCLED
            if
            :: mine -> fence_release()
            :: else
