@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every record of memory events passes here. Wrappers report a call; this file adds the time, the
- * device and context, the API name and the stack, and keeps the live table and the log consistent.
- * A refused allocation is recorded as FAIL; a free that the driver refuses puts the block back into
- * the live table and is recorded as FREE_FAIL. (The analyzer counts it in replay.c; build.c says it.)
+ * Every record of memory events passes here. Wrappers report a call; this file adds the time, the device and context, the API
+ * name and the stack, and keeps the live table and the log consistent. A refused allocation is recorded as FAIL; a free that
+ * the driver refuses puts the block back into the live table and is recorded as FREE_FAIL. (The analyzer counts it in
+ * replay.c.)
  *
- * Time: an allocation is stamped after the driver's call and a free before it, so in time order an
- * address is never reused before it is freed. A free's record is written after the call, when we
- * know whether the driver accepted it, with the stamp from before.
+ * Time: an allocation is stamped after the driver's call and a free before it, so in time order an address is never reused
+ * before it is freed. A free's record is written after the call, when we know whether the driver accepted it, with the
+ * earlier stamp.
  */
 #include "event.h"
 #include "stack/stack.h"
@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Whether two frames of this thread are on different stacks: one of them is on a signal handler's own. */
+/* Whether two frames of this thread are on different stacks: one of them is on a signal handler's stack. */
 VT_COLD static bool on_different_stacks(uintptr_t a, uintptr_t b) {
     struct {
         uintptr_t start;
@@ -28,9 +28,9 @@ VT_COLD static bool on_different_stacks(uintptr_t a, uintptr_t b) {
     return (a - handlers.start < handlers.bytes) != (b - handlers.start < handlers.bytes);
 }
 
-/* Whether the frame of a record or a label is gone, seen from the frame `here`. What the record or the label
- * calls has a frame further down, and so has a signal handler that interrupted it, unless the handler is on a
- * stack of its own. A frame can be gone without an end because a signal handler jumped out of it. */
+/* Whether the frame of a record or a label no longer exists, as seen from the frame `here`. Calls made within the
+ * record or label have lower frames, and so does a signal handler that interrupts it, unless the handler runs on a
+ * stack of its own. A frame can end without notice when a signal handler jumps out of it. */
 static bool has_ended(uintptr_t frame, uintptr_t here) {
     return here >= frame && !on_different_stacks(frame, here);
 }
@@ -39,7 +39,7 @@ bool vt_event_is_jumped_over(uintptr_t frame, uintptr_t target) {
     return frame < target && !on_different_stacks(frame, target);
 }
 
-VT_COLD static void given_up(struct vt_thread *t) {
+VT_COLD static void abandon(struct vt_thread *t) {
     vt_log_drop(VT_DROP_NESTED);
     if (!t)
         return;
@@ -47,22 +47,21 @@ VT_COLD static void given_up(struct vt_thread *t) {
     vt_log_leave(t);
 }
 
-/* A thread whose first event is a call, or comes after a record that was jumped out of: it is made known before the
- * call is stamped. `opens`: so is the log. NULL: nothing of the call will be recorded. */
+/* For a thread whose first event is a call, or follows a record that was jumped out of: registers the thread before the
+ * call is stamped. `opens`: also opens the log. NULL: nothing of the call will be recorded. */
 VT_COLD static struct vt_thread *first_call(uintptr_t here, bool opens) {
     if ((vt_tls.busy && !has_ended(vt_tls.busy, here)) || (!opens && !vt_log_is_open()))
         return NULL;
     if (vt_tls.busy)
-        given_up(vt_tls.thread);
+        abandon(vt_tls.thread);
     vt_tls.busy = here;
     struct vt_thread *t = vt_log_ready() ? vt_thread_self() : NULL;
     vt_tls.busy = 0;
     return t;
 }
 
-/* Stamps what is recorded after a call of the driver. Until call_ends(), entered_at stays at this time,
- * whatever else the thread records meanwhile. A call within this one needs nothing: its time is later.
- */
+/* Stamps a record that is written after a driver's call. Until call_ends(), entered_at stays at this time, even if the
+ * thread records other events meanwhile. A nested call needs no stamp of its own: its time is later. */
 static inline __attribute__((always_inline)) uint64_t call_begins(bool opens) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_thread *t = vt_tls.thread;
@@ -87,7 +86,7 @@ static void call_ends(uint64_t ticks) {
 
 void vt_event_jumped(uintptr_t target) {
     if (vt_tls.busy && vt_event_is_jumped_over(vt_tls.busy, target)) {
-        given_up(vt_tls.thread);
+        abandon(vt_tls.thread);
         vt_tls.busy = 0;
     }
     if (vt_tls.label_depth && vt_event_is_jumped_over(vt_tls.label_frame, target))
@@ -96,8 +95,8 @@ void vt_event_jumped(uintptr_t target) {
         call_ends(vt_tls.thread->held);
 }
 
-/* Between begin() and end() the thread is busy: if a signal handler allocates then, the event is
- * counted, not recorded. `ticks`, if not NULL, receives the time. */
+/* Between begin() and end() the thread is busy: if a signal handler allocates then, the event is counted, not recorded.
+ * `ticks`, if not NULL, receives the time. */
 static inline __attribute__((always_inline)) struct vt_recording begin_at(uint64_t *ticks) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_recording r = {NULL, errno};
@@ -107,7 +106,7 @@ static inline __attribute__((always_inline)) struct vt_recording begin_at(uint64
             vt_log_drop(VT_DROP_NESTED); /* this event */
             return r;
         }
-        given_up(vt_tls.thread); /* the one that was jumped out of */
+        abandon(vt_tls.thread); /* the one that was jumped out of */
     }
     vt_tls.busy = here;
     if (VT_LIKELY(vt_log_ready()) && !(r.thread = vt_thread_self()))
@@ -130,8 +129,8 @@ static inline __attribute__((always_inline)) struct vt_recording begin(void) {
     return begin_at(NULL);
 }
 
-/* What is due may be of this event's time: a snapshot as memory grows. So the time stays announced until the snapshot is,
- * as in a call. */
+/* The work that is due may belong to this event's time, such as a snapshot when memory grows. So the time stays
+ * announced until the snapshot is, as in a call. */
 VT_COLD static void end_with_due(struct vt_thread *t) {
     uint64_t ticks = t->held ? 0 : vt_tls.entered;
     if (ticks) {
@@ -192,8 +191,8 @@ static void record_alloc(struct vt_thread *t, const struct vt_live *what, uint64
                      .size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48});
 }
 
-/* Graphs that were launched since the last allocation show that the program works between its
- * allocations. Two threads may both write it. */
+/* Graphs launched since the last allocation show that the program works between its allocations. Two threads may both
+ * write the count. */
 VT_COLD static void write_launches(struct vt_thread *t, uint64_t ticks) {
     uint64_t launches = vt_get(&vt_graph_launches.count);
     const struct vt_rec_object r = {
@@ -234,7 +233,7 @@ VT_COLD static void record_fail(struct vt_thread *t, const struct vt_live *what,
         vt_claim(&vt_event_failed, 0, (uint32_t)result);
 }
 
-/* `what` stays where the caller made it: a copy would wait until its small parts have left the processor. */
+/* `what` stays where the caller made it: a copy would have to wait until the processor has stored its small parts. */
 static inline __attribute__((always_inline)) void allocated(const struct vt_call *call, int result,
                                                             struct vt_live *what) {
     uint64_t ticks;
@@ -386,7 +385,7 @@ static inline __attribute__((always_inline)) void freed(const struct vt_call *ca
     else
         record_free_fail(rec.thread, &label, f, result);
     if (rec.thread->held == f->held)
-        rec.thread->held = 0; /* end() ends the call, too */
+        rec.thread->held = 0; /* end() also ends the call */
     end(&rec);
 }
 
@@ -418,7 +417,7 @@ void vt_event_after_call(uint64_t ticks) {
     call_ends(ticks);
 }
 
-/* Writes a record about a call. Its first word has type and kind so far; `ticks` 0: now. */
+/* Writes a record about a call. Its first word has only type and kind so far; `ticks` 0: now. */
 static bool record_call(const struct vt_call *call, bool with_stack, unsigned device,
                         uint64_t ticks, void *record, uint32_t bytes) {
     uint64_t *words = record;
@@ -497,7 +496,7 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
 }
 
 struct vt_label vt_event_label_begin(struct vt_call call) {
-    vt_process_check_fork(); /* it clears a child's vt_tls: not inside a label */
+    vt_process_check_fork(); /* this clears a child's vt_tls, so not inside a label */
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (VT_UNLIKELY(vt_tls.label_depth) && has_ended(vt_tls.label_frame, here))
         vt_tls.label_depth = 0;
@@ -513,7 +512,7 @@ struct vt_label vt_event_label_begin(struct vt_call call) {
 }
 
 bool vt_event_label_end(const struct vt_label *label) {
-    vt_tls.label_depth =
-        label->depth; /* not one less: a signal handler may have jumped out of labels */
+    /* Not vt_tls.label_depth - 1: a signal handler may have jumped out of labels. */
+    vt_tls.label_depth = label->depth;
     return vt_tls.events == label->events_before;
 }

@@ -35,7 +35,8 @@
 
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
-    VT_CLOCK_TSC = 2, /* ticks of an invariant time stamp counter; calibration pairs give its rate */
+    /* Ticks of an invariant time stamp counter; the calibration pairs give its rate. */
+    VT_CLOCK_TSC = 2
 };
 
 enum vt_exit {

@@ -23,7 +23,7 @@ static bool has_filter(void) {
 }
 
 void vt_sys_seal(bool sealed) {
-    /* the child's filter is not its parent's, though they share this memory */
+    /* The child's filter is not its parent's, though they share this memory */
     if (vt_locks_vforks) {
         sealed_child = sealed ? vt_locks_vforks : 0;
         vt_put(&vt_sys_careful, true);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log file: opened at the first record, and made longer chunk by chunk. The bytes are described in
+ * The log file: opened at the first record, and extended chunk by chunk. Its format is described in
  * include/vramtrace/log_format.h. log_chunks.c hands the chunks out to threads.
  *
- * There are two ways to write. Mapped (the usual one): a chunk's space is allocated in the file,
- * then mapped shared. So what was written survives SIGKILL without a flush, and a full disk is an
- * error code here and not a SIGBUS in the program (if someone truncates the file: log_fault.c). Buffered,
- * where the file system cannot guarantee that space (NFS, FUSE, copy-on-write): chunks lie in our
+ * There are two modes. Mapped (the usual one): a chunk's space is allocated in the file, then mapped shared. So written records
+ * survive SIGKILL without a flush, and a full disk is an error code here and not a SIGBUS in the program (if someone truncates
+ * the file: log_fault.c). Buffered, if the file system cannot guarantee the space (NFS, FUSE, copy-on-write): chunks lie in our
  * own memory and are written when they are full, once a second, and at the end.
  *
  * Called by log_chunks.c and log_live.c.
@@ -22,19 +21,19 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define FD_AT_LEAST 512 /* clear of programs that count descriptors from 3 */
+#define FD_AT_LEAST 512 /* avoids programs that count descriptors from 3 */
 
 enum { CLOSED, OPENING, OPEN, FAILED };
 
 static uint32_t state;  /* atomic */
-bool vt_log_opened;     /* ... is OPEN */
+bool vt_log_opened;     /* ... whether it is OPEN */
 static int log_fd = -1; /* atomic */
 static dev_t log_device;
 static ino_t log_inode;
 bool vt_log_buffered;
-static uint32_t log_pid;           /* the header's, which may be lost */
+static uint32_t log_pid;           /* a copy: the header may be lost */
 static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
-static const char *path = "";      /* as shown to the user: what follows the folder of the start */
+static const char *path = "";      /* as shown to the user: without the start folder */
 
 struct vt_log_header *vt_log_header = &vt_log_early;
 
@@ -51,7 +50,7 @@ bool vt_log_is_file(uint64_t device, uint64_t inode) {
 /* The log's descriptor, for a few system calls. */
 struct use {
     int fd;      /* negative: there is none */
-    bool closes; /* afterwards */
+    bool closes; /* whether to close it afterwards */
 };
 
 static void end_use(struct use u) {
@@ -64,8 +63,9 @@ static struct use use_kept(void) {
     return (struct use){fd_is_ours(fd) ? fd : -1, false};
 }
 
-/* Programs expect the next descriptor to be the lowest free one, so ours is moved up. Where that cannot be, the program may
- * have few, and need them all: none is kept. Of threads that do this together, the first one's descriptor stays. */
+/* Programs expect the next descriptor to be the lowest free one, so ours is moved up. If that fails, the program may
+ * have few descriptors and need them all, so none is kept. If several threads do this together, the first one's
+ * descriptor stays. */
 static struct use keep(int fresh, int was) {
     long high = VT_SYS3(SYS_fcntl, fresh, F_DUPFD_CLOEXEC, FD_AT_LEAST);
     if (high < 0)
@@ -76,8 +76,8 @@ static struct use keep(int fresh, int was) {
     return use_kept();
 }
 
-/* The program may have closed our descriptor, or opened something else in its place. Then we open
- * the file again by name. */
+/* The program may have closed our descriptor, or opened another file in its place. Then we open the file again by
+ * name. */
 static struct use begin_use(void) {
     int was = vt_get(&log_fd);
     if (VT_LIKELY(fd_is_ours(was)))
@@ -96,7 +96,7 @@ bool vt_log_is_lost(void) {
     return vt_log_fault_seen() || u.fd < 0;
 }
 
-/* Allocates a chunk's space in the file. 0 or negative errno. */
+/* Allocates a chunk's space in the file. Returns 0 or negative errno. */
 static long allocate(int fd, uint64_t number) {
     long result;
     if (!vt_log_space_allowed((number + 1) * VT_CHUNK_BYTES))
@@ -115,7 +115,7 @@ bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset) {
     return written;
 }
 
-/* With *u.fd >= 0 the file was made. */
+/* Returns 0 or negative errno. If *u.fd >= 0, the file was made. */
 static int open_file(struct use *u) {
     int fresh = vt_log_name_open(absolute, sizeof absolute, &path);
     struct stat st;
@@ -137,7 +137,7 @@ static int open_file(struct use *u) {
     return (int)result;
 }
 
-/* A chunk's memory: the file's space, or with buffers our own. */
+/* A chunk's memory: the file's space, or in buffered mode our own. */
 static void *map_chunk(int fd, uint64_t number) {
     return vt_log_buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -152,9 +152,9 @@ void *vt_log_map(uint64_t number) {
     return chunk;
 }
 
-/* The header counts a chunk only once the file is long enough for it. A process may end after a
- * thread reserved a number and before it allocated the space, and a reader takes a file that is
- * shorter than its header says for a truncated one. */
+/* The header counts a chunk only once the file is long enough for it. A process may end after a thread reserved a
+ * number and before it allocated the space, and a reader considers a file shorter than its header says to be
+ * truncated. */
 void vt_log_count_placed(uint64_t number) {
     uint64_t counted;
     while ((counted = vt_get(&vt_log_header->placed)) <= number &&
@@ -176,7 +176,7 @@ struct vt_chunk_header *vt_log_place(uint64_t number, bool fills) {
     return c;
 }
 
-/* Makes slots for more threads. Two threads may do so together; then some slots stay free. */
+/* Makes slots for more threads. If two threads do so together, some slots stay free. */
 bool vt_log_place_slots(uint64_t number) {
     struct vt_log_slots *s = (void *)vt_log_place(number, false);
     if (s)
@@ -204,9 +204,9 @@ static bool open_log(void) {
             log_pid = h->pid;
             vt_log_header = h;
             vt_log_calibrate(vt_log_header);
-            /* all of the chunk, for the live list at the end */
+            /* the whole chunk, for the live list at the end */
             if (!vt_log_buffered || vt_log_write(h, VT_CHUNK_BYTES, 0)) {
-                vt_log_counters = h; /* stays mapped: threads that record nothing count here, too */
+                vt_log_counters = h; /* stays mapped: threads that record nothing also count here */
                 if (!vt_log_buffered)
                     vt_log_place_slots(vt_add(&h->chunks, 1));
                 end_use(u);
@@ -230,8 +230,8 @@ static bool open_log(void) {
     return false;
 }
 
-/* An exception to "waits for nobody": when several threads have their first event together, they
- * wait for the one that opens the file. It takes no lock that they might hold. */
+/* An exception to "never waits": when several threads have their first event together, they wait for the one that opens
+ * the file. It takes no lock that they might hold. */
 VT_COLD bool vt_log_open_(void) {
     uint32_t s = vt_see(&state);
     if (s == CLOSED) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long the log may become: three quarters of VRAMTRACE_MAX_LOG; the last one is its summary's. From there on single
- * events are recorded only in chunks that are taken again (log_free.c). A part is kept back for what comes after that: call stacks and names of what is allocated later, what the end finds out (snapshot, exit
- * scan), and the list of what is live then.
+ * The log's limit: three quarters of VRAMTRACE_MAX_LOG; the last quarter is for its summary. Beyond it, events are recorded
+ * only in recycled chunks (log_free.c). A part is reserved for later records: call stacks and names of later allocations, the
+ * results of the end (snapshot, exit scan), and the live list.
  *
  * Called by log.c when the log opens, by log_chunks.c and at the end.
  */
@@ -13,7 +13,7 @@
 
 #include <sys/vfs.h>
 
-#define AUTO_SHARE 10u /* of what the file system has free */
+#define AUTO_SHARE 10u /* of the file system's free space */
 #define AUTO_LEAST (1ull << 30)
 #define AUTO_MOST  (16ull << 30)
 #define KEPT_SHARE 16u /* of the bound, for the end */
@@ -22,7 +22,7 @@
 struct vt_log_bound vt_log_bound = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
                                     UINT64_MAX, UINT64_MAX, 0};
 
-/* How many ranks the launcher has started on this machine. */
+/* The number of ranks that the launcher has started on this machine. */
 static uint64_t ranks_here(void) {
     static const char *const names[] = {"LOCAL_WORLD_SIZE",      "OMPI_COMM_WORLD_LOCAL_SIZE",
                                         "MPI_LOCALNRANKS",       "MV2_COMM_WORLD_LOCAL_SIZE",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads' chunks: each thread has one to itself, reserves its records there, and takes the next when it is full. And
- * what a thread announces in its slot meanwhile; what of it a forked child may touch; how the log ends.
+ * The threads' chunks: each thread has its own, reserves its records there, and takes the next when it is full. Also: a
+ * thread's announcements in its slot; what a forked child may touch; the end of the log.
  *
  * Called by event.c, stack/ and the modules that write records; exit.c ends the log.
  */
@@ -15,9 +15,9 @@
 #define RETRY_AFTER_DROPS 4096u
 
 #define KEPT_CHUNKS 24u
-static struct vt_chunk_header
-    *kept[KEPT_CHUNKS]; /* atomic; mapped beforehand, see vt_log_keep_room */
-static bool foreign;    /* this is a forked child, and the open log is still its parent's */
+/* Atomic; mapped in advance, see vt_log_keep_room. */
+static struct vt_chunk_header *kept[KEPT_CHUNKS];
+static bool foreign; /* in a forked child: the open log is still its parent's */
 
 static uint64_t chunk_offset(const struct vt_thread *t) {
     return t->chunk_number * VT_CHUNK_BYTES;
@@ -26,8 +26,8 @@ static uint64_t chunk_offset(const struct vt_thread *t) {
 static bool flush_chunk(struct vt_thread *t) {
     if (!vt_log_buffered || !t->chunk || !t->chunk_number || t->orphan)
         return true;
-    /* Only whole records lie below `used`; a reader sees zeroes after them. The chunk's last word,
-     * always zero, is written first so that the file has the chunk's whole length. */
+    /* Only complete records lie below `used`; a reader sees zeroes after them. The chunk's last word, always zero, is
+     * written first so that the file has the chunk's whole length. */
     uint32_t used = vt_see(&t->used), last = VT_CHUNK_BYTES - 8;
     bool written = (t->flushed > sizeof *t->chunk ||
                     vt_log_write((const char *)t->chunk + last, 8, chunk_offset(t) + last)) &&
@@ -46,10 +46,11 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
         vt_publish(&c->entered_at, 0);
         t->entered_at = &t->nowhere;
     }
-    vt_publish(&c->finished, vt_get(&c->generation) + 1); /* vt_log_copy_chunk; model: FINISH */
+    /* Pairs with vt_log_copy_chunk; model: FINISH. */
+    vt_publish(&c->finished, vt_get(&c->generation) + 1);
     if (!flush_chunk(t))
         vt_log_record_lost(t);
-    if (t->chunk_number == c->number) /* else one is reserved, and this chunk was taken again */
+    if (t->chunk_number == c->number) /* else one is reserved, and this chunk was recycled */
         vt_publish(&t->chunk_number, 0);
     vt_publish(&t->chunk, NULL);
     vt_sys_munmap(c, VT_CHUNK_BYTES);
@@ -66,13 +67,13 @@ static struct vt_chunk_header *take_kept(void) {
 
 void vt_log_keep_room(struct vt_thread *t) {
     vt_log_calibrate(vt_log_header); /* for the last time */
-    vt_log_withdraw();               /* a snapshot's copy will not be heard of */
+    vt_log_withdraw();               /* a snapshot's copy cannot report any more */
     for (size_t i = 0; !vt_log_buffered && i < KEPT_CHUNKS && !kept[i]; i++) {
         struct vt_chunk_header *c = vt_log_free_take();
         uint64_t number = c ? 0 : vt_log_bound_number(&vt_log_header->chunks);
         if (number)
             c = vt_log_place(number, false);
-        if (!c && number) /* given back: a number without a chunk is a chunk that was lost */
+        if (!c && number) /* undo: a number without a chunk would count as a lost chunk */
             vt_claim(&vt_log_header->chunks, number + 1, number);
         if (!c)
             break;
@@ -102,7 +103,8 @@ bool vt_log_is_at_bound(void) {
     return is_long() && !vt_log_free_is_there(vt_tls.entered);
 }
 
-/* Before a thread's first event is stamped: without a slot it takes no chunk. Signals wait, see renew_chunk. */
+/* Called before a thread's first event is stamped: without a slot it takes no chunk. Signals are blocked, see
+ * renew_chunk. */
 VT_COLD static void take_slot(struct vt_thread *t) {
     if (!vt_log_buffered && t->retry)
         return;
@@ -157,8 +159,8 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
     return true;
 }
 
-/* Signals wait meanwhile. A handler might fork, and the child would go on here as its parent does: it would write
- * zeroes over the chunk that the parent is filling by then. */
+/* Signals are blocked meanwhile. A handler might fork, and the child would continue here as its parent does: it would
+ * write zeroes over the chunk that the parent has begun to fill. */
 VT_COLD static bool renew_chunk(struct vt_thread *t) {
     if (t->retry) {
         t->retry--;
@@ -188,7 +190,7 @@ static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
 void vt_log_abandon(struct vt_thread *t) {
     if (!t->chunk || t->orphan || vt_process_is_fresh_child())
         return;
-    /* If its first word is there, it is whole, and a reader may have it: it stays; model: STAYS. */
+    /* If its first word is there, the record is complete, and a reader may have it: it stays; model: STAYS. */
     uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->used);
     vt_publish(&t->used, t->used + vt_record_length(word));
     memset((char *)t->chunk + t->used + 8, 0, VT_CHUNK_BYTES - t->used - 8);
@@ -226,7 +228,7 @@ uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
     bool bound = (!t->chunk || t->used + bytes + 8 > t->event_room) && vt_log_is_at_bound();
     uint64_t *record = bound ? NULL : vt_log_reserve_entry(t, bytes);
     if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child()) {
-        bound |= !t->retry && is_long(); /* others took what was there */
+        bound |= !t->retry && is_long(); /* other threads took the last ones */
         vt_log_drop(bound ? VT_DROP_BOUND : VT_DROP_LOG_FULL);
     }
     return record;
@@ -263,9 +265,10 @@ __attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
     return vt_log_now();
 }
 
-/* Reading the clock is the dearest part of an event, so it is read once. Before that, entered_at is the time of
- * the thread's last event: what comes is not older. Whoever sees entered_at sees the records before it: the release of left()
- * goes on through the relaxed stores after it. Pairs with take_slots in log_passes.c; model: ENTER. */
+/* Reading the clock is the most expensive part of an event, so it is read once. Before that, entered_at is the time of
+ * the thread's last event: the next one is not older. A thread that sees entered_at sees the records before it: the
+ * release of left() extends through the relaxed stores after it. Pairs with take_slots in log_passes.c; model:
+ * ENTER. */
 VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
     if (VT_UNLIKELY(t->held || !t->last))
         return enter_slowly(t);
@@ -275,7 +278,7 @@ VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
     return now;
 }
 
-/* Buffered: once a second. Signals wait, see renew_chunk. */
+/* In buffered mode: once a second. Signals are blocked, see renew_chunk. */
 VT_COLD static void flush_all(struct vt_thread *t) {
     if (!t->chunk || vt_log_ticks() - t->flushed_ticks <= vt_get(&vt_log_second_ticks))
         return;
@@ -288,12 +291,12 @@ VT_COLD static void flush_all(struct vt_thread *t) {
 }
 
 static inline __attribute__((always_inline)) void left(struct vt_thread *t) {
-    vt_publish(t->entered_at, t->held); /* take_slots in log_passes.c; model: LEAVE */
+    vt_publish(t->entered_at, t->held); /* pairs with take_slots in log_passes.c; model: LEAVE */
     if (VT_UNLIKELY(vt_log_buffered))
         flush_all(t);
 }
 
-/* A child that goes on with its parent's record leaves the slot alone, which is still its parent's. */
+/* A child that continues its parent's record leaves the slot alone, which is still its parent's. */
 VT_COLD static void leave_if_ours(struct vt_thread *t) {
     if (!vt_process_is_fresh_child())
         left(t);
@@ -314,7 +317,8 @@ void vt_log_end(enum vt_exit kind, int status) {
         vt_log_launcher_fill(vt_log_header);
     vt_put(&vt_log_header->exit_status, status);
     vt_put(&vt_log_header->exit_ticks, vt_log_ticks());
-    vt_publish(&vt_log_header->exit_kind, (uint32_t)kind); /* vt_log_read_header; model: END */
+    /* Pairs with vt_log_read_header; model: END. */
+    vt_publish(&vt_log_header->exit_kind, (uint32_t)kind);
     if (!vt_log_buffered)
         return;
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
@@ -329,18 +333,16 @@ void vt_log_unend(void) {
         vt_publish(&vt_log_header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
 
-/* A signal handler may fork in the middle of a record, and return. Then both parent and child
- * finish that record in the same shared chunk. The parent does not wait, so it may have written
- * more records by the time the child goes on. So
- *   - what a thread stores for a record is the same in both, and nothing is stored behind it: the
- *     space there is zero from the start (vt_log_abandon keeps it so);
- *   - no signal is handled while a thread goes from one chunk to the next (renew_chunk);
- *   - a child never starts a record in its parent's log: its guard word is wiped (room).
- * That holds for each way to make a child. Of those that the C library tells of (fork.c calls this) the
- * child also replaces its mapping of the chunk by private memory at the same address, and of its slot's page:
- * pointers that the interrupted code holds stay valid, and nobody sees what it stores. The counters in the
- * log's header are still shared. A child of a bare system call has the parent's chunk, and must not be so late that the
- * chunk has been filled, given back and taken again. */
+/* A signal handler may fork in the middle of a record, and return. Then both parent and child finish that record in the same
+ * shared chunk. The parent does not wait, so it may have written more records by the time the child continues. So
+ *   - a thread's stores for a record are the same in both, and nothing is stored behind it: the space there is zero from the
+ *     start (vt_log_abandon keeps it so);
+ *   - no signal is handled while a thread moves from one chunk to the next (renew_chunk);
+ *   - a child never starts a record in its parent's log: its guard word is cleared (room).
+ * That holds for each way to make a child. A child made by the C library (fork.c calls this) also replaces its mapping of the
+ * chunk by private memory at the same address, and of its slot's page: pointers in interrupted code stay valid, and nobody sees
+ * its stores. The counters in the log's header are still shared. A child of a bare system call keeps the parent's chunk, and
+ * must not be so late that the chunk has been filled, given back and recycled. */
 void vt_log_child(void) {
     struct vt_thread *t = vt_tls.thread;
     if (!vt_log_is_open() || foreign || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log's clock: the processor's counter where it runs at one rate, else
- * CLOCK_MONOTONIC. The header says when both clocks showed what, so that a reader can convert.
+ * The log's clock: the processor's counter if its rate is constant, else CLOCK_MONOTONIC. The header has two pairs of readings
+ * of both clocks, so that a reader can convert.
  *
  * Called by log.c and log_chunks.c; vt_log_ticks by every module.
  */
@@ -13,15 +13,15 @@
 
 uint32_t vt_log_clock;
 struct vt_clock_pair vt_log_clock_start;
-static struct vt_clock_pair rate;           /* the longest known span gives the best rate */
+static struct vt_clock_pair rate;           /* the longest span so far, which gives the best rate */
 uint64_t vt_log_second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
 static uint32_t calibrating;                /* atomic: a try-lock */
-uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is measured again */
+uint64_t vt_log_calibrate_at;               /* atomic: ticks of the next measurement */
 
 #define CLOCK_STOPPED 0xffu /* a value of vt_log_clock, never in a log */
 #define READINGS      4u
 #define CLOSE         (vt_get(&vt_log_second_ticks) >> 19) /* ticks: two microseconds */
-static uint64_t stopped; /* atomic: the time then, counted up so that the events stay in order */
+static uint64_t stopped; /* atomic: the time of the stop, counted up to keep events in order */
 
 VT_COLD uint64_t vt_log_slow_ticks(void) {
     if (vt_log_clock == CLOCK_STOPPED)
@@ -29,7 +29,7 @@ VT_COLD uint64_t vt_log_slow_ticks(void) {
     return vt_sys_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The thread may be interrupted between the two readings, so the closest of a few pairs counts. */
+/* The thread may be interrupted between the two readings, so the closest of a few pairs is used. */
 static struct vt_clock_pair clock_pair(void) {
     struct vt_clock_pair best = {0, 0};
     uint64_t apart = UINT64_MAX;
@@ -62,10 +62,10 @@ uint64_t vt_log_ticks(void) {
     return vt_log_now();
 }
 
-/* Measures the second calibration pair; the longer the span, the better. It is measured again each
- * time the process is twice as old (vt_log_enter). So a time in the log is off by at most twice the
- * error of a reading, also in the log of a killed process, and readers need no clock of their own.
- * Ticks are 0 while the time changes; pairs with vt_log_read_header; model: CALIBRATE. */
+/* Measures the second calibration pair; the longer the span, the better. Repeated each time the process has doubled its
+ * age (vt_log_enter). So a time in the log is off by at most twice the error of a reading, also in the log of a killed
+ * process, and readers need no clock of their own. Ticks are 0 while the time changes; pairs with vt_log_read_header;
+ * model: CALIBRATE. */
 void vt_log_calibrate(struct vt_log_header *header) {
     if (!vt_claim(&calibrating, 0, 1))
         return;

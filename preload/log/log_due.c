@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the log finds to be due at an event (vt_tls.due): a look now and then, and what another
- * process asks for in the header (`vramtrace snapshot`). log_chunks.c finds it, snapshot/moments.c
- * does it.
+ * Work that the log finds to be due at an event (vt_tls.due): periodic checks, and requests by another process in the header
+ * (`vramtrace snapshot`). log_chunks.c finds it, snapshot/moments.c does it.
  */
 #include "log_file.h"
 #include "base/base.h"
@@ -28,7 +27,7 @@ void vt_log_look_within(unsigned ms) {
         vt_put(&vt_log_look_at, at);
 }
 
-/* The request is another process's: it may be any number. */
+/* The request comes from another process, so it may be any number. */
 bool vt_log_asked_take(void) {
     struct vt_log_header *h = vt_log_header;
     uint32_t taken = vt_get(&h->snapshots_taken), asked = vt_get(&h->snapshots_asked);

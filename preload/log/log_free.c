@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks that are taken again: the compactor has given them back (include/vramtrace/log_chunk.h). They are
- * preferred to making the file longer, and where it may not become longer, a thread goes on recording in one.
+ * Recycled chunks, which the compactor has given back (include/vramtrace/log_chunk.h). They are preferred to extending the
+ * file; where the file has reached its limit, a thread continues to record in one.
  *
- * Called by log_chunks.c, only by threads of the process that the log is about.
+ * Called by log_chunks.c, only by threads of the process that the log describes.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -11,10 +11,10 @@
 
 #define LOOKS_EACH_SECOND 64u /* at the bound */
 
-static bool enough;      /* atomic: there were so many, when somebody looked last */
-static uint64_t look_at; /* atomic: ticks from which it is looked again, if there were not */
+static bool enough;      /* atomic: there were enough at the last check */
+static uint64_t look_at; /* atomic: ticks of the next check, if there were not */
 
-/* How many places of header.free_chunks are filled. */
+/* Number of words in header.free_chunks. */
 static unsigned count(const struct vt_log_header *h) {
     unsigned filled = 0;
     for (unsigned i = 0; i < VT_FREE_CHUNKS; i++)
@@ -22,20 +22,21 @@ static unsigned count(const struct vt_log_header *h) {
     return filled;
 }
 
-/* The last few are for what is no event: names and stacks of what is allocated later. */
+/* The last few are reserved for entries: names and stacks of later allocations. */
 static void note(unsigned left) {
     bool are = left > vt_log_bound.kept_free;
     if (vt_get(&enough) != are)
         vt_put(&enough, are);
 }
 
-/* model: TAKE_CLAIM. Stale words stay behind where a compactor died, and where another thread was quicker. */
+/* model: TAKE_CLAIM. Outdated words remain if a compactor died, or if another thread was faster. */
 static struct vt_chunk_header *take(struct vt_chunk_header *c, uint64_t word) {
     uint64_t generation = vt_free_chunk_generation(word);
     if (vt_see(&c->magic) == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
         vt_get(&c->finished) == generation + 1 &&
         vt_claim(&c->generation, generation, generation + 1)) {
-        vt_fence(); /* who sees any word of a record sees the generation: give_back.c; model: TAKE_RECYCLED */
+        /* A thread that sees a record's word sees the generation: give_back.c; model: TAKE_RECYCLED. */
+        vt_fence();
         return c;
     }
     vt_sys_munmap(c, VT_CHUNK_BYTES);
@@ -48,14 +49,14 @@ struct vt_chunk_header *vt_log_free_take(void) {
     if (!vt_get(&h->summary) || vt_log_buffered)
         return NULL;
     for (unsigned i = 0; !taken && i < VT_FREE_CHUNKS; i++) {
-        uint64_t word = vt_see(&h->free_chunks[i]) /* fill_places; model: TAKE_SEE */,
+        uint64_t word = vt_see(&h->free_chunks[i]) /* pairs with fill_places; model: TAKE_SEE */,
                  number = vt_free_chunk_number(word);
         if (!word)
             continue;
         if (number && number < vt_get(&h->placed)) {
             struct vt_chunk_header *c = vt_log_map(number);
             if (!c)
-                return NULL; /* the word stays for another time */
+                return NULL; /* the word stays for a later attempt */
             taken = take(c, word);
         }
         vt_claim(&h->free_chunks[i], word, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program's launcher says in the environment: the process's rank, and which processes were
- * launched together. Called by log_name.c and log_header.c at the first record, and by log_chunks.c at the
- * end, because some launchers set the rank within the process (torch.multiprocessing, Ray Train).
+ * Reads the launcher's environment variables: the process's rank, and which processes were launched together. Called by
+ * log_name.c and log_header.c at the first record, and by log_chunks.c at the end, because some launchers set the rank within
+ * the process (torch.multiprocessing, Ray Train).
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -11,15 +11,15 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Slurm counts these steps down from the top: the shell of salloc, the batch script, ... They are no
- * rank's, though SLURM_PROCID is 0 there. */
+/* Slurm counts its own steps down from the top: the shell of salloc, the batch script, ... They are not ranks, though
+ * SLURM_PROCID is 0 there. */
 #define SLURM_OWN_STEPS 4294967280u
 
 static bool is_in_step(void);
 static bool is_on_first_node(void);
 
-/* The variables of each launcher, the innermost launcher first: torchrun may be started by mpirun, and
- * that by srun. `counts`: whether the variable is a rank; NULL: it is. */
+/* The variables of each launcher, the innermost launcher first: torchrun may be started by mpirun, which may be started
+ * by srun. `counts`: whether the variable is a rank; NULL: it always is. */
 static const struct {
     const char *rank, *local, *size;
     bool (*counts)(void);
@@ -38,9 +38,9 @@ static const struct {
     {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", is_in_step},
 };
 #define LAUNCHERS (sizeof launchers / sizeof launchers[0])
-#define TORCH     2 /* the first ones are of programs with torch.distributed */
+#define TORCH     2 /* the first ones are for programs with torch.distributed */
 
-/* Digits only. -1: not set, or no such number. */
+/* Digits only. -1: not set, or not such a number. */
 static int64_t number(const char *name) {
     const char *s = name ? vt_options_env(name) : NULL;
     int64_t n = 0;
@@ -61,8 +61,8 @@ static bool is_in_step(void) {
     return step >= 0 && step < SLURM_OWN_STEPS;
 }
 
-/* Lightning tells no rank in all; on the first node it is that of the node. How many the nodes before another
- * have, nobody says. */
+/* Lightning sets no global rank; on the first node the local rank is the global one. The number of ranks on earlier
+ * nodes is unknown. */
 static bool is_on_first_node(void) {
     return number("NODE_RANK") == 0;
 }
@@ -96,7 +96,7 @@ const char *vt_log_launcher_job(void) {
     return first_set(names, sizeof names / sizeof names[0]);
 }
 
-/* `mark` stands between what is there and `more`. */
+/* `mark` separates the existing text from `more`. */
 static void add(char *text, size_t size, const char *mark, const char *more) {
     size_t used = strlen(text), n = more ? strnlen(more, size) : 0;
     size_t marked = used ? strlen(mark) : 0;
@@ -107,7 +107,7 @@ static void add(char *text, size_t size, const char *mark, const char *more) {
     text[used + marked + n] = 0;
 }
 
-/* torchrun without an id: its ranks meet at one address. */
+/* For torchrun without an id: its ranks meet at one address. */
 static void add_meeting(char *text, size_t size) {
     const char *address = vt_options_env("MASTER_ADDR");
     struct utsname host;
@@ -121,9 +121,8 @@ static void add_meeting(char *text, size_t size) {
         add(text, size, "/", host.nodename);
 }
 
-/* "991204.0": the same in all processes that were launched together, also on other machines; and in
- * no others, but for those that ran before or after. What does not fit is left out: it only says more
- * of the same. */
+/* "991204.0": the same in all processes that were launched together, also on other machines; and in no others, except
+ * earlier or later ones of the job. Parts that do not fit are omitted: they only add detail. */
 static void put_launch(char *text, size_t size, size_t launcher) {
     static const char *const torch[] = {"TORCHELASTIC_RUN_ID"};
     static const char *const mpi[] = {"PMIX_NAMESPACE", "PALS_APID", "I_MPI_HYDRA_UUID"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of what is live at the end, behind the header in chunk 0 and in chunks of its own, for a log from
- * which events were dropped. exit.c writes it.
+ * The list of live allocations at the end, behind the header in chunk 0 and in chunks of its own, for a log with dropped events.
+ * exit.c writes it.
  */
 #include "log_file.h"
 #include "base/base.h"
 
-static uint32_t listing;                /* atomic: one thread lists what is live */
+static uint32_t listing;                /* atomic: a thread is writing the list */
 static struct vt_log_live_chunk *chunk; /* the list's last one; NULL: none */
 
 bool vt_log_list_begin(void) {
@@ -20,7 +20,7 @@ void vt_log_list_add(const struct vt_log_live *entry) {
     uint64_t at = vt_log_header->live_listed;
     struct vt_log_live *list = (void *)(vt_log_header + 1);
     if (vt_log_header->live_total++ != at)
-        return; /* there was no space for the one before */
+        return; /* the previous entry did not fit */
     if (at >= VT_LIVE_LISTED_MOST) {
         at = (at - VT_LIVE_LISTED_MOST) % VT_LIVE_IN_CHUNK;
         if (!at)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a process's log goes: the template in VRAMTRACE_OUTPUT or the default name, its folders, and the
- * first free name. Called once, by log.c, at the first record. No allocation.
+ * Chooses the path of a process's log: the template in VRAMTRACE_OUTPUT or the default name, its folders, and the first free
+ * name. Called once, by log.c, at the first record. No allocation.
  *
- * A relative name begins at the folder in which the process started, which load.c has us note: many
- * programs go elsewhere before they use CUDA.
+ * A relative name starts at the folder in which the process started, noted when load.c calls us: many programs change it
+ * before they use CUDA.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -44,7 +44,7 @@ static void put_number(struct text *t, unsigned long n) {
     put(t, digits, (size_t)(vt_text_put_number(digits, n) - digits), false);
 }
 
-/* A value is a part of a name, and leads into no other folder. */
+/* A value is part of a file name and must not lead into another folder. */
 static void put_value(struct text *t, const char *value) {
     const char *name = value ? value : "";
     bool dots = !strcmp(name, ".") || !strcmp(name, "..");
@@ -111,7 +111,7 @@ static void expand(struct text *t, const char *template) {
     }
 }
 
-/* The kind of what is there, or where a link leads; 0: nothing. */
+/* The kind of the file at a path, following links; 0: none. */
 static unsigned kind_of(const char *path) {
     struct stat st;
     return VT_SYS4(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 ? st.st_mode & S_IFMT : 0;
@@ -121,7 +121,7 @@ static bool is_folder(const char *path) {
     return kind_of(path) == S_IFDIR;
 }
 
-/* Makes the folders above `path` that `name`, its end, tells of. A failure shows when the file is opened. */
+/* Makes the folders in `name`, the end of `path`. A failure shows when the file is opened. */
 static void make_folders(const char *path, char *name) {
     for (char *s = name; *s; s++) {
         if (*s != '/' || s == path)
@@ -132,7 +132,7 @@ static void make_folders(const char *path, char *name) {
     }
 }
 
-static char started_in[VT_PATH_MAX]; /* ends with "/"; empty: it has no name, or no short one */
+static char started_in[VT_PATH_MAX]; /* ends with "/"; empty: unknown, or too long */
 
 static void note_folder(void) {
     size_t n = VT_SYS2(SYS_getcwd, started_in, sizeof started_in - 1) > 0 ? strlen(started_in) : 0;
@@ -149,7 +149,7 @@ void vt_log_start_folder(void) {
         note_folder();
 }
 
-/* The name begins behind `folder`; `template` is empty for the usual one. */
+/* The name is appended to `folder`; an empty `template` means the default. */
 static int open_in(const char *folder, const char *template, char *path, size_t size) {
     struct text t = {path, size, false};
     const char *usual = vt_log_launcher_rank() < 0 ? DEFAULT_NAME : RANK_NAME;
@@ -170,7 +170,7 @@ static int open_in(const char *folder, const char *template, char *path, size_t 
         long fd = vt_descriptors_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd != -EEXIST || n > NAMES_TRIED)
             return (int)fd;
-        /* a device or a pipe that the user named: a file beside it is not what was meant */
+        /* if the user named a device or a pipe, a file beside it is not wanted */
         unsigned kind = n == 2 ? kind_of(path) : 0;
         bool device = !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) != 0;
         if (kind && (device || (kind != S_IFREG && kind != S_IFDIR)))
@@ -184,8 +184,9 @@ static int open_in(const char *folder, const char *template, char *path, size_t 
     }
 }
 
-/* Makes the folder of this user's own beside the list of the run, where `run` takes logs for a remote file system from. In the
- * same folder other users make theirs, so it is looked at. False: it cannot be had, and the log goes to its own folder. */
+/* Makes this user's own folder beside the run's list, from which `run` collects logs for a remote file system. Other
+ * users make their folders in the same place, so its owner is checked. False: not available; the log goes to its own
+ * folder. */
 static bool find_local(const char *list, char *folder, size_t size) {
     struct text t = {folder, size, false};
     const char *slash = list ? strrchr(list, '/') : NULL;
@@ -232,7 +233,8 @@ int vt_log_name_open(char *path, size_t size, const char **shown) {
     *shown = path;
     started_in[0] = 0;
     if (fd == -ENOENT)
-        note_folder(); /* that folder is gone (chroot), so it is this one, and the user is told which */
+        /* That folder does not exist here (chroot): use this one, and show its path. */
+        note_folder();
     return open_in(started_in, template, path, size);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes whole records: an event's, and what is written once (names, modules, notes). Called by the
- * rooms that have something to say. ALLOC, FREE and STACK are log_short.c's. And counts those that are missing.
+ * Writes complete records: events, and entries that are written once (names, modules, notes). Called by all modules that record.
+ * ALLOC, FREE and STACK are in log_short.c. Also counts missing records.
  *
- * And, once in a log: the environment variables that influence GPU memory
- * (allocator settings, visible devices, our own limit), so that the report of a failed allocation
- * knows what is already set and does not advise it again. No other variable is recorded.
+ * Once per log, it writes the environment variables that influence GPU memory (allocator settings, visible devices, our own
+ * limit), so that the report of a failed allocation does not advise a setting that is already made. No other variable is
+ * recorded.
  */
 #include "log_file.h"
 
@@ -94,7 +94,7 @@ static void note_first(uint64_t *first, uint64_t at) {
 
 VT_COLD void vt_log_drop(enum vt_drop reason) {
     if (vt_drop_is_event(reason)) {
-        /* Not older than what the thread has announced. */
+        /* Not older than the time that the thread has announced. */
         uint64_t at = (vt_tls.busy && vt_tls.entered ? vt_tls.entered : vt_log_ticks()) | 1;
         note_first(&vt_log_counters->first_drop, at);
         if (reason == VT_DROP_BOUND)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes ALLOC, FREE and STACK records, in the short form where they fit (include/vramtrace/log_short.h): a loop's pair
- * takes 24 bytes instead of 56.
+ * Writes ALLOC, FREE and STACK records, in the short form where they fit (include/vramtrace/log_short.h): a loop's pair takes 24
+ * bytes instead of 56.
  *
- * What the short form needs to know of the chunk so far is in vt_thread.shorts, which goes from thread to thread with the
- * chunk. A signal handler may jump out of here at any instruction; then the thread does not know whether its last record
+ * The short form depends on earlier records of the chunk. That state is in vt_thread.shorts, which moves from thread to thread
+ * with the chunk. A signal handler may jump out of here at any instruction; then it is unknown whether the thread's last record
  * counts, and the next one is long.
  *
  * Called by event.c, stack/ and instrument/.
@@ -14,12 +14,12 @@
 
 #include <string.h>
 
-/* Writes a template at `record` into the slot whose turn it is. */
+/* Writes a template at `record` into the slot that is next to be replaced. */
 static __attribute__((noinline)) unsigned new_template(struct vt_thread *t, uint64_t *record,
                                                        uint64_t key) {
     struct vt_log_short *s = &t->shorts;
     unsigned slot = s->next++ % VT_SHORT_SLOTS;
-    vt_put(&s->keys[slot], VT_SHORT_NO_KEY); /* until it is written, for a jump out of here */
+    vt_put(&s->keys[slot], VT_SHORT_NO_KEY); /* until it is written, in case of a jump */
     record[1] = key;
     record[2] = slot;
     vt_log_commit(t, record, vt_word(VT_REC_TEMPLATE, 0, 0, sizeof(struct vt_rec_template)),
@@ -28,7 +28,7 @@ static __attribute__((noinline)) unsigned new_template(struct vt_thread *t, uint
     return slot;
 }
 
-/* The slot of a key. Its template is written first if there is none; then *record is what follows. */
+/* The slot of a key. If there is no template yet, writes one first and moves *record behind it. */
 static inline unsigned slot_of(struct vt_thread *t, uint64_t **record, uint64_t key,
                                uint8_t *guess) {
     struct vt_log_short *s = &t->shorts;
@@ -44,7 +44,7 @@ static inline unsigned slot_of(struct vt_thread *t, uint64_t **record, uint64_t 
     return *guess = (uint8_t)slot;
 }
 
-/* Room for a template and any of the records, so that both are in one chunk. */
+/* Space for a template and any of the records, so that both are in one chunk. */
 static inline uint64_t *reserve(struct vt_thread *t) {
     enum { MOST = sizeof(struct vt_rec_template) + sizeof(struct vt_rec_alloc) };
     if (VT_UNLIKELY(!t->chunk || !t->named || t->orphan || vt_process_is_fresh_child() ||
@@ -63,7 +63,7 @@ static inline void commit(struct vt_thread *t, uint64_t *record, uint64_t word, 
     vt_publish(&s->unsure, false);
 }
 
-/* Whether a short record can name the address. */
+/* Whether a short record can represent the address. */
 static inline bool fits(const struct vt_log_short *s, uint64_t address) {
     return !(address >> (VT_SHORT_WINDOW + 16) | (address & ((1u << VT_SHORT_ALIGNED) - 1)) |
              s->unsure);
@@ -138,7 +138,7 @@ bool vt_log_stack(struct vt_thread *t, uint32_t number, unsigned flags, const ui
                   uint32_t count) {
     struct vt_log_short *s = &t->shorts;
     uint32_t bytes = (uint32_t)sizeof(struct vt_rec_stack) + 8 * count;
-    uint32_t most = vt_short_stack_head(count) + 8 * count; /* no frame is known */
+    uint32_t most = vt_short_stack_head(count) + 8 * count; /* if no frame is in the table */
     bool is_short = most <= VT_RECORD_MAX_BYTES;
     struct vt_rec_short_stack *r =
         (void *)vt_log_reserve_entry(t, is_short ? most : bytes); /* has STACK's fields */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far a log may grow, and whether its file system keeps what it promised; what is written with system
- * calls: all of it where a store to mapped space could fail, else zeroes beforehand. Called by log.c.
+ * The file's possible length, and whether its file system guarantees allocated space. Also writes with system calls: all records
+ * if a store to mapped space could fail, else only zeroes in advance. Called by log.c.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -40,6 +40,7 @@ bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offse
 }
 
 void vt_log_space_fill(int fd, uint64_t offset) {
-    static char zeroes[VT_CHUNK_BYTES]; /* not const: then the library's file would hold them */
+    /* Not const, which would store them in the library's file */
+    static char zeroes[VT_CHUNK_BYTES];
     vt_log_space_write(fd, zeroes, sizeof zeroes, offset);
 }

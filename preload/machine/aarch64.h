@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * AArch64, little-endian, LP64 (see machine.h). The return address of a call is in a register, and a function that
- * calls others saves it somewhere in its frame, usually beside the frame pointer; it may be signed (pointer
- * authentication). The C library's struct pthread lies below the thread pointer, and modules' storage above.
+ * AArch64, little-endian, LP64 (see machine.h). A call leaves its return address in a register. A function that calls others
+ * saves it somewhere in its frame, usually beside the frame pointer; it may be signed (pointer authentication). The C
+ * library's struct pthread lies below the thread pointer, modules' storage above.
  */
 #ifndef VT_PRELOAD_MACHINE_AARCH64_H
 #define VT_PRELOAD_MACHINE_AARCH64_H
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-/* --- the kernel --- */
+/* The kernel. */
 
 static inline long vt_machine_call(long n, long a, long b, long c, long d, long e, long f) {
     register long x8 __asm__("x8") = n;
@@ -51,7 +51,7 @@ static inline long vt_machine_clone(long flags, void (*function)(void *), void *
     return x0;
 }
 
-/* The kernel has its own. */
+/* The kernel provides its own. */
 #define VT_MACHINE_RESTORER    NULL
 #define VT_MACHINE_SA_RESTORER 0u
 
@@ -60,7 +60,7 @@ static inline bool vt_machine_steady_ticks(void) {
 }
 
 static inline size_t vt_machine_page(void) {
-    static size_t page; /* 4, 16 or 64 KiB; all threads find the same */
+    static size_t page; /* 4, 16 or 64 KiB; all threads compute the same */
     if (__builtin_expect(!__atomic_load_n(&page, __ATOMIC_RELAXED), 0))
         __atomic_store_n(&page, getauxval(AT_PAGESZ), __ATOMIC_RELAXED);
     return __atomic_load_n(&page, __ATOMIC_RELAXED);
@@ -69,13 +69,12 @@ static inline size_t vt_machine_page(void) {
 #define VT_MACHINE_ADDRESSES ((uintptr_t)1 << 48)
 #define VT_MACHINE_MAPPINGS  0xf00000000000u
 
-/* --- calls and stacks --- */
+/* Calls and stacks. */
 
 struct vt_caller {
-    const void *to; /* the return address: where the caller's stack starts */
-    const void
-        *frame;     /* the function's record: the caller's frame pointer, and the return address */
-    const void *sp; /* the caller's stack pointer */
+    const void *to;    /* the return address, in the caller */
+    const void *frame; /* the frame record: caller's frame pointer, return address */
+    const void *sp;    /* the caller's stack pointer */
 };
 #define VT_CALLER                                                                                  \
     ((struct vt_caller){__builtin_return_address(0), __builtin_frame_address(0),                   \
@@ -105,7 +104,7 @@ vt_machine_read_registers(uintptr_t r[VT_MACHINE_REGISTERS]) {
 #define VT_DWARF_RA      30u
 #define VT_DWARF_BREG_FP 0x8du
 
-/* Without its signature (XPACLRI, which older processors pass over). */
+/* Removes the signature (XPACLRI, a no-op on older processors). */
 #define VT_RETURN_AT_CFA 0u
 static inline uintptr_t vt_machine_return(uintptr_t word) {
     register uintptr_t x30 __asm__("x30") = word;
@@ -118,12 +117,12 @@ static inline uintptr_t vt_machine_return(uintptr_t word) {
 #define VT_CONTEXT_FP      (offsetof(ucontext_t, uc_mcontext.regs) + 29 * 8)
 #define VT_CONTEXT_LINK    (offsetof(ucontext_t, uc_mcontext.regs) + 30 * 8)
 #define VT_CONTEXT_END     (VT_CONTEXT_PC + 8)
-#define VT_HANDLER_CONTEXT 128u /* behind the siginfo_t */
+#define VT_HANDLER_CONTEXT 128u /* follows the siginfo_t */
 
 /* mov x8, #139; svc #0 */
 static const uint8_t vt_machine_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
 
-/* The head of the floating-point registers: FPSIMD_MAGIC, and their bytes. */
+/* The head of the floating-point registers: FPSIMD_MAGIC, and their size. */
 #define VT_CONTEXT_MARK  offsetof(ucontext_t, uc_mcontext.__reserved)
 #define VT_CONTEXT_BYTES (VT_CONTEXT_MARK + 528)
 static inline bool vt_machine_is_context_mark(uint64_t word, uintptr_t at) {
@@ -131,7 +130,7 @@ static inline bool vt_machine_is_context_mark(uint64_t word, uintptr_t at) {
     return word == (528ull << 32 | 0x46508001u);
 }
 
-/* The fourteenth word, mixed with a word of the process's, which a buffer of our own tells. */
+/* The fourteenth word, mixed with a word of the process, which our own buffer reveals. */
 static __attribute__((noinline, unused)) uintptr_t
 vt_machine_jump_target(const struct __jmp_buf_tag *to) {
     enum { SP = 13 };
@@ -142,12 +141,12 @@ vt_machine_jump_target(const struct __jmp_buf_tag *to) {
     return to->__jmpbuf[SP] ^ here.__jmpbuf[SP] ^ sp;
 }
 
-/* A macro of libunwind's. */
+/* libunwind defines it as a macro. */
 #define VT_UNWINDER_HAS_GETCONTEXT                false
 #define VT_UNWINDER_GETCONTEXT(function, context) unw_getcontext(context)
 
-/* A C++ function's large result goes where x8 points to, which C cannot say: the exported entry makes it the first
- * argument. */
+/* A C++ function's large result is stored where x8 points, which C cannot express: the exported entry passes x8 as the
+ * first argument. */
 #define VT_RESULT_ENTRY(name)                                                                      \
     __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n\t"                  \
             "mov x4, x3\n\tmov x3, x2\n\tmov x2, x1\n\tmov x1, x0\n\tmov x0, x8\n\t"               \
@@ -177,20 +176,20 @@ static inline void *vt_machine_call_for_result(void *function, void *result, voi
     return result;
 }
 
-/* --- the C library's data for a thread --- */
+/* The C library's data for a thread. */
 
 static inline uintptr_t vt_machine_thread_block(void) {
     return (uintptr_t)__builtin_thread_pointer();
 }
 
-/* The list of robust mutexes, which is empty but in rare moments, and points to itself. */
+/* The list of robust mutexes: almost always empty, and then it points to itself. */
 #define VT_THREAD_ALIGN   16u
 #define VT_THREAD_SELF    0xd8u
 #define VT_THREAD_SELF_2  0xe0u
 #define VT_THREAD_SELF_IS 0xe0u
 #define VT_THREAD_TID     0xd0u
 
-/* sizeof(struct pthread), which differs between C libraries: where the calling thread has the list's constant. */
+/* sizeof(struct pthread), which differs between C libraries: found by the list's constant in the calling thread's. */
 static inline uintptr_t vt_machine_thread_bytes(void) {
     enum { LEAST = 1024, MOST = 4096, CONSTANT = 0xe8 };
     static uintptr_t known;
@@ -222,7 +221,7 @@ static inline uintptr_t vt_machine_thread_data(uintptr_t block, uintptr_t offset
     return block + offset;
 }
 
-/* --- memory --- */
+/* Memory. */
 
 static inline void vt_machine_copy(void *to, const void *from, size_t n) {
     uint64_t a, b;

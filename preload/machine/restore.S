@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vt_machine_restore: what a signal's handler of ours returns to. The instructions are those that debuggers and
- * unwinders know. AArch64's kernel has its own.
+ * vt_machine_restore: our signal handlers return here. Debuggers and unwinders recognize these instructions. AArch64's kernel
+ * provides its own.
  */
 #ifdef __x86_64__
     .text

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-/* --- the kernel --- */
+/* The kernel. */
 
 static inline long vt_machine_call(long n, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
@@ -60,11 +60,11 @@ static inline size_t vt_machine_page(void) {
 #define VT_MACHINE_ADDRESSES ((uintptr_t)1 << 47)
 #define VT_MACHINE_MAPPINGS  0x700000000000u
 
-/* --- calls and stacks --- */
+/* Calls and stacks. */
 
 struct vt_caller {
-    const void *to;    /* the return address: where the caller's stack starts */
-    const void *frame; /* the function's frame, which holds it and the caller's frame pointer */
+    const void *to;    /* the return address, in the caller */
+    const void *frame; /* the function's frame: caller's frame pointer, return address */
 };
 #define VT_CALLER          ((struct vt_caller){__builtin_return_address(0), __builtin_frame_address(0)})
 #define VT_MACHINE_CALLERS __builtin_frame_address(0)
@@ -107,14 +107,14 @@ static inline uintptr_t vt_machine_return(uintptr_t word) {
 /* mov $15,%rax; syscall */
 static const uint8_t vt_machine_sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
 
-/* A pointer to another part of it. */
+/* The mark is a pointer to another part of the context. */
 #define VT_CONTEXT_MARK  offsetof(ucontext_t, uc_mcontext.fpregs)
 #define VT_CONTEXT_BYTES offsetof(ucontext_t, __fpregs_mem)
 static inline bool vt_machine_is_context_mark(uint64_t word, uintptr_t at) {
     return word == at - VT_CONTEXT_MARK + VT_CONTEXT_BYTES;
 }
 
-/* The seventh word, rotated and mixed with a word of the thread's, the same since glibc 2.4. */
+/* The seventh word, rotated and mixed with a word of the thread, the same since glibc 2.4. */
 static inline uintptr_t vt_machine_jump_target(const struct __jmp_buf_tag *to) {
     uintptr_t sp = (uintptr_t)to->__jmpbuf[6];
     __asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(sp) : : "cc");
@@ -124,7 +124,7 @@ static inline uintptr_t vt_machine_jump_target(const struct __jmp_buf_tag *to) {
 #define VT_UNWINDER_GETCONTEXT(function, context) function(context)
 #define VT_UNWINDER_HAS_GETCONTEXT                true
 
-/* The object's place is the first argument. */
+/* The result's address is the first argument. */
 #define VT_RESULT_ENTRY(name)                                                                      \
     __attribute__((visibility("default"))) void *name(void *result, void *engine,                  \
                                                       void *const *pass, void *root, void *inputs)
@@ -136,7 +136,7 @@ static inline void *vt_machine_call_for_result(void *function, void *result, voi
     return called(result, a, b, c, d);
 }
 
-/* --- the C library's data for a thread: the modules' storage lies below the block --- */
+/* The C library's data for a thread: the modules' storage lies below the block. */
 
 static inline uintptr_t vt_machine_thread_block(void) {
     uintptr_t block;
@@ -173,7 +173,7 @@ static inline uintptr_t vt_machine_thread_data(uintptr_t block, uintptr_t offset
     return block - offset;
 }
 
-/* --- memory --- */
+/* Memory. */
 
 static inline void vt_machine_copy(void *to, const void *from, size_t n) {
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files are mapped where, so that the analyzer can later turn addresses into names, on
- * another machine too. Called by stack.c for a new stack, because only a new stack can have
- * new addresses.
+ * Records the files mapped into the process, so that the analyzer can later turn addresses into names, also on another machine.
+ * Called by stack.c for a new stack, because only a new stack can have new addresses.
  */
 #define _GNU_SOURCE
 #include "modules.h"
@@ -24,17 +23,17 @@ struct scan {
     bool first;
 };
 
-/* A module that was written, and since when it is known to be there. */
+/* A written module, and since when it is known to be mapped. */
 struct known {
     uint64_t hash, ticks;
 };
 
-/* Under the loader's lock: */
+/* Protected by the loader's lock: */
 static struct known known[KNOWN_MAX]; /* open addressing */
 static unsigned long long seen_adds, seen_subs;
 static uint64_t newest;  /* the largest of these ticks */
-static bool all_written; /* there was room for each */
-static uint32_t writing; /* atomic: a thread is there where the lock cannot be had */
+static bool all_written; /* none lacked space */
+static uint32_t writing; /* atomic: a thread is in there although the lock is not available */
 
 /* Finds the GNU build id in the object's notes. Returns its length; 0: none. */
 static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char **id) {
@@ -65,8 +64,7 @@ static uint64_t hash_of(uint64_t start, uint64_t end, const char *path) {
     return h | 1;
 }
 
-/* The place of a hash among those that were written, or the free one where it belongs. NULL: the table
- * is full. */
+/* The slot of a hash among the written ones, or the free one where it belongs. NULL: the table is full. */
 static struct known *place_of(uint64_t hash) {
     for (uint32_t i = 0; i < 64; i++) {
         struct known *slot = &known[((hash >> 20) + i) & (KNOWN_MAX - 1)];
@@ -76,7 +74,8 @@ static struct known *place_of(uint64_t hash) {
     return NULL;
 }
 
-/* One that the event's stack lies in was there at the event. Any other is there now, and another one may have been there before. */
+/* A module in the event's stack was mapped at the event. Any other is mapped now; another one may have been there
+ * before. */
 static uint64_t there_since(const struct scan *scan, const struct vt_elf *e) {
     for (size_t i = 0; i < scan->n; i++)
         if (scan->frames[i] - e->start < e->end - e->start)
@@ -84,7 +83,7 @@ static uint64_t there_since(const struct scan *scan, const struct vt_elf *e) {
     return scan->now;
 }
 
-/* False: there is no room. */
+/* False: there is no space. */
 static bool write_module(struct scan *scan, const struct vt_elf *e, uint64_t word, uint64_t ticks,
                          const char *path, const unsigned char *id, uint32_t id_bytes) {
     const struct vt_rec_module r = {.word = word,
@@ -100,9 +99,8 @@ static bool write_module(struct scan *scan, const struct vt_elf *e, uint64_t wor
 
 static char path_buffer[PATH_BYTES_MAX]; /* under the loader's lock */
 
-/* The absolute path. What the loader was given (dlopen("./plugin.so")) may be relative to a
- * folder that the program leaves, or that differs where the analyzer runs. The vDSO has a name
- * and no path. */
+/* The absolute path. The loader's name (dlopen("./plugin.so")) may be relative to a folder that the program leaves, or
+ * that differs where the analyzer runs. The vDSO has a name and no path. */
 static const char *path_from_root(const char *path) {
     if (*path == '/' || !strchr(path, '/'))
         return path;
@@ -123,8 +121,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         if (all_written && info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs &&
             newest <= scan->entered)
             return 1;
-        /* An unloaded module may return at the same address: forget all, so that it is
-         * written again. */
+        /* An unloaded module may return at the same address: forget all modules, so that it is written again. */
         if (info->dlpi_subs != seen_subs) {
             memset(known, 0, sizeof known);
             vt_library_forget();
@@ -133,7 +130,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         seen_subs = info->dlpi_subs;
         all_written = true;
     }
-    if (scan->first) /* under the lock: modules came and went while we waited for it */
+    if (scan->first) /* under the lock: modules may have changed while we waited for it */
         scan->now = vt_log_ticks();
     const char *path = info->dlpi_name;
     if (scan->first && (!path || !*path)) /* the program itself has no name here */
@@ -170,7 +167,7 @@ void vt_modules_write(struct vt_thread *thread, const uintptr_t *frames, size_t 
                         .n = n,
                         .entered = entered ? entered : vt_log_ticks(),
                         .first = true};
-    /* Who comes second where there is no lock tries again at its next new stack. */
+    /* Without the lock, a second thread skips this and tries again at its next new stack. */
     if (vt_locks_lost(VT_LOST_LIST) && !vt_claim(&writing, 0, 1))
         return;
     vt_libc_each_object(visit, &scan);

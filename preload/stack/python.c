@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the calling thread's Python frames in place, without the GIL. stack.c calls this when a
- * stack is new. Beside it: python_chain.c (which stacks are new), python_find.c (which interpreter),
- * python_layout.c (where its fields are), python_code.c (functions, files and lines), python_merge.c
- * (with the native frames).
+ * Reads the calling thread's Python frames in place, without the GIL. stack.c calls this when a stack is new. Related files:
+ * python_chain.c (detects new stacks), python_find.c (the interpreter), python_layout.c (its fields' offsets), python_code.c
+ * (functions, files and lines), python_merge.c (merges with the native frames).
  *
- * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper
- * returns. So its frames, their code objects and the objects' strings neither move nor change;
- * other threads only read them. What can be wrong is our idea of the structures. So the version is
- * known or publishes its own offsets; the code type's member table must agree (python_layout.c);
- * the first walk uses reads that cannot fault; and every frame's code object must have the code
- * type. If any of these fails, Python frames are off for good, and the report says why.
+ * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper returns. So its frames, their code
+ * objects and the objects' strings neither move nor change; other threads only read them. Only our assumptions about the
+ * structures can be wrong. So the version is known or publishes its own offsets; the code type's member table must agree
+ * (python_layout.c); the first walk uses reads that cannot fault; and every frame's code object must have the code type. If any
+ * of these fails, Python frames are off for good, and the report gives the reason.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -80,8 +78,7 @@ void vt_python_resolve(void) {
                 refuse(why);
             }
         }
-        /* Clears the message of our failed look-ups, which the program's next dlerror() must
-         * not return. */
+        /* Clears the error of our failed look-ups, which the program's next dlerror() must not return. */
         vt_libc_dlerror_clear();
     }
     vt_publish(&searching, 0);
@@ -134,8 +131,7 @@ bool vt_python_is_eval(uintptr_t return_address) {
     return returns_into(&vt_pyimage.eval, return_address);
 }
 
-/* A walk in progress. `careful` is constant in each of the two copies that the compiler makes of
- * the code below. */
+/* A walk in progress. `careful` is constant in each of the two copies that the compiler makes of the code below. */
 struct walk {
     struct vt_pystack *out;
     uint32_t frames, groups, group_first;
@@ -161,8 +157,8 @@ ALWAYS_INLINE bool plausible(uintptr_t p) {
     return p >= 0x10000 && p < VT_MACHINE_ADDRESSES && (p & 7) == 0;
 }
 
-/* The end of a string, which tells "churn 17" from "churn 18" at the same address. A short string's
- * word includes its padding, which does not change while the string lives. */
+/* The end of a string, which distinguishes "churn 17" from "churn 18" at the same address. A short string's word
+ * includes its padding, which does not change while the string lives. */
 ALWAYS_INLINE uint64_t text_tail(struct walk *w, const struct vt_pylayout *at, uintptr_t text) {
     const uint32_t compact = 1u << 5; /* the characters follow the object; 3.8 to 3.11 */
     if (!plausible(text) || !(half(w, text + at->text_state) & compact))
@@ -171,12 +167,11 @@ ALWAYS_INLINE uint64_t text_tail(struct walk *w, const struct vt_pylayout *at, u
     return word(w, text + at->text_ascii + (length > 8 ? length - 8 : 0)) ^ length << 48;
 }
 
-/* Identifies a code object. From 3.12 on each has a number of its own, until 2^32 were made. Before
- * that we combine its name (address and hash; the hash exists because code names are interned), its
- * qualified name and file (address and end), its line table (address, length, start) and its first
- * line. The address alone gives the wrong function in half of all captures while code objects come
- * and go. Without the file's text, two methods with the same name, line and size are mixed up if
- * their files' names were made at the same address. */
+/* Identifies a code object. From 3.12 on each has its own number, until 2^32 were made. Before that we combine its name
+ * (address and hash; the hash exists because code names are interned), its qualified name and file (address and end),
+ * its line table (address, length, start) and its first line. The address alone gives the wrong function in half of all
+ * captures while code objects come and go. Without the file's text, two methods with the same name, line and size are
+ * mixed up if their files' names were made at the same address. */
 ALWAYS_INLINE uint64_t tag_of(struct walk *w, const struct vt_pylayout *at, uintptr_t code) {
     uint64_t first_line = half(w, code + at->first_line);
     if (at->version) {
@@ -201,7 +196,7 @@ ALWAYS_INLINE uint64_t tag_of(struct walk *w, const struct vt_pylayout *at, uint
     return h ^ h >> 29;
 }
 
-/* Adds a frame. False: no room. Anything but a code object (None, a trampoline) is skipped. */
+/* Adds a frame. False: no space. Skips everything but code objects (None, a trampoline). */
 ALWAYS_INLINE bool add(struct walk *w, const struct vt_pylayout *at, uintptr_t code,
                        uint32_t lasti) {
     if (w->frames == VT_PYTHON_FRAMES)
@@ -223,7 +218,7 @@ ALWAYS_INLINE bool is_code(struct walk *w, const struct vt_pylayout *at, uintptr
     return plausible(code) && word(w, code + at->ob_type) == vt_pyimage.code_type;
 }
 
-/* 3.8 to 3.10. False: the chain broke off. */
+/* 3.8 to 3.10. False: the chain is broken. */
 ALWAYS_INLINE bool walk_objects(struct walk *w, const struct vt_pylayout *at, uintptr_t thread) {
     uintptr_t frame = word(w, thread + at->state_frame);
     uintptr_t cframe = at->anchors ? word(w, thread + at->state_cframe) : 0;
@@ -243,8 +238,7 @@ ALWAYS_INLINE bool walk_objects(struct walk *w, const struct vt_pylayout *at, ui
     return frame == 0 && !w->fault;
 }
 
-/* From 3.11 on: the offset of a frame's instruction. -1: the frame has not started, and Python does
- * not show it. */
+/* From 3.11 on: the offset of a frame's instruction. -1: the frame has not started, and Python does not show it. */
 ALWAYS_INLINE int64_t instruction(struct walk *w, const struct vt_pylayout *at, uintptr_t frame,
                                   uintptr_t code, uint8_t owner) {
     enum { OWNED_BY_GENERATOR = 1 };
@@ -335,8 +329,7 @@ ALWAYS_INLINE bool walk_chain(struct walk *w, uintptr_t thread) {
     return false;
 }
 
-/* The first walks, until one succeeds. A structure that is not as expected turns Python
- * frames off. */
+/* The first walks, until one succeeds. An unexpected structure turns Python frames off. */
 static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t thread) {
     w->careful = true;
     bool whole = walk_chain(w, thread);
@@ -351,10 +344,9 @@ static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t t
     return whole;
 }
 
-/* 3.8 to 3.11 with sub-interpreters: the interpreter only names the thread's first state, but the
- * frames may belong to another. This looks through all states of this thread, newest interpreter
- * first, and takes the innermost. Other threads may make and drop states meanwhile, so every read
- * is careful; this thread's states stay. */
+/* 3.8 to 3.11 with sub-interpreters: the interpreter only returns the thread's first state, but the frames may belong
+ * to another. This searches all states of this thread, newest interpreter first, and takes the innermost. Other threads
+ * may make and delete states meanwhile, so every read is careful; this thread's states stay. */
 static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uintptr_t interpreter) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     uintptr_t best = first, best_anchor = UINTPTR_MAX;
@@ -387,8 +379,7 @@ VT_HOT uintptr_t vt_python_own_state(bool *others) {
     if (!image->is_initialized() || image->is_finalizing())
         return 0;
     uintptr_t thread = (uintptr_t)image->this_state();
-    /* Finalization frees a daemon thread's state while the thread still refers to it; the memory
-     * may then hold something else. */
+    /* Finalization frees a daemon thread's state while the thread still refers to it; the memory may then be reused. */
     if (!plausible(thread) ||
         *(const uintptr_t *)(thread + image->at.state_thread) != (uintptr_t)pthread_self())
         return 0;

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells one Python stack from another at each event, by comparing the chain of frames with what it
- * was at the thread's last event. stack.c calls this; the frames' names are read only when a stack
- * is new (python.c, python_code.c).
+ * Distinguishes Python stacks at each event, by comparing the chain of frames with the one at the thread's last event. stack.c
+ * calls this; the frames' names are read only when a stack is new (python.c, python_code.c).
  *
- * A frame is the same when its address, the one before it, its code object, its instruction and its
- * owner are the same. All frames are compared, from the innermost on: an unchanged one says nothing
- * of its callers, because the same address, code and instruction recur under another line. What has
- * changed is read anew; each frame's hash has that of its caller in it, so the unchanged outer part
- * keeps its own.
+ * A frame is the same when its address, the one before it, its code object, its instruction and its owner are the same. All
+ * frames are compared, from the innermost on: an unchanged one proves nothing about its callers, because the same address, code
+ * and instruction recur under another line. Changed frames are read again; each frame's hash includes its caller's, so the
+ * unchanged outer part keeps its hashes.
  *
- * A code object's address is not its identity: another one may be made where one was freed. So the
- * code type's function that frees one is ours, which counts and goes on to the interpreter's. While
- * the count stands still, an address means the same code object, and nothing of it needs reading.
- * When it moves, all is read anew, and code objects are told apart by what they contain
- * (vt_python_tag). The same if that function cannot be replaced.
+ * A code object's address does not identify it: another one may be made where one was freed. So we replace the code type's
+ * deallocation function by one that counts and then calls the interpreter's. While the count is unchanged, an address means the
+ * same code object, and nothing of it needs reading. When it changes, everything is read again, and code objects are
+ * distinguished by their contents (vt_python_tag); likewise if that function cannot be replaced.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -26,21 +23,20 @@
 
 #define HASH_0 0x9e3779b97f4a7c15u
 
-/* --- how many code objects were freed --- */
+/* Counting freed code objects. */
 
-static void (**freeing)(void *); /* where the code type has the function; NULL: it is not ours */
+static void (**freeing)(void *); /* the code type's slot; NULL: not replaced */
 static void (*next_freeing)(void *);
 static uint64_t freed; /* atomic */
 
-/* The count is there before the address can be used again. */
+/* Counts before the address can be reused. */
 static void count_freed(void *code) {
     vt_add(&freed, 1);
     next_freeing(code);
 }
 
 void vt_python_watch_code(void) {
-    /* PyTypeObject: name, two sizes, tp_dealloc, ..., tp_members. Free-threaded builds have a larger
-     * head. */
+    /* PyTypeObject: name, two sizes, tp_dealloc, ..., tp_members. Free-threaded builds have a larger head. */
     const struct vt_pyimage *image = &vt_pyimage;
     uintptr_t at = image->code_type + image->at.type_members - 192;
     struct {
@@ -51,7 +47,7 @@ void vt_python_watch_code(void) {
         !vt_python_peek(name, type.name, sizeof name) || memcmp(name, "code", sizeof name) != 0 ||
         type.freeing < image->text.start || type.freeing >= image->text.end)
         return;
-    /* Whether we may write there: the kernel does, what is there already. */
+    /* Tests whether we may write there: the kernel writes the value that is there already. */
     struct iovec from = {&type.freeing, sizeof type.freeing},
                  to = {(void *)at, sizeof type.freeing};
     if (VT_SYS6(SYS_process_vm_writev, VT_SYS0(SYS_getpid), &from, 1, &to, 1, 0) !=
@@ -62,13 +58,13 @@ void vt_python_watch_code(void) {
     vt_publish(&freeing, (void (**)(void *))at);
 }
 
-/* While it is the same, an address means the same code object. 0: that is not known. */
+/* While the count is the same, an address means the same code object. 0: unknown. */
 static uint64_t count_now(void) {
     void (**place)(void *) = vt_see(&freeing);
     return place != NULL && vt_get(place) == count_freed ? vt_get(&freed) + 1 : 0;
 }
 
-/* --- reading a frame --- */
+/* Reading a frame. */
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -112,7 +108,7 @@ static bool is_code(uint64_t word_of_code) {
     return plausible(code) && word(code + vt_pyimage.at.ob_type) == vt_pyimage.code_type;
 }
 
-/* What is known of a code object. */
+/* Facts about a code object, cached. */
 static const struct vt_pyknown *known_of(struct vt_pylast *last, uintptr_t code) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     struct vt_pyknown *k = &last->known[(code >> 4 ^ code >> 12) % VT_PYTHON_KNOWN];
@@ -133,13 +129,13 @@ static uint64_t mix(uint64_t h, uint64_t word_to_mix) {
     return h ^ h >> 32;
 }
 
-/* Whether Python shows the frame: it runs code, and has begun. */
+/* Whether Python shows the frame: it runs code, and has started. */
 static bool is_shown(const struct vt_pystep *s, const struct vt_pyknown *k) {
     return vt_pyimage.at.chain == VT_CHAIN_OBJECTS || (s->owner & 0xff) == OWNED_BY_GENERATOR ||
            (int64_t)(s->instruction - k->start) >= 0;
 }
 
-/* Works out a step's hash; `outer` is that of its caller. */
+/* Computes a step's hash; `outer` is its caller's. */
 static void conclude(struct vt_pylast *last, struct vt_pystep *s, uint64_t outer, uint32_t frames) {
     s->hash = outer;
     s->frames = frames;
@@ -159,18 +155,18 @@ static void conclude(struct vt_pylast *last, struct vt_pystep *s, uint64_t outer
     s->frames = frames + 1;
 }
 
-/* --- comparing --- */
+/* Comparing. */
 
 static uint8_t *place_of(struct vt_pylast *last, uintptr_t frame) {
     return &last->where[(frame >> 4 ^ frame >> 12) % sizeof last->where];
 }
 
-/* Where a frame's words are: what vt_pylayout says, in registers. */
+/* Offsets of a frame's words: vt_pylayout's, in registers. */
 struct offsets {
     uintptr_t previous, code, instruction, owner, entry;
 };
 
-/* Whether a frame is as it was, and its caller's is at `outer`. */
+/* Whether a frame is unchanged, with its caller's frame at `outer`. */
 ALWAYS_INLINE bool is_unchanged(enum vt_pychain chain, const struct offsets *at,
                                 const struct vt_pystep *s, uintptr_t outer) {
     uintptr_t frame = s->frame;
@@ -193,7 +189,7 @@ ALWAYS_INLINE bool is_unchanged(enum vt_pychain chain, const struct offsets *at,
                         (!within && !is_code(s->code)));
 }
 
-/* The innermost step, from step `i` on outwards, that has changed, plus 1; 0: none. */
+/* The innermost changed step, from step `i` outwards, plus 1; 0: none. */
 ALWAYS_INLINE uint32_t first_changed(enum vt_pychain chain, const struct vt_pystep *step,
                                      uint32_t i) {
     const struct vt_pylayout *layout = &vt_pyimage.at;
@@ -206,12 +202,12 @@ ALWAYS_INLINE uint32_t first_changed(enum vt_pychain chain, const struct vt_pyst
     return is_unchanged(chain, &at, s, 0) ? 0 : 1;
 }
 
-/* Follows the chain until the rest of it is as it was: keeps that, and puts the changed steps behind
- * it. False: it is too long, or not as expected. */
+/* Follows the chain until the rest of it is unchanged: keeps that, and puts the changed steps behind it. False: it is
+ * too long, or not as expected. */
 ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr_t frame) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     struct vt_pystep *step = last->step;
-    uint32_t free_from = VT_PYTHON_STEPS, kept = 0; /* changed steps lie from there on */
+    uint32_t free_from = VT_PYTHON_STEPS, kept = 0; /* changed steps are stored from there on */
     while (frame != 0) {
         uint32_t i = *place_of(last, frame);
         if (i < last->n && step[i].frame == frame) {
@@ -227,7 +223,7 @@ ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr
                 return false;
             free_from -= moved;
             memmove(&step[free_from], &step[i + 1], moved * sizeof *step);
-            last->n = i; /* what lies further in is used up */
+            last->n = i; /* the steps further in are consumed */
             frame = step[i].frame;
         }
         if (free_from == 0 || !plausible(frame))
@@ -247,7 +243,7 @@ ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr
     return last->n == 0 || step[last->n - 1].frames <= VT_PYTHON_FRAMES;
 }
 
-/* A chain that is too long to be kept, or that may be broken: its innermost frames are read. */
+/* For a chain that is too long to keep, or may be broken: reads its innermost frames. */
 VT_COLD static __attribute__((noinline)) uint64_t read_all(struct vt_pystack *stack) {
     uint64_t h = HASH_0;
     uint32_t n = vt_python_capture(stack);

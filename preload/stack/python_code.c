@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a Python frame's code object says: name, file, first line, and the line of a bytecode
- * offset. Read in place, while the frame keeps the code object and its strings alive. Called for a
- * new stack.
+ * The contents of a Python frame's code object: name, file, first line, and the line of a bytecode offset. Read in place, while
+ * the frame keeps the code object and its strings alive. Called for a new stack.
  */
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "python_layout.h"
 #include "vramtrace/text.h"
 
-/* A line table in bytes; that of a function with a million lines is smaller. */
+/* A line table in bytes; a function with a million lines has a smaller one. */
 #define LONGEST_TABLE (16u << 20)
 #define LONGEST_TEXT  (1u << 20)
 
@@ -82,8 +81,8 @@ static uint32_t line_by_ranges(const uint8_t *p, const uint8_t *end, uint32_t fi
     return 0;
 }
 
-/* A signed variable-length number: six bits per byte, lowest first; bit 6 continues it; bit 0 of
- * the result is the sign. */
+/* A signed variable-length number: six bits per byte, lowest first; bit 6 continues it; bit 0 of the result is the
+ * sign. */
 static int32_t signed_number(const uint8_t *p, const uint8_t *end) {
     uint32_t v = 0;
     for (unsigned shift = 0; p < end && shift < 32; shift += 6, p++) {

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a Python program, while its objects are still whole. An exit handler of the C library
- * is too late: the interpreter has dropped them by then.
+ * Detects the end of a Python program while its objects still exist. An exit handler of the C library is too late: the
+ * interpreter has dropped them by then.
  *
- * Python's own module `atexit` calls at the right moment: after the program's last statement and
- * its threads, before anything is dropped. But to register there takes the GIL, and a thread in one
- * of our wrappers may not wait for it. So we add a pending call, which takes no GIL; the interpreter
- * makes it on its main thread between two bytecodes, at the latest before it runs the functions of
- * `atexit`, and it registers. It calls only C functions of `atexit`: no code of the program's runs.
+ * Python's own module `atexit` calls at the right moment: after the program's last statement and its threads, before anything is
+ * dropped. But registering there takes the GIL, and a thread in one of our wrappers must not wait for it. So we add a pending
+ * call, which takes no GIL; the interpreter makes it on its main thread between two bytecodes, at the latest before it runs the
+ * functions of `atexit`, and the call registers us. It calls only C functions of `atexit`: none of the program's code runs.
  *
- * `atexit` calls the last one first. To see what the program's own functions will free, ours has to
- * be called before them, so it is registered once more whenever others came. The same count shows
- * when the program has cleared the list. To remove the old entry would compare it with the program's
- * objects, which may run their code; so it stays, and its call finds nothing new.
+ * `atexit` calls the last function first. Ours must be called before the program's functions, to see which memory they will
+ * free, so it is registered again whenever others were added. The same count shows when the program has cleared the list.
+ * Removing the old entry would compare it with the program's objects, which may run their code; so it stays, and its call finds
+ * nothing new.
  *
- * The functions of `atexit` are also called, or forgotten, when nothing ends: `atexit._run_exitfuncs()`, `_clear()`. In the
- * first case Python code is running and the interpreter's end is not on the stack, and ours does nothing. Our function
- * holds a capsule, whose destructor tells that the list has dropped it; then it is registered again. An interpreter beside the main one (a subinterpreter) may
- * end at any time: only the main one's end is watched. A program that embeds Python continues after Py_FinalizeEx;
- * Py_AtExit reports that.
+ * The functions of `atexit` may also be called, or dropped, without an end: `atexit._run_exitfuncs()`, `_clear()`. In the first
+ * case Python code is running and the interpreter's end is not on the stack, and ours does nothing. Our function holds a capsule,
+ * whose destructor reports that the list has dropped it; then it is registered again. A subinterpreter may end at any time: only
+ * the main one's end is watched. A program that embeds Python continues after Py_FinalizeEx; Py_AtExit reports that.
  *
  * Called by snapshot/moments.c.
  */
@@ -29,8 +27,9 @@
 #include "python.h"
 #include "python_layout.h"
 
-#define CALLS_MOST      4u /* pending calls of ours that wait at the same time; there are 32 places */
-#define LOOKS_PER_CALL  16u /* when one has been waiting for so many looks, there is another */
+/* Our pending calls that may wait at the same time; there are 32 places. */
+#define CALLS_MOST      4u
+#define LOOKS_PER_CALL  16u /* if one has waited for this many checks, another is added */
 #define REGISTERED_MOST 64u
 #define FINISHING_38    600u /* offset of _PyRuntime.ceval.pending.finishing in CPython 3.8 */
 
@@ -39,8 +38,8 @@ static void (*at_call)(void);      /* atomic */
 static void (*at_all_ended)(void); /* atomic */
 static bool (*in_end)(void);       /* atomic */
 static uint32_t waiting;           /* atomic: pending calls that were added and not made yet */
-static uint32_t looks;             /* atomic: since the last one was added */
-/* With the GIL held. How many functions `atexit` had after our last registration; -1: unknown. */
+static uint32_t looks;             /* atomic: checks since the last one was added */
+/* With the GIL held: the number of functions in `atexit` after our last registration; -1: unknown. */
 static long registered = -1;
 static unsigned registrations; /* since the interpreter's start */
 static bool ending;            /* atomic: we were called, and not registered again since */
@@ -57,9 +56,9 @@ struct method {
 };
 #define METH_NOARGS 4
 
-/* The other threads have waited for the GIL all the while, for longer than they ever do. One that
- * asked for it in vain, and asks again just after the interpreter has ended, crashes in CPython 3.10
- * (it takes its request back from freed memory). So each gets its turn first, as it would have. */
+/* The other threads have waited for the GIL meanwhile, for longer than usual. A thread that requested it in vain, and
+ * requests it again just after the interpreter has ended, crashes in CPython 3.10 (it withdraws its request from freed
+ * memory). So each gets its turn first, as it would have without us. */
 static void let_others_run(const struct vt_pycalls *py) {
     py->PyEval_RestoreThread(py->PyEval_SaveThread());
 }
@@ -67,7 +66,8 @@ static void let_others_run(const struct vt_pycalls *py) {
 static void *ends(void *self, void *arguments) {
     (void)self, (void)arguments;
     const struct vt_pycalls *py = &vt_pyimage.calls;
-    /* Code runs that called the functions of `atexit`, or sys.exit() below a call from C, as PyRun_SimpleString. */
+    /* Python code is running: it called the functions of `atexit`, or sys.exit() below a call from C, such as
+     * PyRun_SimpleString. */
     if (py->PyEval_GetGlobals() && !vt_get(&in_end)())
         return py->PyLong_FromLong(0);
     void (*call)(void) = vt_get(&at_end), (*soon)(void) = vt_get(&at_call);
@@ -92,9 +92,9 @@ bool vt_python_is_like(const void *object, const void *other) {
            memcmp((const char *)object + type, (const char *)other + type, sizeof(void *)) == 0;
 }
 
-/* A function of the module. It is there already in nearly every program; to import it by
- * PyImport_ImportModule would call the program's own __import__. What the program has put in its
- * place, or in the function's, is its own code. */
+/* A function of the module `atexit`. The module is loaded in nearly every program; PyImport_ImportModule would call the
+ * program's own __import__. If the program has replaced the module or the function, that is its own code, and is not
+ * called. */
 static void *function_of(const struct vt_pycalls *py, const char *name) {
     void *modules = py->PyImport_GetModuleDict();
     void *module = modules ? py->PyDict_GetItemString(modules, "atexit") : NULL;
@@ -117,7 +117,7 @@ static void *function_of(const struct vt_pycalls *py, const char *name) {
     return found;
 }
 
-/* The destructor of the capsule that our function holds. At the interpreter's end it is too late. */
+/* The destructor of the capsule that our function holds. At the interpreter's end it is too late to register. */
 static void dropped(void *capsule) {
     (void)capsule;
     if (vt_get(&ending) || !vt_python_lives())
@@ -146,7 +146,7 @@ static bool is_main_interpreter(void) {
            image->this_interpreter() == image->main_interpreter();
 }
 
-/* How many functions are registered; -1: unknown. */
+/* The number of registered functions; -1: unknown. */
 static long count(const struct vt_pycalls *py) {
     void *function = function_of(py, "_ncallbacks");
     void *number = function ? py->PyObject_CallFunctionObjArgs(function, NULL) : NULL;
@@ -187,7 +187,7 @@ static int in_interpreter(void *unused) {
     int saved_errno = errno;
     vt_put(&waiting, 0);
     vt_put(&looks, 0);
-    /* A destructor that runs while the interpreter takes itself apart makes pending calls, too. */
+    /* A destructor that runs while the interpreter shuts down also makes pending calls. */
     if (!vt_python_lives() || !is_main_interpreter())
         return 0;
     vt_put(&ended, 0);
@@ -203,8 +203,8 @@ static int in_interpreter(void *unused) {
     return 0;
 }
 
-/* CPython 3.8 prints an error when a call is added after its last pending calls were made; later
- * versions keep the call and never make it. */
+/* CPython 3.8 prints an error when a call is added after its last pending calls were made; later versions keep the call
+ * and never make it. */
 static bool is_finishing(void) {
     int finishing = 1;
     if (vt_pyimage.at.minor != 8)
@@ -218,7 +218,7 @@ static void add_pending(uint32_t now) {
     const struct vt_pyimage *image = &vt_pyimage;
     if (is_finishing() || !vt_claim(&waiting, now, now + 1))
         return;
-    /* A handler that came back here would wait for the lock that its own thread has. */
+    /* A handler that re-entered here would wait for a lock that its own thread holds. */
     uint64_t held = vt_sys_hold_signals();
     if ((image->add_pending_to
              ? image->add_pending_to(image->main_interpreter(), in_interpreter, NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the Python interpreter in this process: the few functions and variables needed for reading
- * its frames, its version, and where its code is. Nothing is known at link time: the program may be
- * the interpreter, may be linked to libpython, or may have opened it, even privately.
+ * Finds the Python interpreter in this process: the few functions and variables needed for reading its frames, its version, and
+ * the range of its code. Nothing is known at link time: the program may be the interpreter, may be linked to libpython, or may
+ * have opened it, even privately.
  *
  * Called by python.c at arming and after later library loads. Takes the loader's lock.
  */
@@ -16,14 +16,13 @@
 
 struct vt_pyimage vt_pyimage;
 
-/* Whether the running program is an interpreter, by its name. Then all of its code is
- * the interpreter's. */
+/* Whether the running program is an interpreter, by its name. Then all of its code is the interpreter's. */
 static bool program_is_python(void) {
     char path[1024];
     return vt_library_is_python(vt_process_program(path, sizeof path));
 }
 
-/* Where to look symbols up: everywhere, or in a libpython that was opened privately. */
+/* The handle for symbol look-ups: everywhere, or a libpython that was opened privately. */
 static void *handle_of_interpreter(void) {
     if (vt_libc_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
         return RTLD_DEFAULT;
@@ -33,8 +32,7 @@ static void *handle_of_interpreter(void) {
                : RTLD_DEFAULT;
 }
 
-/* Reads the minor version from "3.11.7 (main, ...". Returns NULL or the reason why it is
- * not supported. */
+/* Reads the minor version from "3.11.7 (main, ...". Returns NULL, or why it is not supported. */
 static const char *parse_version(const char *text, unsigned *minor) {
     unsigned major = 0, m = 0;
     const char *p = text;
@@ -56,14 +54,14 @@ static const char *parse_version(const char *text, unsigned *minor) {
                                                            : NULL;
 }
 
-/* Keeps the interpreter loaded: the record path calls its functions, and an embedding program may
- * close its libpython. The program itself cannot be unloaded. */
+/* Keeps the interpreter loaded: the record path calls its functions, and an embedding program may close its libpython.
+ * The program itself cannot be unloaded. */
 static void pin(const char *path) {
     if (path[0])
         (void)vt_libc_dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Where the interpreter's code is. In a program that embeds it, that is where its functions are. */
+/* Finds the interpreter's code. In a program that embeds it, that is the range of its functions. */
 static void find_code(struct vt_pyimage *image, const void *inside) {
     static const char *const prefixes[] = {"Py", "_Py"};
     struct vt_elf object;
@@ -79,7 +77,7 @@ static void find_code(struct vt_pyimage *image, const void *inside) {
     vt_elf_function(&object, "Py_FinalizeEx", &image->ends[1]);
 }
 
-/* All or none: without one of them, Py_AddPendingCall counts as absent. */
+/* All or none: if one is missing, Py_AddPendingCall counts as absent. */
 static void find_calls(void *handle, struct vt_pycalls *calls) {
     bool all = true;
     void *found;

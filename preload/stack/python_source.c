@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source lines of Python code that is in no file: a cell of a notebook, what was typed. Nobody can look them
- * up afterwards; Python's module `linecache` has them, from IPython or the interpreter.
+ * Source lines of Python code that is not in a file: a notebook's cell, typed input. They cannot be looked up afterwards; Python's
+ * module `linecache` has them, from IPython or the interpreter.
  *
- * To read that takes the GIL. So a new stack (stack.c) only notes which lines it has, and a pending call
- * (python_end.c) writes them to the log.
+ * Reading it takes the GIL. So a new stack (stack.c) only requests its lines, and a pending call (python_end.c) writes them to the
+ * log.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -14,17 +14,17 @@
 #include "python.h"
 #include "python_layout.h"
 
-#define WANTED_MOST 64u /* lines that wait at the same time; of others the source is not known */
+#define WANTED_MOST 64u /* requests that wait at the same time; further lines are not recorded */
 #define FILE_BYTES  256u
 #define TEXT_BYTES  512u
 
 static struct wanted {
-    uint32_t ready; /* atomic: its turn, from 1 */
+    uint32_t ready; /* atomic: sequence number, from 1 */
     uint32_t code, line;
     char file[FILE_BYTES];
 } wanted[WANTED_MOST];
-static uint32_t asked;   /* atomic: lines that were noted */
-static uint32_t written; /* atomic: of these, those that were written; with the GIL held */
+static uint32_t asked;   /* atomic: number of requests */
+static uint32_t written; /* atomic: requests written; changed with the GIL held */
 
 static bool contains(const struct vt_pycode *code, const char *part) {
     return memmem(code->file, code->file_bytes, part, strlen(part)) != NULL;

@@ -2,17 +2,17 @@
 /*
  * Captures stacks; each distinct one gets a number and is written to the log.
  *
- * libunwind is opened privately (RTLD_LOCAL) at arming: a copy of our own, or else the system's. If
- * we linked it, it would enter the global scope with the preload and replace _Unwind_RaiseException
- * and its relatives for every library loaded later, C++ exceptions included.
+ * libunwind is opened privately (RTLD_LOCAL) at arming: a copy of our own, or else the system's. If we linked it, it would enter
+ * the global scope with the preload and replace _Unwind_RaiseException and its relatives for every library loaded later, C++
+ * exceptions included.
  *
- * A number is a slot in one hash table of stack hashes, so two threads with the same stack get the
- * same number without communicating. A stack's record is in the log before the first event that
- * names it. If its record is missing (the disk was full), the reader takes the stack as unknown.
+ * A number is a slot in one hash table of stack hashes, so two threads with the same stack get the same number without
+ * communicating. A stack's record is in the log before the first event that names it. If its record is missing (the disk was
+ * full), the reader takes the stack as unknown.
  *
- * An exception to the record path's invariants: a new stack takes libunwind's cache lock and the loader's
- * lock (dl_iterate_phdr), for which it waits while another thread forks, and blocks signals meanwhile. A forked child that
- * may never have them does without (base/locks.h): a stack that needs libunwind is cut there.
+ * An exception to the record path's invariants: a new stack takes libunwind's cache lock and the loader's lock (dl_iterate_phdr),
+ * for which it waits while another thread forks, and blocks signals meanwhile. A forked child that may never get them does
+ * without (base/locks.h): a stack that needs libunwind is cut there.
  */
 #define _GNU_SOURCE
 #include "stack.h"
@@ -35,7 +35,8 @@
 #include "unwind_check.h"
 #endif
 
-#define OWN_FRAMES_MAX 48u /* ours and a runtime's, which libunwind gives before the caller's */
+/* Our own frames and a runtime's, which libunwind reports before the caller's. */
+#define OWN_FRAMES_MAX 48u
 
 /* Working memory for one stack. */
 struct scratch {
@@ -50,11 +51,11 @@ struct scratch {
     struct vt_pycode code;
 };
 
-/* What is kept per thread, in struct vt_thread's `stack`. */
+/* Kept per thread, in struct vt_thread's `stack`. */
 struct kept {
-    struct vt_pystack python; /* its frames, when a stack is new */
+    struct vt_pystack python; /* the Python frames of a new stack */
     struct vt_pylast chain;
-    uint64_t python_id; /* of vt_python_identify */
+    uint64_t python_id; /* from vt_python_identify */
     struct scratch scratch;
     struct vt_walks walks;
     struct vt_recall recall;
@@ -68,7 +69,7 @@ static struct kept *kept_of(struct vt_thread *thread) {
 #define TEXT_(name) #name
 #define TEXT(name)  TEXT_(name)
 
-/* libunwind's functions, by the machine's names behind its header's macros. */
+/* libunwind's functions, by the architecture's names behind its header's macros. */
 static struct {
     int (*backtrace)(void **buffer, int size); /* atomic, set last */
     int (*getcontext)(unw_context_t *context);
@@ -79,12 +80,12 @@ static struct {
 
 static uint64_t epoch; /* atomic; changes after a library was unloaded */
 
-/* A copy that was installed with us, beside our library: a wheel brings one, for machines without.
- * Its name and SONAME are no other library's, so the program never gets it for its own. */
+/* A copy installed beside our library: a wheel brings one, for machines without libunwind. No other library has its
+ * name or SONAME, so the program never gets it instead of its own. */
 #define OWN_UNWINDER "vramtrace/libs/libunwind-vramtrace.so.8"
 
 static void *open_unwinder(void) {
-    char path[1024]; /* on whatever stack the first CUDA call has */
+    char path[1024]; /* small: the first CUDA call may be on any stack */
     struct vt_elf own;
     const char *name = vt_elf_containing(&unwinder, &own) ? own.name : "";
     const char *slash = strrchr(name, '/');
@@ -119,7 +120,7 @@ static void arm_unwinder(void) {
     if ((VT_UNWINDER_HAS_GETCONTEXT && !unwinder.getcontext) || !unwinder.init_local ||
         !unwinder.get_reg)
         unwinder.step = NULL;
-    /* A first unwind opens what libunwind needs now, not at an event. */
+    /* A first unwind opens libunwind's files now, not at an event. */
     void *frames[8];
     __typeof__(unwinder.backtrace) function =
         __extension__(__typeof__(unwinder.backtrace)) backtrace;
@@ -150,15 +151,15 @@ static bool is_signal_frame(uintptr_t address) {
     return rule && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_SIGNAL;
 }
 
-/* libunwind 1.3 gives addresses in the call instructions, one less than where they return to; but what a signal
- * interrupted, it gives as it is. */
+/* libunwind 1.3 returns addresses inside the call instructions, one less than the return addresses; but an interrupted
+ * address is unchanged. */
 VT_COLD static void make_return_addresses(void **frames, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (!i || !is_signal_frame((uintptr_t)frames[i - 1]))
             frames[i] = (char *)frames[i] + 1;
 }
 
-/* Not inlined: its own return address, the second frame, tells what kind of addresses they are. */
+/* Not inlined: its own return address, the second frame, shows which kind of addresses they are. */
 __attribute__((noinline)) size_t vt_stack_raw(void **frames, size_t max) {
     __typeof__(unwinder.backtrace) f =
         vt_locks_lost(VT_LOST_INSIDE) ? NULL : vt_see(&unwinder.backtrace);
@@ -174,7 +175,7 @@ bool vt_stack_in_exit(const struct vt_caller *caller) {
     void *frames[64];
     bool again;
     if (vt_tls.thread && !vt_tls.busy) {
-        /* no signal's handler walks meanwhile */
+        /* no signal handler walks meanwhile */
         vt_tls.busy = (uintptr_t)__builtin_frame_address(0);
         const struct vt_walk *w =
             vt_unwind_walk(&kept_of(vt_tls.thread)->walks, caller, VT_DEPTH_MAX, &again);
@@ -201,15 +202,15 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
 
 static struct vt_numbering stacks; /* a note: enum vt_allocator */
 static struct vt_numbering codes;
-static struct vt_numbering lines; /* of code that is in no file */
+static struct vt_numbering lines; /* of code that is not in a file */
 
-/* Counts what is not recorded: without a number (0), or without a record. */
+/* Counts an item that is not recorded: without a number (0), or without a record. */
 static void lacks(struct vt_numbering *numbering, uint32_t number) {
     if (vt_numbering_unwritten(numbering, number) && !vt_process_is_fresh_child())
         vt_log_drop(VT_DROP_STACKS);
 }
 
-/* The number of a Python code object's text; writes its record if the text is new. 0: no room. */
+/* The number of a Python code object's text; writes its record if the text is new. 0: no space. */
 static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *code) {
     uint64_t h = hash_text(code->first_line + 1, code->name, code->name_bytes);
     bool fresh;
@@ -231,7 +232,7 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
     return number;
 }
 
-/* Has the source of a line written that is in no file, once. */
+/* Requests the source of a line that is not in a file, once. */
 static void want_line(uint32_t number, const struct vt_pycode *code) {
     bool fresh;
     if (!number || !vt_python_is_no_file(code))
@@ -243,8 +244,8 @@ static void want_line(uint32_t number, const struct vt_pycode *code) {
     }
 }
 
-/* Finds each native frame's stack pointer, which places the Python frames, by libunwind. It takes a
- * microsecond per frame, so it is only done here. False: its steps differ from its backtrace. */
+/* Finds each native frame's stack pointer by libunwind, to place the Python frames. It takes a microsecond per frame,
+ * so it is only done here. False: libunwind's steps differ from its backtrace. */
 static bool find_stack_pointers(struct scratch *s) {
     unw_word_t ip = 0, sp = 0;
     size_t i = 0;
@@ -266,7 +267,7 @@ static bool find_stack_pointers(struct scratch *s) {
     return i == s->n;
 }
 
-/* The record's frame words: native frames, with the Python frames in their places. */
+/* The record's frame words: native frames, with the Python frames in between. */
 VT_COLD static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words,
                                    unsigned *flags) {
     struct scratch *s = &kept_of(thread)->scratch;
@@ -320,12 +321,12 @@ enum vt_allocator vt_stack_allocator(uint32_t number) {
                   : VT_ALLOCATOR_PROGRAM;
 }
 
-/* False: there is no room. */
+/* False: there is no space. */
 VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     struct scratch *s = &kept_of(thread)->scratch;
     unsigned flags = cut ? VT_STACK_CUT : 0;
     size_t n = s->n;
-    if (!thread->chunk && thread->retry) /* there was none, and it is not tried again yet */
+    if (!thread->chunk && thread->retry) /* no chunk, and it is too early to try again */
         return false;
     vt_modules_write(thread, s->frames, s->n);
     note_python();
@@ -355,7 +356,7 @@ VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     }
     while (first < n && s->unwound[first] != caller)
         first++;
-    if (first == n) /* the caller was missed: keep what was found */
+    if (first == n) /* the caller was not found: keep all frames */
         first = 0;
     s->frames = (const uintptr_t *)s->unwound + first;
     s->sps = NULL;
@@ -366,7 +367,7 @@ VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     return true;
 }
 
-/* The same, of a stack that was walked by rules; NULL: it was not. */
+/* The same for a stack that was walked by rules; `walk` NULL: it was not. */
 static bool capture_native(struct scratch *s, const struct vt_walk *walk, const void *caller) {
     if (!walk)
         return unwind(s, caller);
@@ -394,7 +395,7 @@ static uint64_t hash_stack(uint64_t native, uint64_t python_id) {
     return h < 2 ? 2 : h;
 }
 
-/* The number that the same stack got before; 0: that is not known. */
+/* The number that the same stack got before; 0: unknown. */
 static uint32_t known_number(const struct kept *k, const struct vt_walk *w) {
     return w->caller_stack == vt_tls.caller_stack && w->python == k->python_id ? w->number : 0;
 }
@@ -405,7 +406,7 @@ static void remember_number(const struct kept *k, struct vt_walk *w, uint32_t nu
     w->python = k->python_id;
 }
 
-/* The number of the stack that was expected next, if it came; else 0. */
+/* The number of the predicted stack, if it came; else 0. */
 VT_HOT static uint32_t expected_number(struct kept *k, const struct vt_caller *caller) {
     struct vt_recalled *r = vt_recall_expected(&k->recall, caller);
     bool fresh;
@@ -461,8 +462,8 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
     if (VT_UNLIKELY(!number))
         lacks(&stacks, 0);
     if (VT_UNLIKELY(fresh)) {
-        /* A later dlopen may have brought an interpreter. This is the place to look for it, because
-         * a new stack is slow anyway. */
+        /* A later dlopen may have brought an interpreter. This is the place to look for it, because a new stack is slow
+         * in any case. */
         if (vt_python_state(NULL) == VT_PYTHON_ABSENT) {
             vt_python_resolve();
             if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps libunwind off the program's descriptors, and keeps thread cancellation out of our calls.
+ * Keeps libunwind off the program's descriptors, and thread cancellation out of our calls.
  *
- * libunwind tests whether memory is readable by writing a byte of it into a pipe of its own, and
- * empties the pipe by reading a byte. The pipe takes two low descriptors of the program's. If the
- * program closes descriptors that it did not open and gets the same numbers for its own files,
- * libunwind reads a byte from one file and writes a byte into the other. Also, read, write and open
- * are cancellation points: a thread could be cancelled inside cuMemAlloc, which is none, and lose
- * its new allocation.
+ * libunwind tests whether memory is readable by writing a byte of it into a pipe of its own, and empties the pipe by reading a
+ * byte. The pipe takes two low descriptors of the program's. If the program closes descriptors that it did not open and gets the
+ * same numbers for its own files, libunwind reads a byte from one file and writes a byte into the other. Also, read, write and
+ * open are cancellation points: a thread could be cancelled inside cuMemAlloc, which is not one, and lose its new allocation.
  *
- * In a program with a sanitizer built in, libunwind would call the sanitizer's functions instead of
- * the C library's. The sanitizer does not know libunwind's memory, and its state of a thread ends
- * before libunwind has freed its own, in the last round of thread-specific destructors.
+ * In a program with a sanitizer built in, libunwind would call the sanitizer's functions instead of the C library's. The sanitizer
+ * does not know libunwind's memory, and its state of a thread ends before libunwind has freed its own, in the last round of
+ * thread-specific destructors.
  *
- * So our copy of libunwind calls functions of ours, or the C library's, instead: its jump slots are
- * redirected before its first unwind. If that is also the program's own copy (dlopen returns it if
- * it is loaded already), this works there too. Called by stack.c at arming.
+ * So our copy of libunwind calls our functions, or the C library's, instead: its jump slots are redirected before its first
+ * unwind. If the program uses the same copy (dlopen returns one that is loaded already), this also works there. Called by stack.c
+ * at arming.
  */
 #define _GNU_SOURCE
 #include "preload.h"
@@ -50,7 +48,7 @@ static ssize_t guard_write(int fd, const void *from, size_t n) {
     return n == 1 ? can_be_read(from) : answer(VT_SYS3(SYS_write, fd, from, n));
 }
 
-/* One byte: it empties the pipe, which is always empty. More: it reads a file that it opened. */
+/* One byte: empties the pipe, which is always empty. More: reads a file that it opened. */
 static ssize_t guard_read(int fd, void *to, size_t n) {
     return answer(n == 1 ? -EAGAIN : VT_SYS3(SYS_read, fd, to, n));
 }
@@ -100,7 +98,7 @@ static int guard_mincore(void *start, size_t bytes, unsigned char *out) {
     return (int)answer(VT_SYS3(SYS_mincore, start, bytes, out));
 }
 
-/* A forked child must know whether a thread of its parent has a lock of libunwind's. */
+/* A forked child must know whether a thread of its parent holds one of libunwind's locks. */
 static int (*lock_mutex)(pthread_mutex_t *), (*unlock_mutex)(pthread_mutex_t *);
 static int (*call_once)(pthread_once_t *, void (*)(void));
 
@@ -126,14 +124,14 @@ static int guard_once(pthread_once_t *once, void (*function)(void)) {
     { #f, __extension__(void *) f, NULL }
 #define OF_THE_C_LIBRARY(name)                                                                     \
     { name, NULL, NULL }
-/* The C library's, with a function of ours around it. */
+/* The C library's function, called by one of ours. */
 #define AROUND(name, f, real)                                                                      \
     { name, __extension__(void *) f, __extension__(void **) & real }
 
 static const struct {
     const char *name;
     void *function; /* NULL: the C library's */
-    void **real;    /* what `function` calls; NULL: nothing of that name */
+    void **real;    /* the function that `function` calls; NULL: none */
 } guards[] = {
     {"write", __extension__(void *) guard_write, NULL},
     {"read", __extension__(void *) guard_read, NULL},
@@ -178,8 +176,8 @@ static void *guard_of(const char *name) {
     return guards[g].real && !own ? NULL : guards[g].function ? guards[g].function : own;
 }
 
-/* A slot may lie in the part that the loader made read-only after relocation. Its page then stays
- * writable: another thread may be here too, and would fault if we protected it again. */
+/* A slot may lie in the part that the loader made read-only after relocation. Its page then stays writable: another
+ * thread may also be here, and would fault if we protected it again. */
 static void point(const struct vt_elf *object, void **slot, void *function) {
     const uintptr_t bytes = vt_machine_page(), page = (uintptr_t)slot & -bytes;
     bool relro =
@@ -205,8 +203,8 @@ static void point_slots(const struct vt_elf *object, const struct vt_elf_tables 
         }
 }
 
-/* Threads that arm together all do the whole work: none may unwind before it is done, and a waiting
- * thread could hold the loader's lock that the working thread needs. */
+/* Threads that arm together all do the whole work: none may unwind before it is done, and a waiting thread could hold
+ * the loader's lock that the working thread needs. */
 void vt_unwind_guard(void *inside) {
     struct vt_elf object;
     struct vt_elf_tables tables;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks that the thread had before (see unwind_recall.h).
+ * The thread's previous stacks (see unwind_recall.h).
  *
- * A stack is kept as the words that its walk read: return addresses, and frame pointers where a rule
- * reads them. If it begins at the same place and each of them is unchanged, it is the same stack, for
- * the reason that unwind_walk.c gives. They are compared in the order in which the walk read them:
- * where one lies follows from those before, so that nothing is read that is not the present stack's.
+ * A stack is kept as the words that its walk read: return addresses, and frame pointers where a rule reads them. If it begins at
+ * the same place and each word is unchanged, it is the same stack, for the reason given in unwind_walk.c. The words are compared in
+ * the order of the walk: each one's position follows from those before, so that only the present stack is read.
  *
- * Which stack comes next is only a guess, and stacks by chance are not worth one. So it is counted how
- * often it is right, and if too seldom, this is left out for a while.
+ * The next stack is only predicted, and random stacks cannot be. So hits are counted, and if there are too few, prediction pauses
+ * for a while.
  */
 #include "unwind_recall.h"
 #include "unwind_rules.h"
 
 #include <sys/mman.h>
 
-#define FIRST      64u   /* events of a thread, until it is worth the memory */
-#define JUDGED     1024u /* events */
+#define FIRST      64u   /* events of a thread before this is worth the memory */
+#define JUDGED     1024u /* events between two checks of the hits */
 #define WORTHY     (JUDGED / 4)
 #define PAUSE_MOST (1u << 15)
 #define PAST_SHIFT 2 /* 32 stacks in 64 bits */
@@ -72,14 +71,14 @@ static bool take_part(struct vt_recall *recall) {
     return false;
 }
 
-/* Where it is kept which stack comes after the last ones: after many of them, or after a few. */
+/* The entry that predicts the next stack from the last ones: from many of them, or from a few. */
 static uint8_t *after(struct vt_recall *recall, bool few) {
     uint64_t past = few ? recall->past % (1u << (FEW * PAST_SHIFT)) : recall->past;
     return &recall->kept->after[few][past * 0x9e3779b97f4a7c15u >> 50];
 }
 static_assert(VT_RECALL_PASTS == 1u << (64 - 50), "a place for each");
 
-/* Many say it more exactly, but are new for as long after something unusual. */
+/* Many give a better prediction, but take longer to recover after an unusual stack. */
 VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall,
                                               const struct vt_caller *caller) {
     if (!take_part(recall))
@@ -96,7 +95,7 @@ VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall,
     return NULL;
 }
 
-/* It came after the last ones. */
+/* Notes that `r` followed the last ones. */
 static void pass(struct vt_recall *recall, const struct vt_recalled *r) {
     uint8_t which = (uint8_t)(r - recall->kept->stack);
     *after(recall, false) = which;
@@ -116,8 +115,7 @@ static void add(struct vt_recalled *r, uint32_t *n, uintptr_t address) {
     r->word[(*n)++] = word_at((const uintptr_t *)address);
 }
 
-/* Whether all words found room. It is complete before it holds anything: a handler of a signal may
- * leave by a jump. */
+/* Whether all words fit. It is complete before it becomes valid: a signal handler may leave by a jump. */
 static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const struct vt_caller *caller,
                  uint64_t hash) {
     uint32_t n = 0;
@@ -130,7 +128,7 @@ static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const struct
     for (unsigned i = 0; i < VT_RECALL_KNOWN; i++)
         r->number[i] = 0;
     for (uint32_t i = 0; i <= walk->n; i++) {
-        /* Frame i - 1 leads to where the address of frame i lies. */
+        /* The rule of frame i - 1 gives the position of frame i's address. */
         bool based = i && walk->based[(i - 1) / 64] >> (i - 1) % 64 & 1;
         if (based && walk->fp_at[i - 1] != fp_at)
             add(r, &n, fp_at = walk->fp_at[i - 1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind rules of return addresses (see unwind_rules.h): a table that only grows. An address
- * takes a place once; its rule is one word, so a thread sees all of it or none.
+ * The unwind rules of return addresses (see unwind_rules.h): a table that only grows. An address gets a slot once; its rule is one
+ * word, so a thread sees all of it or none.
  */
 #define _GNU_SOURCE
 #include "unwind_rules.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define PROBES  8u
-#define OFFSETS (1u << 20) /* that fit, in words */
+#define OFFSETS (1u << 20) /* limit of offsets, in words */
 
 struct vt_rule_place vt_unwind_rules[VT_RULE_PLACES];
 
@@ -24,9 +24,9 @@ void vt_unwind_forget(void) {
         vt_add(&vt_unwind_epochs, 1);
 }
 
-/* --- modules --- */
+/* Modules. */
 
-/* A loaded module: where it is, and its .eh_frame_hdr. */
+/* A loaded module: its range, and its .eh_frame_hdr. */
 struct code {
     uintptr_t pc, start, end, table;
 };
@@ -40,7 +40,7 @@ struct found_object {
     unsigned long long reserved[7];
 };
 
-static int (*find)(void *address, struct found_object *object); /* atomic; NULL: there is none */
+static int (*find)(void *address, struct found_object *object); /* atomic; NULL: not available */
 
 void vt_unwind_arm(void) {
     bool lost = vt_locks_lost(VT_LOST_LOADER);
@@ -76,19 +76,19 @@ static bool read_code(void *data, void *to, uintptr_t from, size_t bytes) {
     return true;
 }
 
-/* --- rules --- */
+/* Rules. */
 
 static uint64_t other(enum vt_unwind_kind kind, uint32_t epoch) {
     return (uint64_t)epoch << 42 | (uint64_t)kind << 2 | VT_RULE_OTHER;
 }
 
-/* Whole words, that fit. */
+/* Whether it is a positive number of whole words within the limit. */
 static bool fits(int64_t bytes) {
     return bytes > 0 && !(bytes & 7) && (uint64_t)bytes / 8 < OFFSETS;
 }
 
-/* Where the return address is not right below the CFA: the words that tell where it and the frame pointer were saved
- * below the CFA; 0: the rule cannot say it. */
+/* For a return address that is not right below the CFA: encodes its distance and the frame pointer's below the CFA, in
+ * words; 0: the rule cannot be encoded. */
 static uint64_t saved_anywhere(const struct vt_unwind_rule *rule) {
     int64_t back = -rule->ra_offset, saved = -rule->fp_offset;
     if (!fits(back) || !fits(2 * back + 16) || (rule->fp_saved && saved != back + 8))
@@ -96,7 +96,7 @@ static uint64_t saved_anywhere(const struct vt_unwind_rule *rule) {
     return rule->fp_saved ? (uint64_t)saved / 8 << 22 : (uint64_t)back / 8 << 22 | VT_RULE_ALONE;
 }
 
-/* The return address is still in its register. */
+/* For a return address that is still in its register. */
 static uint64_t packed_leaf(const struct vt_unwind_rule *rule, uint32_t epoch) {
     if (rule->kind != VT_UNWIND_BY_SP || rule->fp_saved ||
         (rule->cfa_offset && !fits(rule->cfa_offset)))
@@ -122,7 +122,7 @@ static uint64_t packed(const struct vt_unwind_rule *rule, uint32_t epoch) {
     return (uint64_t)epoch << 42 | words | (uint64_t)cfa / 8 << 2 | kinds[rule->kind];
 }
 
-/* Whether a signal's handler returns there: the kernel's code may have no table, and be in no module. */
+/* Whether a signal handler returns there: the kernel's code may have no table, and be in no module. */
 static bool is_behind_handler(uintptr_t address) {
     uint8_t code[sizeof vt_machine_sigreturn];
     return vt_python_peek(code, address, sizeof code) &&
@@ -149,7 +149,7 @@ uint64_t vt_unwind_rule_find(uintptr_t address, uint32_t epoch) {
         if (here && here != address)
             continue;
         rule = find_rule(address, epoch);
-        /* Code that is in no module comes and goes, and may be no code at all. */
+        /* Code outside modules comes and goes, and may not be code at all. */
         if (!here && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_NONE)
             return rule;
         if (!here && !vt_claim(&place->address, 0, address) && vt_get(&place->address) != address)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind tables (see unwind_table.h), as GNU's and LLVM's tools write them. What is not so gives
- * no rule: a wrong one would be a wrong stack.
+ * The unwind tables (see unwind_table.h), as GNU's and LLVM's tools write them. Anything else gives no rule, because a wrong rule
+ * would give a wrong stack.
  *
- * A table's entry has instructions, which say from address to address how the frame changes. They
- * are run up to the address that is asked for.
+ * A table's entry has instructions that describe how the frame changes from address to address. They are run up to the requested
+ * address.
  */
 #include "unwind_table.h"
 
@@ -12,26 +12,26 @@
 
 #include <string.h>
 
-/* Numbers of registers */
+/* Numbers of registers. */
 #define FP          VT_DWARF_FP
 #define SP          VT_DWARF_SP
 #define RA          VT_DWARF_RA
 #define NO_REGISTER 255u
 #define A_WORD      254u /* in place of a register: the word at FP + cfa_offset */
 
-/* Operations of expressions */
+/* Operations of expressions. */
 #define BREG_FP VT_DWARF_BREG_FP /* FP + an offset */
 #define DEREF   0x06u
 
-/* How the tables encode pointers */
+/* Encodings of pointers. */
 #define PCREL_SDATA4 0x1bu
 #define UDATA4       0x03u
 #define TABLE_SDATA4 0x3bu
 
 #define ENTRY_MOST 65536u /* bytes */
-#define STATES     8u     /* that are remembered at a time; compilers use one */
+#define STATES     8u     /* remembered at a time; compilers use one */
 
-/* Bytes that are read one after the other. Past their end, everything is 0 and `over` is set. */
+/* Bytes that are read in sequence. Past their end, everything is 0 and `over` is set. */
 struct bytes {
     vt_unwind_read *read;
     void *data;
@@ -42,11 +42,11 @@ struct bytes {
     uint8_t here[64];
 };
 
-/* How to find the caller's frame so far. */
+/* The rule for the caller's frame so far. */
 struct state {
     uint8_t cfa_register;
     bool fp_saved, ra_undefined;
-    bool fp_by_fp; /* fp_offset is from FP itself */
+    bool fp_by_fp; /* fp_offset is relative to FP itself */
     int64_t cfa_offset, fp_offset, ra_offset;
 };
 
@@ -58,7 +58,7 @@ struct entry {
     struct bytes common, own; /* instructions */
 };
 
-/* --- reading --- */
+/* Reading. */
 
 static uint8_t byte(struct bytes *b) {
     if (b->at >= b->end) {
@@ -106,7 +106,7 @@ static void skip(struct bytes *b, uint64_t n) {
     b->at += n > b->end - b->at ? b->end - b->at : n;
 }
 
-/* --- entries --- */
+/* Entries. */
 
 /* The entry for an address by the table of .eh_frame_hdr; 0: none. */
 static uintptr_t entry_of(vt_unwind_read *read, void *data, uintptr_t table, uintptr_t pc) {
@@ -146,14 +146,14 @@ static bool open_entry(vt_unwind_read *read, void *data, uintptr_t at, struct by
     return true;
 }
 
-/* Bytes of a pointer to a function that unwinding calls; 0: of another encoding. */
+/* The size of a pointer to a function that unwinding calls; 0: unknown encoding. */
 static unsigned pointer_bytes(uint64_t encoding) {
     static const uint8_t bytes[16] = {
         [0] = 8, [2] = 2, [3] = 4, [4] = 8, [10] = 2, [11] = 4, [12] = 8};
     return bytes[encoding & 0xf];
 }
 
-/* The data that augmentation letters announce. False: a letter is not known. */
+/* The data that augmentation letters announce. False: unknown letter. */
 static bool read_augmentation(struct entry *e, struct bytes b, const char *letters) {
     for (const char *a = letters; *a; a++) {
         uint64_t encoding;
@@ -183,7 +183,7 @@ static bool read_augmentation(struct entry *e, struct bytes b, const char *lette
     return !b.over;
 }
 
-/* The common entry: what all entries of one compiler share. */
+/* The common entry, shared by all entries of one compiler. */
 static bool read_common(struct entry *e, struct bytes b) {
     char letters[8];
     unsigned count = 0;
@@ -210,7 +210,7 @@ static bool read_common(struct entry *e, struct bytes b) {
     return !b.over;
 }
 
-/* `*none`: if there is none for `pc`, and the table is as it should be. */
+/* `*none`: the table is valid, but has no entry for `pc`. */
 static bool find_entry(vt_unwind_read *read, void *data, uintptr_t table, uintptr_t pc,
                        struct entry *e, bool *none) {
     uintptr_t at = entry_of(read, data, table, pc);
@@ -229,7 +229,7 @@ static bool find_entry(vt_unwind_read *read, void *data, uintptr_t table, uintpt
     return !e->own.over && !*none;
 }
 
-/* --- instructions --- */
+/* Instructions. */
 
 static void saved_at(struct state *s, uint64_t reg, int64_t offset) {
     if (reg == FP) {
@@ -253,7 +253,7 @@ static void restore(struct state *s, uint64_t reg, const struct state *first) {
     }
 }
 
-/* Goes behind an expression. Whether it is FP + *offset and, with `deref`, the word there. */
+/* Skips an expression. Whether it is FP + *offset and, with `deref`, the word there. */
 static bool is_from_fp(struct bytes *b, bool deref, int64_t *offset) {
     uint64_t length = leb(b, false);
     struct bytes e = *b;
@@ -264,7 +264,7 @@ static bool is_from_fp(struct bytes *b, bool deref, int64_t *offset) {
     return so && (!deref || byte(&e) == DEREF) && e.at == e.end && !e.over;
 }
 
-/* An instruction that tells of one register. False: of one that matters, and it is not known. */
+/* An instruction about one register. False: an unknown one about a register that we need. */
 static bool run_register(struct bytes *b, unsigned op, struct state *s, const struct state *first,
                          int64_t data_align) {
     uint64_t reg = leb(b, false);
@@ -306,7 +306,7 @@ static bool run_register(struct bytes *b, unsigned op, struct state *s, const st
     }
 }
 
-/* Runs instructions until `pc`. False: something is not known. */
+/* Runs instructions until `pc`. False: an instruction is unknown. */
 static bool run(const struct entry *e, struct bytes b, uintptr_t pc, struct state *s,
                 const struct state *first) {
     struct state kept[STATES];

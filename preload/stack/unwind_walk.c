@@ -2,22 +2,19 @@
 /*
  * The calling thread's stack (see unwind_walk.h).
  *
- * Where a frame's caller is follows from the frame's stack pointer and frame pointer, by a rule of the
- * tables for the frame's address, and from the words that the rule reads. So if a walk begins where a
- * remembered one began, and each word that was read then is unchanged, the stack is the same, exactly.
- * Comparing is several times faster than walking: the words' places are known, and none waits for
- * another.
+ * A frame's caller is found from the frame's stack pointer and frame pointer, by the rule for the frame's address, and from the
+ * words that the rule reads. So if a walk begins where a remembered one began, and each word read then is unchanged, the stack is
+ * exactly the same. Comparing is several times faster than walking: the words' positions are known, and no read waits for another.
  *
- * Where another return address is found, but its rule is the one of the address that was there (as
- * for two calls in one function), the places of all other words are still the same, so they are again
- * compared, not computed; the remembered walk becomes the new one in place. Only where a rule differs,
- * frames are walked, up to where the stack pointer is one of a remembered frame: from there on, its
- * places are expected again, and checked.
+ * If another return address is found, but its rule equals the previous one's (as for two calls in one function), the positions of
+ * all other words are still the same, so they are again compared, not computed; the remembered walk becomes the new one in place.
+ * Only where a rule differs, frames are walked, up to a stack pointer of a remembered frame: from there on, its positions are
+ * predicted again, and checked.
  *
- * A frame pointer counts only where a rule reads it; most code has other numbers in that register.
+ * A frame pointer counts only where a rule reads it; most code has other values in that register.
  *
- * Nothing is read but the thread's own stack, and that only where it was found to be readable, once
- * a page: a wrong table or register must not become a fault.
+ * Only the thread's own stack is read, and only pages that were found to be readable, tested once each: a wrong table or register
+ * must not become a fault.
  */
 #define _GNU_SOURCE
 #include "unwind_walk.h"
@@ -27,9 +24,9 @@
 
 #define PAGE     4096ul
 #define NOWHERE  VT_RULE_NOWHERE
-#define STACK    (1ul << 30) /* a stack is not larger */
+#define STACK    (1ul << 30) /* limit of a stack's size */
 #define GUESSED  0x4000u     /* libunwind 1.6, src/x86_64/Gstep.c */
-#define DOWNWARD (1ul << 20) /* so far below what is known to be readable, each page is tried */
+#define DOWNWARD (1ul << 20) /* up to this far below the known part, each page is tested */
 
 #define SPARE VT_WALKS
 static_assert(SPARE < 8, "it has a byte in vt_walks.order");
@@ -58,14 +55,14 @@ static bool reads_fp(uint64_t rule) {
     return vt_rule_kind(rule) == VT_RULE_FP;
 }
 
-/* --- what can be read --- */
+/* Readable memory. */
 
 static bool is_page(uintptr_t page) {
     char byte;
     return vt_python_peek(&byte, page, 1);
 }
 
-/* Makes the pages from where we stand up to what is known part of it; else begins anew. */
+/* Extends the known readable part down to the current position; if that is too far, starts a new part. */
 __attribute__((noinline)) static bool stand_elsewhere(struct vt_walks *w, uintptr_t at) {
     uintptr_t page = at & ~(PAGE - 1);
     if (at < w->low && w->low - at < DOWNWARD) {
@@ -83,9 +80,9 @@ __attribute__((noinline)) static bool stand_elsewhere(struct vt_walks *w, uintpt
     return true;
 }
 
-/* Whether we may read from where we stand up to an address. */
+/* Whether the memory from the current position up to an address is readable. */
 __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_t to) {
-    /* A thread's variables are the last that its stack's mapping holds: what follows is others', who may unmap it. */
+    /* A thread's variables end its stack's mapping: other mappings follow, which may be unmapped at any time. */
     if (w->low < (uintptr_t)&vt_tls && to > (uintptr_t)&vt_tls)
         return false;
     for (; w->high < to; w->high += PAGE)
@@ -94,17 +91,17 @@ __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_
     return true;
 }
 
-/* --- comparing --- */
+/* Comparing. */
 
-/* Whether frames i to i + 3 may be compared at once: their places do not depend on frame pointers, and
- * are in one page. The places follow from each other; where one has changed, the next ones may be of a
- * stack that is no longer there. */
+/* Whether frames i to i + 3 may be compared at once: their positions do not depend on frame pointers, and are in one
+ * page. Positions follow from each other; if one word has changed, the next ones may belong to a stack that no longer
+ * exists. */
 static inline bool is_group(const struct vt_walk *w, uint32_t i) {
     return i % 4 == 0 && i + 4 <= w->n && !(w->based[i / 64] >> i % 64 & 15) &&
            (vt_walk_back_at(w, i) ^ vt_walk_back_at(w, i + 3)) < PAGE;
 }
 
-/* The first frame that is not as it was; n: all are. */
+/* The first changed frame; n: none. */
 VT_HOT __attribute__((noinline)) static uint32_t first_changed(const struct vt_walk *w) {
     const uintptr_t *address = w->address;
     uint32_t i = 0;
@@ -128,9 +125,8 @@ static bool ends_as_before(const struct vt_walk *w) {
     return w->ruled || (return_at(vt_walk_back_at(w, w->n)) >= NOWHERE) == w->cut;
 }
 
-/* Makes the walk that of the present stack from frame `i` on, whose place is known, up to the first
- * frame that needs another rule, which is returned. Each moment it holds what may be remembered: a
- * handler of a signal may leave by a jump. */
+/* Updates the walk to the present stack from frame `i`, whose position is known, up to the first frame that needs
+ * another rule, which is returned. It is valid at each moment: a signal handler may leave by a jump. */
 VT_HOT __attribute__((noinline)) static uint32_t follow(struct vt_walk *w, uint32_t i) {
     w->number = 0;
     __asm__ volatile("" ::: "memory"); /* before the rest */
@@ -144,18 +140,17 @@ VT_HOT __attribute__((noinline)) static uint32_t follow(struct vt_walk *w, uint3
     return i;
 }
 
-/* --- walking --- */
+/* Walking. */
 
 enum went { CALLER, OUTERMOST, UNKNOWN };
 
 struct place {
     uintptr_t address, sp;
-    uintptr_t fp_at;   /* the word that holds the frame pointer */
-    uintptr_t back_at; /* ... and the address, if not right below the stack pointer */
-    uintptr_t
-        link_at; /* interrupted: what holds the register of the return address, if there is one */
-    bool sp_guessed;  /* it is only known where its callee's frame record is, below its frame */
-    bool interrupted; /* it is about to run what is at `address`, and did not call from before it */
+    uintptr_t fp_at;   /* the word that contains the frame pointer */
+    uintptr_t back_at; /* ... and the address, unless it is right below sp */
+    uintptr_t link_at; /* if interrupted: the word with the saved link register; 0: none */
+    bool sp_guessed;   /* only the position of its callee's frame record is known */
+    bool interrupted;  /* interrupted: `address` is the next instruction, not a return address */
 };
 
 static void add(struct vt_walk *w, const struct place *here, uint64_t rule, uintptr_t fp) {
@@ -171,7 +166,7 @@ static void add(struct vt_walk *w, const struct place *here, uint64_t rule, uint
     w->n = i + 1;
 }
 
-/* Whether the words from where we stand up to `to` are on the stack and can be read. */
+/* Whether the words from the current position up to `to` are on the stack and readable. */
 static bool can_read(struct vt_walks *walks, const struct place *here, uintptr_t to) {
     return to > here->sp && to - here->sp <= STACK && !(to & 7) &&
            (to <= walks->high || reach_further(walks, to));
@@ -182,7 +177,8 @@ static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uint
     return address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
-/* A word that a rule names is not in what was read: libunwind finds it on another stack, but faults if it cannot be read. */
+/* A word that a rule names is outside the part that was read: libunwind finds it on another stack, but faults if it is
+ * unreadable. */
 static enum went not_there(struct vt_walk *w, uintptr_t word) {
     w->once = true;
     w->cut = vt_locks_lost(VT_LOST_INSIDE);
@@ -191,7 +187,7 @@ static enum went not_there(struct vt_walk *w, uintptr_t word) {
     return vt_get(&vt_sys_sealed) || is_page(word & ~(PAGE - 1)) ? UNKNOWN : OUTERMOST;
 }
 
-/* A frame that was realigned: the function put its CFA below the caller's frame pointer. */
+/* A realigned frame: the function saved its CFA below the caller's frame pointer. */
 static enum went leave_realigned(struct vt_walks *walks, struct vt_walk *w, struct place *here,
                                  uintptr_t below) {
     uintptr_t fp = word_at(here->fp_at), at = fp - below;
@@ -203,8 +199,8 @@ static enum went leave_realigned(struct vt_walks *walks, struct vt_walk *w, stru
     return go_to(here, return_at(cfa - 8), cfa, fp);
 }
 
-/* Back from the handler of a signal to the function that it interrupted, which may be on another
- * stack (the kernel's struct rt_sigframe). */
+/* Returns from a signal handler to the interrupted function, which may be on another stack (the kernel's struct
+ * rt_sigframe). */
 static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct place *here) {
     const uintptr_t context = here->sp + VT_HANDLER_CONTEXT;
     if (!can_read(walks, here, context + VT_CONTEXT_END))
@@ -222,8 +218,8 @@ static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct
     return went;
 }
 
-/* A function that was interrupted before it called any: it may have no frame, and its return address may still be in
- * the register. */
+/* A function that was interrupted before it called another: it may have no frame, and its return address may still be
+ * in the register. */
 static enum went leave_leaf(struct vt_walks *walks, struct place *here, uint64_t rule) {
     uintptr_t cfa = here->sp + vt_rule_cfa(rule);
     if (!here->link_at || !can_read(walks, here, cfa + 8))
@@ -231,8 +227,8 @@ static enum went leave_leaf(struct vt_walks *walks, struct place *here, uint64_t
     return go_to(here, return_at(here->link_at), cfa, here->fp_at);
 }
 
-/* Code without a table: it may have a frame pointer. As libunwind has it, one that is not much above
- * the stack pointer is taken for that. (libunwind reads what it points to even if it is not.) */
+/* Code without a table: it may have a frame pointer. As in libunwind, a value not much above the stack pointer is taken
+ * for one. (libunwind reads the memory there even if it is not.) */
 static enum went guess(struct vt_walks *walks, struct place *here) {
     uintptr_t fp = word_at(here->fp_at);
     if (fp < here->sp || fp - here->sp > GUESSED || !can_read(walks, here, fp + 16))
@@ -242,7 +238,7 @@ static enum went guess(struct vt_walks *walks, struct place *here) {
     return went;
 }
 
-/* The same as step() where that is not one of the usual rules. */
+/* step() for unusual rules. */
 __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, struct vt_walk *w,
                                                       struct place *here, uint64_t rule) {
     if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_UNKNOWN) {
@@ -268,8 +264,7 @@ __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, st
     return guess(walks, here);
 }
 
-/* Adds the frame where we are, and goes to its caller. `next`: the frame of the last walk that may be
- * the same. */
+/* Adds the current frame, and moves to its caller. `next`: the frame of the last walk that may be the same. */
 static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *here,
                       const struct vt_walk *last, uint32_t *next) {
     uint64_t rule = vt_unwind_rule(here->address + here->interrupted, w->epoch);
@@ -280,7 +275,7 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
     uint32_t i = w->n, j = *next;
     uintptr_t fp = kind == VT_RULE_FP ? word_at(here->fp_at) : 0, cfa, below = vt_rule_saved(rule);
     add(w, here, rule, fp);
-    /* What is expected is not waited for: the processor goes on with it while it computes. */
+    /* A prediction needs no waiting: the processor continues with it while it computes. */
     if (j < last->n && last->sp[j] == here->sp && last->rule[j] == rule &&
         (kind != VT_RULE_FP || last->fp[j] == fp)) {
         cfa = last->sp[j + 1];
@@ -305,7 +300,7 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
     return here->address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
-/* False: a frame is not known. */
+/* False: a frame is unknown. */
 static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk *last,
                  const struct vt_caller *caller) {
     struct place here = {.address = (uintptr_t)caller->to,
@@ -328,14 +323,14 @@ static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk
             continue;
         case OUTERMOST:
             return true;
-        case UNKNOWN: /* if guessed, it is not a frame, or libunwind would have to guess, too */
+        case UNKNOWN: /* after a guess, it is not a frame, or libunwind would also have to guess */
             return w->guessed;
         }
     }
 }
 
-/* Whether we may read what lies at a frame of ours, and it is what was there at its start. It may be gone:
- * a handler of a signal may have jumped out of it. */
+/* Whether the memory at our own frame is readable, and still as it was at the function's start. The frame may no longer
+ * exist: a signal handler may have jumped out of it. */
 static bool is_there(struct vt_walks *walks, const struct vt_caller *caller) {
     uintptr_t frame = (uintptr_t)caller->frame;
     return (frame & 7) == 0 &&
@@ -344,7 +339,7 @@ static bool is_there(struct vt_walks *walks, const struct vt_caller *caller) {
            return_at(frame + 8) == (uintptr_t)caller->to;
 }
 
-/* A way's walk, or the free one (SPARE). */
+/* The walk of a way, or the free one (SPARE). */
 static inline unsigned index_of(const struct vt_walks *walks, unsigned way) {
     return way ^ ((const uint8_t *)&walks->order)[way];
 }
@@ -371,7 +366,7 @@ walk_anew(struct vt_walks *walks, const struct vt_caller *caller, uint32_t most,
     }
     if (VT_UNLIKELY(w->once))
         return w;
-    /* At once: a handler of a signal may leave by a jump. */
+    /* In one store: a signal handler may leave by a jump. */
     uint64_t swap = taken ^ spare;
     walks->order ^= swap << 8 * way | swap << 8 * SPARE;
     return w;

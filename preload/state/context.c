@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which context and device an allocation belongs to, without asking the driver. Contexts get a
- * number when the program makes or mentions them. Each thread's stack of current contexts is
- * followed through the calls that change it (wrap_context.c). If something else made a context
- * current, we learn of it when the program asks for the current one.
+ * Finds an allocation's context and device without asking the driver. Contexts get a number when the program makes or
+ * mentions them. Each thread's stack of current contexts is followed through the calls that change it (wrap_context.c). If a
+ * context became current in another way, we learn of it when the program asks for the current one.
  *
- * A context's number is reused after it ended, because everything that it owned ended with it.
+ * A context's number is reused after it ended, because all its allocations ended with it.
  */
 #include "state.h"
 #include "base/base.h"
@@ -13,7 +12,7 @@
 #define CONTEXTS_MAX 4096u
 #define PRIMARY      0x100u
 #define KNOWN        0x200u
-#define ENDING       1u /* not a handle: what was allocated in it is still in our tables */
+#define ENDING       1u /* not a handle: its allocations are still in our tables */
 
 struct context {
     uint64_t handle; /* atomic; 0: free; ENDING */
@@ -21,8 +20,7 @@ struct context {
     uint32_t owner;  /* atomic; number + 1 of the context that owns its allocations; 0: itself */
 };
 
-/* A free slot has neither device nor owner, so nobody takes those of its last context for those of the
- * next. */
+/* A free slot has neither device nor owner, so a new context never inherits those of the previous one. */
 static struct context contexts[CONTEXTS_MAX];
 static uint32_t used; /* atomic: slots ever taken */
 
@@ -33,9 +31,9 @@ static unsigned find(uint64_t handle) {
     return VT_CONTEXT_UNKNOWN;
 }
 
-/* The number of a handle; new ones have no known device. Threads that add a handle at the same time try
- * the slots in the same order, so that all but one find it there. (They would get two numbers if a
- * lower slot became free at that very moment.) */
+/* The number of a handle; new ones have no known device. Threads that add a handle at the same time try the slots in
+ * the same order, so that all but one find it there. (They would get two numbers if a lower slot became free at that
+ * very moment.) */
 static unsigned add(uint64_t handle) {
     if (!handle)
         return VT_CONTEXT_UNKNOWN;

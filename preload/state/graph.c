@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a graph's memory nodes will do, so that a launch can be recorded without asking the driver.
+ * Remembers the effects of a graph's memory nodes, so that a launch can be recorded without asking the driver.
  *
- * An allocation node has an address from the start. It has memory only from a launch until a free:
- * by a free node (of this or another graph), by cuMemFree or cuMemFreeAsync, or by the next launch
- * of a graph that was instantiated to free its leftovers. What one launch allocates and frees again
- * is transient and never counts as live. Source: cuda.h 13.0, graph memory nodes; a graph with
- * memory nodes has one executable at a time, cannot be cloned, and cannot lose nodes.
+ * An allocation node has an address from the start. It has memory only from a launch until a free: by a free node (of this or
+ * another graph), by cuMemFree or cuMemFreeAsync, or by the next launch of a graph that was instantiated to free its
+ * leftovers. Memory that one launch both allocates and frees is transient and never counts as live. Source: cuda.h 13.0,
+ * graph memory nodes; a graph with memory nodes has one executable at a time, cannot be cloned, and cannot lose nodes.
  *
- * A capture is handled alike: while a stream is captured, its stream-ordered calls become nodes.
- * Other streams join the capture through events.
+ * A capture works the same way: while a stream is captured, its stream-ordered calls become nodes. Other streams join the
+ * capture through events.
  *
- * Graphs without memory nodes are not kept here. Called by wrap_graph.c, wrap_stream.c
- * and wrap_pool.c.
+ * Graphs without memory nodes are not kept here. Called by wrap_graph.c, wrap_stream.c and wrap_pool.c.
  */
 #include "state.h"
 #include "base/base.h"
@@ -20,7 +18,7 @@
 struct node {
     struct vt_item item;
     uint32_t order;       /* position in its graph, from 0 */
-    uint32_t freed_order; /* atomic; order of the node that frees this one here */
+    uint32_t freed_order; /* atomic; order of the node in this graph that frees this one */
     uint32_t stack;
     uint16_t hook;
     uint8_t device;
@@ -45,7 +43,7 @@ static struct vt_table graphs;    /* handle -> graph */
 static struct vt_table execs;     /* handle -> graph, its node count at instantiation */
 static struct vt_table addresses; /* an allocation node's address -> node, graph */
 static struct vt_table captures;  /* number -> graph */
-static struct vt_table capturing; /* stream -> capture, 1 if it began here */
+static struct vt_table capturing; /* stream -> capture; 1 if it began here */
 static struct vt_table events;    /* event -> the capture that it was recorded in */
 static uint64_t last_capture;     /* atomic */
 
@@ -207,7 +205,8 @@ void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
         return;
     const uint64_t words[VT_TABLE_WORDS] = {number, vt_get(&g->count)};
     vt_add(&g->references, 1);
-    const struct vt_graph_end unseen = vt_graph_exec_ends(exec); /* one with the same handle */
+    /* An old one with the same handle. */
+    const struct vt_graph_end unseen = vt_graph_exec_ends(exec);
     vt_graph_exec_ended(exec, &unseen, false);
     vt_table_insert(&execs, key(exec), words);
 }
@@ -230,7 +229,7 @@ void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what,
     for (uint32_t n = g ? vt_see(&g->nodes) : 0; n; n = vt_get(&node->item.next)) {
         node = vt_arena_get(&nodes, n);
         if (node->order >= words[1] || vt_get(&node->freed_order) < words[1])
-            continue; /* added later, or freed again in the same launch */
+            continue; /* added later, or freed in the same launch */
         if (node->frees)
             freed(node->address, data);
         else
@@ -299,7 +298,7 @@ void vt_graph_capture_end(uint64_t stream, CUgraph handle) {
         return;
     const struct graph *g = vt_arena_get(&graph_items, (uint32_t)graph[0]);
     if (handle && g && vt_see(&g->nodes) && graph_find(handle) != graph[0]) {
-        graph_gone(handle); /* a graph with the same handle, whose end we did not see */
+        graph_gone(handle); /* an old graph with the same handle, whose end we did not see */
         vt_table_insert(&graphs, key(handle), graph);
         return; /* the handle takes over the capture's reference */
     }

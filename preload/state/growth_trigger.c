@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When memory has grown so much that its owners are worth a look: what a function holds is gone when
- * the function returns, so a look at the end alone would not see it (snapshot/moments.c).
+ * Decides when memory has grown so much that a snapshot of its owners is worthwhile. Objects owned by a function's locals
+ * vanish when the function returns, so a snapshot at the end alone would miss them (snapshot/moments.c).
  *
- * Three things grow. A call stack's live allocations: at 8, 16, 32 ... of them, which sees the blocks
- * of a leak however small they are beside all others. A block that larger ones take the place of, as
- * torch.cat makes them: at 8, 16, 32 ... times the first one's size, and a few times for each size,
- * since what a bank is multiplied with grows with it. And a device's memory: by half,
- * which sees large blocks of which there are few. The last two from a mebibyte on. What is dropped and
- * grows again to the same height tells nothing new.
+ * Three kinds of growth count:
+ *   - A call stack's live allocations reach 8, 16, 32, ...: this finds the blocks of a leak however small they are.
+ *   - A block is replaced by larger ones, as torch.cat does, and reaches 8, 16, 32, ... times the first one's size. Each size
+ *     triggers a few times, because results computed from the block grow as well.
+ *   - A device's memory grows by half: this finds a few large blocks.
+ * The last two start at one mebibyte. Memory that drops and grows to the same level again does not count again.
  *
- * What a step of a training holds and drops again is no growth. So a stack must keep half of the height
- * for a while: a quarter of all allocations so far. And a look costs the program time, for its memory is
- * copied: the next one is due after half as many allocations again, or some thousand. It is counted in
- * allocations, so that a program has the same answer on a slow machine; what looks may cost in all is for
- * snapshot/moments.c to say.
+ * Memory that one training step allocates and frees is not growth. So a stack must keep half of its level for a while: a
+ * quarter of all allocations so far. A snapshot costs the program time, because its memory is copied: the next one is due
+ * after half as many allocations again, or some thousands. Time is counted in allocations, so that results are the same on a
+ * slow machine; snapshot/moments.c limits the total cost.
  *
- * Called by live.c and peak.c once vt_growth_trigger_on is set. A count that is off, because stacks share one
- * or an allocation began before, only shifts the moment.
+ * Called by live.c and peak.c once vt_growth_trigger_on is set. A wrong count, because stacks share one or an allocation began
+ * earlier, only shifts the snapshot.
  */
 #include "state.h"
 #include "base/base.h"
@@ -25,42 +24,42 @@
 #include <string.h>
 
 #define COUNTS      65536u
-#define COUNT_MASK  0xffffffu /* the level is above it */
+#define COUNT_MASK  0xffffffu /* the bits above are the level */
 #define LEVEL_AT    24u
-#define RISING      (1u << 31) /* it reached the level and did not fall below half of it yet */
+#define RISING      (1u << 31) /* it reached the level and has not fallen below half of it yet */
 #define LEVEL(word) (((word) & ~RISING) >> LEVEL_AT)
-#define LISTED      32u /* of these; one more counts as lasting */
+#define LISTED      32u /* entries of the list; if it is full, growth counts as lasting at once */
 #define TICK        64u /* allocations that a thread may keep in its part */
 #define LASTS_SHARE 4u
-#define MOST_WAIT   4096u /* allocations: the most that anything waits */
+#define MOST_WAIT   4096u /* allocations: the limit of each wait */
 #define FIRST       8u
 #define FIRST_POWER 3u /* of two, for sizes */
 #define FIRST_SUM   ((uint64_t)1 << 20)
-#define ALONE       3u /* live at a time where one takes the place of the last: both, and a chance hit */
-#define LOOKS       2u /* the block, and what is made of it */
+#define ALONE       3u /* live at a time if each replaces the last: both, and one false match */
+#define LOOKS       2u /* one for the block, one for results computed from it */
 #define DEVICES     256u
 
 bool vt_growth_trigger_on;
 
-/* Atomic: how many are live by the stacks of one hash, and the highest power of two that was reached
- * so far, plus one. */
+/* Atomic, by hash of the stack: the number of live allocations, and above it the highest power of two reached so far,
+ * plus one. */
 static uint32_t counts[COUNTS];
-/* Atomic: the first size by the stacks of one hash, and above it the largest: their powers of two, plus one. */
+/* Atomic, by hash of the stack: the first size, and above it the largest: powers of two, plus one. */
 static uint16_t sizes[COUNTS];
-static uint8_t looks[65];      /* atomic: by power of two, how often such a size was worth a look */
-static uint64_t sums[DEVICES]; /* atomic: a device's bytes when it last was worth a look */
+static uint8_t looks[65];      /* atomic: how often each power of two has triggered */
+static uint64_t sums[DEVICES]; /* atomic: a device's bytes at its last trigger */
 
-static uint64_t allocations; /* atomic: so far, without the threads' parts */
-static uint64_t look_at;     /* atomic: how many there are when the next look may be due; 0: none */
-static uint64_t not_before;  /* atomic: ... and when it is at the earliest */
-static uint32_t lasting;     /* atomic: something rose that need not last */
+static uint64_t allocations; /* atomic: number so far, without the threads' parts */
+static uint64_t look_at;     /* atomic: allocation count of the next check; 0: none */
+static uint64_t not_before;  /* atomic: the earliest count for the next snapshot */
+static uint32_t lasting;     /* atomic: there is growth that need not last */
 static uint32_t listing;     /* atomic: a try-lock of the list */
 static struct {
-    uint32_t slot;  /* of counts, plus one; 0: free */
-    uint64_t until; /* how many allocations there are when it has lasted */
+    uint32_t slot;  /* index in counts, plus one; 0: free */
+    uint64_t until; /* allocation count from which it has lasted */
 } rising[LISTED];
 
-/* How many allocations there are, with this thread's part. */
+/* The number of allocations, including this thread's part. */
 static uint64_t give(void) {
     uint64_t part = vt_tls.growth_part;
     vt_tls.growth_part = 0;
@@ -71,7 +70,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* Whether one of the list has lasted; when the next one will have, or UINT64_MAX. */
+/* Whether an entry of the list has lasted; *next: when the next one will have, or UINT64_MAX. */
 static bool has_lasted(uint64_t now, uint64_t *next) {
     bool any = false;
     *next = UINT64_MAX;
@@ -85,7 +84,7 @@ static bool has_lasted(uint64_t now, uint64_t *next) {
     return any;
 }
 
-/* At times, and when something rose: whether a look is due. */
+/* Called at intervals, and after growth: whether a snapshot is due. */
 static void tick(void) {
     uint64_t now = give(), at = vt_get(&look_at), next;
     if (at && now >= at && vt_claim(&listing, 0, 1)) {
@@ -101,7 +100,7 @@ static void tick(void) {
     vt_tls.growth_part_max = at > now ? (uint32_t)least(at - now, TICK) : TICK;
 }
 
-/* Something rose, which need not last. */
+/* Notes growth that need not last. */
 static void rose(void) {
     vt_put(&lasting, 1);
     vt_put(&look_at, 1);
@@ -143,7 +142,7 @@ void vt_growth_trigger_reset(void) {
     vt_publish(&listing, 0);
 }
 
-/* Whether one of a few that are live is so much larger than the first one. */
+/* Whether the block, one of few live ones, is that much larger than the first one. */
 static void larger(uint32_t stack, uint64_t bytes, uint32_t live) {
     uint16_t *size = &sizes[stack % COUNTS], was = vt_get(size);
     unsigned now = 64 - (unsigned)__builtin_clzll(bytes | 1), first = was & 0xff;

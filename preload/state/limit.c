@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations refused before the driver sees
- * them, and a line on stderr when a device's total passes a mark. Called by the driver wrappers
- * (VT_MAY_ALLOC) and by event.c. When none of the three is set, each call costs one branch.
+ * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations refused before the driver sees them, and a line on stderr
+ * when a device's total passes a mark. Called by the driver wrappers (VT_MAY_ALLOC) and by event.c. When none of the three is
+ * set, each call costs one branch.
  *
- * There are two sums per device. `taken` counts live allocations and attempts: it grows before the
- * driver is called and shrinks after the driver has freed, so the limit is never exceeded, not even
- * for a moment. `live` counts what the driver has given and the live table holds.
+ * There are two sums per device. `taken` counts live allocations and attempts: it grows before the driver is called and
+ * shrinks after the driver has freed, so the limit is never exceeded, not even for a moment. `live` counts the allocations in
+ * the live table.
  *
- * `taken` grows by compare-and-swap, not by add-then-check: otherwise a large request that is about
- * to be refused could briefly push out a small one that fits.
+ * `taken` grows by compare-and-swap, not by add-then-check: otherwise a large request that is about to be refused could
+ * briefly push out a small one that fits.
  *
- * The limit covers device memory of the driver layer. It leaves out managed memory, which need not
- * be on the device, pinned host memory, and framework blocks, which lie inside driver blocks.
- * VRAMTRACE_INJECT counts every call that allocates any of the driver's kinds. An allocation whose
- * record is lost does not count against the limit, because its free would not be recognised either.
+ * The limit covers device memory of the driver layer. It excludes managed memory, which need not be on the device, pinned host
+ * memory, and framework blocks, which lie inside driver blocks. VRAMTRACE_INJECT counts every call that allocates any of the
+ * driver's kinds. An allocation whose record is lost does not count against the limit, because its free would not be
+ * recognized.
  */
 #include "state.h"
 #include "base/base.h"
@@ -24,7 +24,7 @@
 bool vt_limit_on;
 
 static uint64_t taken[DEVICES], live[DEVICES]; /* atomic */
-static uint64_t totals[DEVICES];               /* atomic: by the driver; 0: not asked yet */
+static uint64_t totals[DEVICES];               /* atomic: from the driver; 0: not asked yet */
 static uint64_t tried;                         /* atomic: allocations so far */
 
 void vt_limit_arm(void) {
@@ -131,7 +131,7 @@ uint64_t vt_limit_free(unsigned device, uint64_t free_bytes) {
     return free_bytes < left ? free_bytes : left;
 }
 
-/* A child has none of its parent's memory. Each process counts for VRAMTRACE_INJECT on its own. */
+/* A child has none of its parent's memory. Each process counts separately for VRAMTRACE_INJECT. */
 void vt_limit_forked(void) {
     for (unsigned i = 0; i < DEVICES; i++) {
         vt_put(&taken[i], 0);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When it is worth asking the driver about a device: at its first allocation, and whenever this
- * process's memory on it has risen 5 % since the last question. event.c reports each allocation and
- * free; interpose/ask_driver.c asks.
+ * Decides when to ask the driver about a device: at its first allocation, and whenever this process's memory on it has grown by
+ * 5 % since the last question. event.c reports each allocation and free; interpose/ask_driver.c asks.
  *
- * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a
- * mebibyte, so that threads do not write to the same cache line at each event. A sum is therefore
- * off by less than a mebibyte per thread, which only shifts the time of the question.
+ * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a mebibyte, so that threads
+ * do not write to the same cache line at each event. A sum is therefore off by less than a mebibyte per thread, which only
+ * shifts the time of the question.
  */
 #include "state.h"
 #include "base/base.h"
@@ -23,7 +22,7 @@ static uint64_t give(void) {
     return vt_add(&vt_peak_devices[vt_tls.peak_device].bytes, by) + by;
 }
 
-/* Whether the thread's part is to be added now. */
+/* Adds to the thread's part; whether the part must be moved to the sum now. */
 static bool moved(unsigned device, int64_t by) {
     if (vt_tls.peak_device != device && vt_tls.peak_part)
         give();

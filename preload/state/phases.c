@@ -2,13 +2,11 @@
 /*
  * Open phases, kept so that each gets into the log even if it began before the log was opened.
  *
- * A phase alone opens no log: a process that never touches CUDA leaves no file. So open phases are
- * kept in memory: each thread has a stack of them with their names, and ranges that may end on
- * another thread are in a small table of the process. After the log was opened, each phase is
- * written at its thread's next event (event.c checks vt_phases_unwritten). The record has both the
- * time of writing and the time when the phase began, because a record's stamp must not be earlier
- * than what a reader has already read. A forked child's log gets the phases that were open at the
- * fork in the same way.
+ * A phase alone does not open a log: a process that never touches CUDA leaves no file. So open phases are kept in memory: each
+ * thread has a stack of them with their names, and ranges that may end on another thread are in a small table of the process.
+ * After the log was opened, each phase is written at its thread's next event (event.c checks vt_phases_unwritten). The record
+ * has both the time of writing and the time when the phase began, because a record's stamp must not be earlier than records
+ * already read. A forked child's log gets the phases that were open at the fork in the same way.
  *
  * Names are numbered by the hash of their text, like stacks.
  *
@@ -23,7 +21,7 @@
 
 #define RANGES 256u
 
-/* A range that began before there was a log. */
+/* A range that began before the log was opened. */
 struct waiting {
     uint64_t range; /* atomic; 0: free, BUSY: being written */
     struct vt_open_phase phase;
@@ -31,7 +29,7 @@ struct waiting {
 #define BUSY UINT64_MAX
 
 uint32_t vt_phases_unwritten;  /* atomic */
-static uint32_t waiting_count; /* atomic; how many of them are in `waiting` */
+static uint32_t waiting_count; /* atomic; number of these in `waiting` */
 
 static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")));
 static struct waiting waiting[RANGES];
@@ -58,7 +56,7 @@ uint32_t vt_phases_name(struct vt_thread *t, const char *text, uint32_t n) {
         vt_numbering_written(&names, number);
     else if (vt_numbering_unwritten(&names, number))
         vt_log_drop(VT_DROP_STACKS);
-    return number; /* without room, its next phase tries again */
+    return number; /* without space, its next phase tries again */
 }
 
 uint32_t vt_phases_domain(const char *name) {
@@ -113,8 +111,8 @@ void vt_phases_write_open(struct vt_thread *t) {
     }
 }
 
-/* Made once per thread entry, and taken over with it after the thread dies; the phases that a dead
- * thread left open stay open in the log. */
+/* Made once per thread entry, and reused with it after the thread dies; the phases that a dead thread left open stay
+ * open in the log. */
 struct vt_phases *vt_phases_own(bool make) {
     struct vt_thread *thread;
     if (VT_LIKELY(own != NULL) || !make || !(thread = vt_thread_self()))
@@ -149,8 +147,8 @@ void vt_phases_wait_ends(uint64_t range) {
             waiting_remove(&waiting[i]);
 }
 
-/* The child's log has no names and no phases yet, and its clock starts now. Phases of other threads
- * are gone. */
+/* The child's log has no names and no phases yet, and its clock starts now. Phases of other threads do not exist in the
+ * child. */
 void vt_phases_forked(void) {
     vt_numbering_forget(&names);
     memset(waiting, 0, sizeof waiting);

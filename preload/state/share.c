@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device addresses of memory that other processes own: imported by IPC, as external memory, or from
- * another process's pool. They are never in the live table. cuMemFree and cuMemFreeAsync accept
- * some of them, and then nothing of this process is freed.
+ * Device addresses of memory that other processes own: imported by IPC, as external memory, or from another process's pool.
+ * They are never in the live table. cuMemFree and cuMemFreeAsync accept some of them; that frees no memory of this process.
  *
- * Called by wrap_share.c and wrap_pool.c for imports, and by event.c when an unknown address
- * is freed.
+ * Called by wrap_share.c and wrap_pool.c for imports, and by event.c when an unknown address is freed.
  */
 #include "state.h"
 #include "base/base.h"
 
-static struct vt_table imported; /* address -> nothing */
+static struct vt_table imported; /* set of addresses */
 static uint32_t any;             /* atomic: whether any was ever seen */
 
 void vt_share_seen(uint64_t address) {
