@@ -45,7 +45,7 @@ static struct line *find_lines(const struct vt_process *p, unsigned device, cons
         if (s->device != device || is_reserve(s) || s->class == VT_CLASS_RUNTIME)
             continue;
         uint64_t key =
-            vt_mix(vt_site_line_key(s) + vt_site_caller_key(s)) + s->before + 2 * leaks[i];
+            vt_mix(vt_site_growth_line(s) + vt_site_caller_line(s)) + s->before + 2 * leaks[i];
         uint32_t at = vt_map_add(&by_key, key, *count);
         if (at == *count)
             *VT_ADD(lines, *count, room) = (struct line){.key = key};

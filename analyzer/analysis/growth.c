@@ -102,13 +102,13 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
  * site. Cells of a notebook are one caller, whatever their code is. */
 static uint64_t line_of(const struct vt_site *site) {
     const struct vt_stack *stack = site->stack;
-    uint64_t key = vt_site_line_key(site) +
+    uint64_t key = vt_site_growth_line(site) +
                    vt_mix((site->class * VT_LAYERS + site->layer) * 256 + site->device);
     uint32_t at = vt_stack_caller(stack, stack->user_frame);
     if (at == stack->count)
         return key;
     const struct vt_frame *f = vt_stack_frame(stack, at);
-    return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line_key(f));
+    return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line(f, VT_LINE_CODE));
 }
 
 static void judge_lines(const struct search *s, struct vt_process *p) {

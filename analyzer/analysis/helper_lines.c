@@ -24,10 +24,6 @@ static bool is_listed(const struct vt_site *site) {
                              (site->layer == VT_LAYER_DRIVER && site->class == VT_CLASS_PROGRAM));
 }
 
-static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
-    return vt_same_text(a->function, b->function) && vt_same_text(a->file, b->file);
-}
-
 /* The user's function so many calls outside of the one that allocates; NULL: there are not so many. */
 static const struct vt_frame *caller_at(const struct vt_stack *stack, unsigned level) {
     uint32_t at = stack->user_frame;
@@ -35,7 +31,7 @@ static const struct vt_frame *caller_at(const struct vt_stack *stack, unsigned l
         const struct vt_frame *callee = vt_stack_frame(stack, at);
         do
             at = vt_stack_caller(stack, at);
-        while (at < stack->count && same_function(vt_stack_frame(stack, at), callee));
+        while (at < stack->count && vt_same_function(vt_stack_frame(stack, at), callee));
     }
     return at < stack->count ? vt_stack_frame(stack, at) : NULL;
 }
@@ -53,7 +49,7 @@ static uint32_t count_callers(const struct vt_process *p, const uint64_t *lines,
         all += lines[i] == line ? figure(&p->sites[i], which) : 0;
         if (!caller)
             continue;
-        uint32_t at = vt_map_add(&callers, vt_frame_line_key(caller), count);
+        uint32_t at = vt_map_add(&callers, vt_frame_line(caller, VT_LINE_CODE), count);
         if (at == count)
             *VT_ADD(bytes, count, room) = 0;
         bytes[at] += figure(&p->sites[i], which);
@@ -78,7 +74,7 @@ static void split(struct vt_process *p, const uint64_t *lines, uint64_t line, un
 void vt_helpers_find(struct vt_process *p) {
     VT_SCOPED uint64_t *lines = vt_alloc(p->site_count, sizeof *lines);
     for (uint32_t i = 0; i < p->site_count; i++)
-        lines[i] = is_listed(&p->sites[i]) ? vt_stack_line_key(p->sites[i].stack) : 0;
+        lines[i] = is_listed(&p->sites[i]) ? p->sites[i].stack->line : 0;
     for (unsigned which = 0; which < FIGURES; which++) {
         /* whoever has more than half is left when each byte of another takes one away */
         uint64_t line = 0, left = 0, has = 0, all = 0;

@@ -181,14 +181,9 @@ static enum went how_they_went(const struct vt_courses *order, uint32_t a, uint3
 
 enum common { NOTHING, WHOLE_PROGRAM, FUNCTION };
 
-static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
-    return a->function && vt_same_text(a->function, b->function) &&
-           vt_same_text(a->file, b->file) && vt_same_text(a->module, b->module);
-}
-
 /* A function that all of a program runs in. */
 static bool is_whole(const struct vt_frame *frame, const struct vt_frame *outermost) {
-    return same_function(frame, outermost) || !strcmp(frame->function, "main") ||
+    return vt_same_function(frame, outermost) || !strcmp(frame->function, "main") ||
            !strcmp(frame->function, "<module>");
 }
 
@@ -205,7 +200,7 @@ static enum common what_in_common(const struct vt_stack *a, const struct vt_stac
     for (uint32_t i = a->user_frame; i < a->count; i++)
         for (uint32_t j = b->user_frame; j < b->count && vt_stack_frame(a, i)->user_code; j++) {
             if (!vt_stack_frame(b, j)->user_code ||
-                !same_function(vt_stack_frame(a, i), vt_stack_frame(b, j)))
+                !vt_same_function(vt_stack_frame(a, i), vt_stack_frame(b, j)))
                 continue;
             if (!is_whole(vt_stack_frame(a, i), outermost))
                 return FUNCTION;
@@ -216,7 +211,7 @@ static enum common what_in_common(const struct vt_stack *a, const struct vt_stac
 
 static bool both_directly(const struct vt_stack *a, const struct vt_stack *b) {
     const struct vt_frame *x = vt_stack_main_frame(a), *y = vt_stack_main_frame(b);
-    return x && y && same_function(x, y);
+    return x && y && vt_same_function(x, y);
 }
 
 /* Whether one was allocated directly in a function that called the other's. */
@@ -227,7 +222,7 @@ static bool one_calls(const struct vt_stack *a, const struct vt_stack *b) {
         const struct vt_stack *other = stacks[!i];
         for (uint32_t j = other->user_frame + 1; inner && j < other->count; j++)
             if (vt_stack_frame(other, j)->user_code &&
-                same_function(vt_stack_frame(other, j), inner))
+                vt_same_function(vt_stack_frame(other, j), inner))
                 return true;
     }
     return false;

@@ -76,7 +76,7 @@ static uint32_t find_partner(const struct gathering *g, uint32_t i) {
 static void gather_site(struct gathering *g, uint32_t i) {
     struct vt_process *p = g->p;
     const struct vt_site *site = &p->sites[i];
-    uint64_t line = site->growth ? vt_site_line_key(site) : vt_stack_line_key(site->stack);
+    uint64_t line = site->growth ? vt_site_growth_line(site) : site->stack->line;
     /* what a CUDA library makes is its own mistake, whatever it shares with the program's */
     uint64_t kind = site->class * VT_VERDICTS + site->verdict;
     uint64_t key = line * VT_CLASSES * VT_VERDICTS + kind;

@@ -102,7 +102,7 @@ static char *find_by_name(const struct vt_process *p, const struct vt_site *site
 
 /* What each line allocated and freed, over all stacks that lead to it. */
 struct lines {
-    struct vt_map by_key; /* vt_stack_line_key -> index */
+    struct vt_map by_key; /* vt_stack.line -> index */
     uint64_t *allocs, *freed;
 };
 
@@ -110,7 +110,7 @@ static void count_lines(const struct vt_process *p, struct lines *lines) {
     lines->allocs = vt_alloc(p->site_count, sizeof *lines->allocs);
     lines->freed = vt_alloc(p->site_count, sizeof *lines->freed);
     for (uint32_t i = 0; i < p->site_count; i++) {
-        uint32_t line = vt_map_add(&lines->by_key, vt_stack_line_key(p->sites[i].stack), i);
+        uint32_t line = vt_map_add(&lines->by_key, p->sites[i].stack->line, i);
         lines->allocs[line] += p->sites[i].alloc_count;
         lines->freed[line] += p->sites[i].free_count;
     }
@@ -141,10 +141,9 @@ static uint32_t find_throw(const struct vt_process *p, const struct lines *lines
     uint32_t found = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_frame *f = vt_stack_main_frame(p->sites[i].stack);
-        if (!f || !f->user_code || !vt_same_text(f->function, frame->function) ||
-            !vt_same_text(f->file, frame->file) || f->line <= frame->line)
+        if (!f || !f->user_code || !vt_same_function(f, frame) || f->line <= frame->line)
             continue;
-        uint32_t line = vt_map_get(&lines->by_key, vt_stack_line_key(p->sites[i].stack));
+        uint32_t line = vt_map_get(&lines->by_key, p->sites[i].stack->line);
         if (lines->allocs[line] == freed && (!found || f->line < found))
             found = f->line;
     }
@@ -206,7 +205,7 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     while (i < sizeof frees / sizeof *frees &&
            strncmp(site->api, frees[i].api, strlen(frees[i].api)))
         i++;
-    uint32_t line = vt_map_get(&lines->by_key, vt_stack_line_key(leak->stack));
+    uint32_t line = vt_map_get(&lines->by_key, leak->stack->line);
     uint64_t allocs = lines->allocs[line], freed = lines->freed[line];
     if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
         return NULL;

@@ -100,7 +100,7 @@ static void say_round(const struct vt_subject *t, const struct vt_leak *leak, st
     const struct vt_frame *frame = beat ? vt_stack_main_frame(beat) : NULL;
     if (!frame)
         return;
-    if (beat != leak->stack && vt_stack_line_key(beat) == vt_stack_line_key(leak->stack))
+    if (beat != leak->stack && beat->line == leak->stack->line)
         for (uint32_t i = beat->user_frame + 1; i < beat->count; i++)
             if (vt_stack_frame(beat, i)->user_code) {
                 frame = vt_stack_frame(beat, i);
@@ -193,11 +193,7 @@ static void say_path(const struct vt_subject *t, const struct vt_leak *leak, uin
     const struct vt_process *p = t->process;
     const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
     const struct vt_frame *caller = vt_rows_parting(site, other);
-    const struct vt_frame *user_callers[VT_CALLERS],
-        *way = caller ? NULL : vt_rows_way_in(site, other);
-    if (!caller && !way && vt_rows_same_line(site, other) &&
-        vt_rows_callers(site->stack, user_callers))
-        caller = user_callers[0]; /* instances of the same template */
+    const struct vt_frame *way = caller ? NULL : vt_rows_way_in(site, other);
     const char *how = caller ? "called by " : way ? "through " : "";
     const struct vt_frame *shown = caller ? caller : way;
     unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2 - (unsigned)strlen(how);
@@ -218,7 +214,7 @@ static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak
     bool *shown = vt_alloc(leak->site_count, sizeof *shown);
     VT_SCOPED_MAP lines = {0};
     for (uint32_t i = 0; i < leak->site_count; i++) {
-        uint64_t line = vt_site_line_key(&p->sites[leak->sites[i]]);
+        uint64_t line = vt_site_growth_line(&p->sites[leak->sites[i]]);
         shown[i] = i < PATHS_SHOWN || vt_map_get(&lines, line) == VT_MAP_NONE;
         vt_map_put(&lines, line, i);
     }
@@ -317,14 +313,14 @@ static void say_lines(const struct vt_subject *t, const struct vt_leak *leak, st
     unsigned width = t->width - 2 - VT_DOC_BYTES - 2 - t->digits;
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
-        uint64_t key = vt_site_line_key(site);
+        uint64_t key = vt_site_growth_line(site);
         if (vt_map_get(&lines, key) == VT_MAP_NONE)
             vt_map_put(&lines, key, i);
         bytes[vt_map_get(&lines, key)] += vt_amount_of_site(site, leak).bytes;
     }
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
-        if (vt_map_get(&lines, vt_site_line_key(site)) != i)
+        if (vt_map_get(&lines, vt_site_growth_line(site)) != i)
             continue;
         char *at = vt_doc_keep(doc, vt_stack_text(p, site->stack, width, false));
         vt_doc_holder(doc, "", bytes[i], site, at)->column = 2;

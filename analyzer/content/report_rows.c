@@ -21,15 +21,10 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
     return text ? vt_hash_bytes(seed, text, strlen(text)) : seed;
 }
 
-/* The same for sites whose rows would look the same: they have the line and the function (in a
- * backward pass its node), the call and the device in common. */
-static uint64_t line_key(const struct vt_site *site, const struct vt_frame *frame) {
-    VT_SCOPED char *node = vt_stack_text_node(site->stack);
+/* The same for sites whose rows would look the same: they have the line, the call and the device in common. */
+static uint64_t line_key(const struct vt_site *site) {
     uint64_t key = hash_text((uint64_t)site->layer << 32 | site->device, site->api);
-    key = hash_text(hash_text(key, frame->function), node);
-    key += vt_site_caller_key(site);
-    return frame->line || !frame->function ? key + vt_frame_line_key(frame)
-                                           : hash_text(key, frame->module);
+    return vt_mix(key) + vt_site_caller_line(site) + vt_stack_line(site->stack, VT_LINE_SHOWN);
 }
 
 /* Sites with the same key share a row. */
@@ -40,7 +35,7 @@ static uint64_t row_key(const struct vt_site *site, enum vt_by by) {
     if (!frame)
         return 1;
     if (by == VT_BY_LINE)
-        return line_key(site, frame);
+        return line_key(site);
     const char *file = frame->file ? frame->file : frame->module;
     if (by == VT_BY_MODULE)
         return hash_text(2, frame->module ? frame->module : frame->file);
@@ -175,12 +170,8 @@ static char *row_text(const struct vt_subject *t, const struct vt_row *row, bool
     return vt_frame_text(t->process, &shown, width);
 }
 
-/* Whether two frames look the same in a report. */
 static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
-    if (!vt_same_text(a->function, b->function) || a->line != b->line)
-        return false;
-    return a->line ? vt_same_text(a->file, b->file)
-                   : a->offset == b->offset && vt_same_text(a->module, b->module);
+    return a == b || vt_frame_line(a, VT_LINE_SHOWN) == vt_frame_line(b, VT_LINE_SHOWN);
 }
 
 /* The index in site's stack where its path parts from the other's; its count: nowhere. */
@@ -233,15 +224,6 @@ static bool elsewhere(const struct vt_frame *frame, const struct vt_frame *other
     return frame->file && other->file && strcmp(frame->file, other->file) != 0;
 }
 
-bool vt_rows_same_line(const struct vt_site *a, const struct vt_site *b) {
-    const struct vt_frame *x = vt_stack_main_frame(a->stack), *y = vt_stack_main_frame(b->stack);
-    if (!x || !y || !x->line || x->line != y->line || !x->file || !y->file ||
-        strcmp(x->file, y->file) != 0)
-        return false;
-    VT_SCOPED char *a_node = vt_stack_text_node(a->stack), *b_node = vt_stack_text_node(b->stack);
-    return vt_same_text(a_node, b_node);
-}
-
 uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]) {
     const struct vt_frame *main_frame = frame_at(stack, stack ? stack->user_frame : 0), *frame;
     uint32_t count = 0, at = main_frame ? stack->user_frame : 0;
@@ -285,9 +267,6 @@ static void add_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
     }
     for (uint32_t j = 0; j < shown && t->options->by <= VT_BY_SITE; j++) {
         uint32_t caller = parting(rows->rows[i].site, rows->rows[j].site), at = 0;
-        if (caller == stack->count && i != j && stack->user_frame < stack->count &&
-            vt_rows_same_line(rows->rows[i].site, rows->rows[j].site))
-            caller = vt_stack_caller(stack, stack->user_frame); /* instances of the same template */
         while (at < count && callers[at] > caller)
             at++;
         if (caller == stack->count || (at < count && callers[at] == caller))

@@ -54,10 +54,6 @@ const struct vt_frame *vt_rows_way_in(const struct vt_site *site, const struct v
 /* The same for sites that share a row of --by line. */
 uint64_t vt_rows_line_key(const struct vt_site *site);
 
-/* Whether two sites have the same source line, perhaps in different functions, and the same autograd
- * node. */
-bool vt_rows_same_line(const struct vt_site *site, const struct vt_site *other);
-
 /* The callers of a stack's user frame in user code, innermost first: one frame, or if that is in
  * the same file, more of them until one is in another file. Returns how many. */
 #define VT_CALLERS 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two sets of runs: their figures, and which of them changed (see runs.h). Lines are the same if function, file name,
- * layer and autograd node are; those of one function are matched in their order if there are equally many, because an edit above
+ * Two sets of runs: their figures, and which of them changed (see runs.h). Lines are the same by VT_LINE_NAMED
+ * (model/source_line.h) and layer; those of one function are matched in their order if there are equally many, because an edit above
  * moves all of them, else by their numbers.
  */
 #include "runs.h"
@@ -54,16 +54,13 @@ static uint64_t take_site(struct taking *t, const struct vt_process *p,
     uint64_t held = p->python ? site->held_bytes : site->live_bytes;
     if (!site->segments) {
         VT_SCOPED char *name = vt_stack_text(p, site->stack, VT_RUNS_NAME, false);
-        VT_SCOPED char *node = vt_stack_text_node(site->stack); /* a backward() runs many */
-        bool known = frame && frame->file && frame->line;
-        uint64_t key = text_key(text_key(site->layer, node), known ? frame->function : name);
+        uint64_t key = vt_mix(site->layer) + vt_stack_line(site->stack, VT_LINE_NAMED);
         struct vt_runs_figure new = {.of = VT_RUNS_LINE,
                                      .what = "peak",
                                      .name = name,
                                      .device = site->device,
                                      .layer = site->layer,
-                                     .line = known ? frame->line : 0};
-        key = text_key(key, known ? vt_basename(frame->file) : NULL);
+                                     .line = frame && frame->file ? frame->line : 0};
         figure(t, key, new)->sites += site->peak_bytes;
         new.what = "held";
         *value(t, key, new) += held;

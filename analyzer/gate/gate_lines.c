@@ -22,8 +22,7 @@ static uint64_t line_key(const struct vt_gate_finding *f) {
     const struct vt_frame *frame = vt_stack_main_frame(f->site->stack);
     const char *api = f->site->api ? f->site->api : "";
     /* addresses of generated code differ between processes */
-    uint64_t key =
-        frame && (frame->line || frame->module) ? vt_stack_line_key(f->site->stack) : f->group;
+    uint64_t key = frame && (frame->line || frame->module) ? f->site->stack->line : f->group;
     return vt_hash_bytes(key + (uint64_t)f->site->verdict * 8 + f->site->layer, api, strlen(api));
 }
 

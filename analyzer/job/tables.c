@@ -112,11 +112,14 @@ uint32_t vt_job_add_line(struct vt_job *f, struct vt_job_line line) {
     const char **const texts[] = {&line.text, &line.function, &line.file, &line.module, &line.api};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = vt_job_text(f, *texts[i]);
-    /* What lies in no known line, a call of a library without symbols, is told by its text. */
-    line.key = add_to_key(
-        line.line * 8ull + line.recycled * 4ull + line.segments * 2ull + line.rest, line.file);
-    line.key = add_to_key(line.key, line.function);
+    struct vt_frame frame = {.function = line.function,
+                             .file = line.file,
+                             .module = line.module,
+                             .python = !line.module};
+    line.key = vt_frame_line(&frame, VT_LINE_NAMED) + line.line * 8ull + line.recycled * 4ull +
+               line.segments * 2ull + line.rest;
     line.key = add_to_key(line.key, vt_layer_names[line.layer]);
+    /* where no line is known, as in a library without symbols, the text has the offset */
     line.key = add_to_key(line.key, line.file ? NULL : line.text);
     uint32_t index = vt_map_get(&m->lines, line.key);
     if (index != VT_MAP_NONE) {

@@ -11,6 +11,7 @@
  *     builder.h       what a model is made of, and who makes it
  *     vocabulary.h    what is one of a few, and the word for each: verdicts, layers, endings, causes
  *     frame_text.h    a frame as text, and its source line
+ *     source_line.h   which source line a call site is on
  *     stack_text.h    a call site as text, with the autograd node that runs
  *     owner.h         what holds the memory
  *     user_code.h     which frames are the user's code
@@ -69,6 +70,7 @@ struct vt_stack {
     const void *numbers; /* of the frames in `pool`: of 16 bits, or of 32 if `wide` */
     uint32_t count;
     uint32_t user_frame; /* index of the innermost frame of user code; `count`: none */
+    uint64_t line;       /* vt_stack_line by VT_LINE_CODE: equal on one source line; 0: no frames */
     bool wide;
     bool cut; /* outermost frames are missing */
     /* outermost Python frames are missing: where only native ones were too many, all are there */
@@ -487,45 +489,14 @@ const struct vt_device *vt_process_device(const struct vt_process *process, unsi
 /* Whether a site's id begins with `prefix`; NULL matches all. */
 bool vt_site_wanted(const struct vt_site *site, const char *prefix);
 
-/* A hash of the source line of a stack's main frame, the same for each such stack. 0: no stack. */
-uint64_t vt_stack_line_key(const struct vt_stack *stack);
-uint64_t vt_frame_line_key(const struct vt_frame *frame);
-
-/* Whether it is an IPython cell's code outside of functions. */
-bool vt_frame_is_cell(const struct vt_frame *frame);
-
-/* As vt_stack_line_key; but a notebook is one place: all cells that allocate blocks of one size on
- * their line of this number have the same key. */
-uint64_t vt_site_line_key(const struct vt_site *site);
-
-/* To be added to a key of its line where reports list lines: tells a helper's callers apart. */
-static inline uint64_t vt_site_caller_key(const struct vt_site *site) {
-    return site->caller ? vt_frame_line_key(site->caller) : 0;
-}
-
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Free it. */
 char *vt_model_uuid(const uint8_t uuid[16]);
-
-/* A stack's innermost frame of user code. If there is none, its innermost Python frame; else the
- * autograd node that runs, else PyTorch's operator, else the innermost frame outside the interpreter
- * and outside frameworks' allocators. NULL: the stack is empty. */
-const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);
-
-/* The index of that frame; stack->count: the stack is empty. */
-uint32_t vt_stack_main(const struct vt_stack *stack);
-
-/* The index of the nearest caller of frame `at` in user code; stack->count: none. */
-uint32_t vt_stack_caller(const struct vt_stack *stack, uint32_t at);
-
-/* The nearest caller of the user frame in user code in another function, which tells calls of an
- * allocation helper apart. NULL: none, or no function of the same file, where a script's line tells
- * nothing more, or the line of python -c. */
-const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 
 #include "amount.h"
 #include "job.h"
 #include "frame_text.h"
 #include "growth_text.h"
+#include "source_line.h"
 #include "stack_key.h"
 #include "stack_text.h"
 #include "suppress.h"

@@ -4,7 +4,7 @@
  */
 #include "stack_key.h"
 
-#include "frame_text.h"
+#include "source_line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,44 +25,12 @@ char *vt_stack_key_call_text(const struct vt_site *s) {
     return text.text;
 }
 
-/* Removes what a compiler adds to the name of a function that it split or specialized. */
-static void cut_clone(char *name) {
-    static const char *const marks[] = {" [clone", ".constprop.", ".isra.", ".part.",
-                                        ".cold",   ".lto_priv.",  ".llvm."};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        char *at = strstr(name, marks[i]);
-        if (at && at != name)
-            *at = 0;
-    }
-}
-
-/* "libfoo.so.1.2" -> "libfoo.so", but "libfoo-5ac6.so" stays. */
-static void cut_version(char *module) {
-    char *at = strstr(module, ".so.");
-    if (at)
-        at[3] = 0;
-}
-
 /* In a baseline each frame is one line, so control characters must go. */
 static char *clean(char *text) {
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = '?';
     return text;
-}
-
-static char *name_frame(const struct vt_frame *f) {
-    VT_SCOPED char *function = vt_frame_text_function(f);
-    if (function && !f->python)
-        cut_clone(function);
-    VT_SCOPED char *where = f->python ? vt_python_file_cell_name(f->file, false) : NULL;
-    if (!where)
-        where = vt_strdup(f->file ? vt_basename(f->file) : f->module ? vt_basename(f->module) : "");
-    if (!f->file)
-        cut_version(where);
-    char *name =
-        vt_formatted("%s (%s)", function && *function ? function : "?", *where ? where : "unknown");
-    return clean(name);
 }
 
 uint64_t vt_stack_key_hash(const char *call, char *const *frames, uint32_t count) {
@@ -85,7 +53,7 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
     for (uint32_t i = 0; i < end; i++) {
         if (vt_stack_frame(stack, i)->interpreter)
             continue;
-        char *name = name_frame(vt_stack_frame(stack, i));
+        char *name = clean(vt_frame_line_name(vt_stack_frame(stack, i)));
         /* nameless frames all look alike, so their number must tell stacks apart */
         if (key->count && name[0] != '?' && !strcmp(name, key->frames[key->count - 1]))
             free(name);

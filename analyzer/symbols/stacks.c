@@ -245,6 +245,7 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
     vt_user_code_drop_script(s->frames, stack.count, s->user_code);
     while (stack.user_frame < stack.count && !s->frames[stack.user_frame].user_code)
         stack.user_frame++;
+    stack.line = vt_stack_line(&stack, VT_LINE_CODE);
     return *made = pooled(s, stack);
 }
 

@@ -39,8 +39,8 @@ static void assert_thrown(uint64_t behind, const char *expected) {
     struct vt_frame frames[] = {
         {.function = "Decoder::Decoder()", .file = "d.cpp", .line = 7, .user_code = true},
         {.function = "Decoder::Decoder()", .file = "d.cpp", .line = 9, .user_code = true}};
-    struct vt_stack stacks[] = {{.frames = &frames[0], .count = 1},
-                                {.frames = &frames[1], .count = 1}};
+    struct vt_stack stacks[] = {{.frames = &frames[0], .count = 1, .line = 7},
+                                {.frames = &frames[1], .count = 1, .line = 9}};
     struct vt_site sites[] = {
         {.api = "cudaMalloc",
          .stack = &stacks[0],

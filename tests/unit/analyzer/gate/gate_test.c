@@ -37,7 +37,7 @@ static struct made *make(uint32_t processes) {
     for (int v = 0; v < VT_VERDICTS; v++) {
         m->frames[v] =
             (struct vt_frame){.function = functions[v], .file = "x.c", .user_code = true};
-        m->stacks[v] = (struct vt_stack){.frames = &m->frames[v], .count = 1};
+        m->stacks[v] = (struct vt_stack){.frames = &m->frames[v], .count = 1, .line = v + 1};
     }
     for (uint32_t i = 0; i < processes; i++) {
         m->processes[i] = (struct vt_process){.rank = (int)(processes - 1 - i),

@@ -85,6 +85,7 @@ static struct vt_site *add(struct made *m, enum vt_verdict verdict, uint64_t liv
     }
     free(words);
     m->stacks[i] = (struct vt_stack){.frames = m->frames[i], .count = n};
+    m->stacks[i].line = vt_stack_line(&m->stacks[i], VT_LINE_CODE);
     *site = (struct vt_site){.id = i + 1,
                              .verdict = verdict,
                              .why = (char *)"why",
