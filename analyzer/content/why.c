@@ -245,28 +245,26 @@ static void write_leak(const struct vt_process *p, struct vt_leak *leak) {
     leak->why = why.text;
 }
 
-/* Says what keeps a leak; where no few have most of it, how many do. */
-static void write_keepers(const struct vt_process *p, struct vt_leak *leak) {
-    struct vt_string all = {0};
+/* What keeps a leak, in every format: its owners, the largest first; where no few have most of it, how many do.
+ * Without bytes, so that it is the same text in ranks that do the same. */
+static char *kept_by_text(const struct vt_process *p, const struct vt_leak *leak) {
+    struct vt_string text = {0};
     uint32_t count;
-    for (uint32_t i = 0; i < leak->kept_count; i++) {
-        leak->kept[i].text = vt_owner_text(p, &leak->kept[i].owner, 0);
-        if (i < VT_KEEPERS_SHOWN)
-            vt_string_format(&all, "%s%s", i ? "; " : "", leak->kept[i].text);
-        if (i < VT_KEEPERS_SHOWN && leak->kept_count > 1)
-            vt_string_format(&all, ": %s", VT_BYTES(leak->kept[i].bytes));
+    if (leak->spread_owners) {
+        VT_SCOPED struct vt_owner_group *groups =
+            vt_owner_groups(leak->owned.owners, leak->owned.count, false, &count);
+        groups->owner.more_variables = 0;
+        VT_SCOPED char *largest = vt_owner_text(p, &groups->owner, 0);
+        vt_string_format(&text, "%s owners, one of the largest: %s", VT_NUMBER(leak->spread_owners),
+                         largest);
+    }
+    for (uint32_t i = 0; i < leak->kept_count && i < VT_KEEPERS_SHOWN; i++) {
+        VT_SCOPED char *owner = vt_owner_text(p, &leak->kept[i].owner, 0);
+        vt_string_format(&text, "%s%s", i ? "; " : "", owner);
     }
     if (leak->kept_count > VT_KEEPERS_SHOWN)
-        vt_string_format(&all, "; and %u more", leak->kept_count - VT_KEEPERS_SHOWN);
-    leak->kept_by = all.text;
-    if (!leak->spread_owners)
-        return;
-    VT_SCOPED struct vt_owner_group *groups =
-        vt_owner_groups(leak->owned.owners, leak->owned.count, false, &count);
-    groups->owner.more_variables = 0;
-    VT_SCOPED char *text = vt_owner_text(p, &groups->owner, 0);
-    leak->kept_by =
-        vt_formatted("%s owners, one of the largest: %s", VT_NUMBER(leak->spread_owners), text);
+        vt_string_format(&text, "; and %u more", leak->kept_count - VT_KEEPERS_SHOWN);
+    return text.text;
 }
 
 void vt_why_write(struct vt_process *p) {
@@ -275,6 +273,6 @@ void vt_why_write(struct vt_process *p) {
         write_site(p, &whys, &p->sites[i]);
     for (uint32_t i = 0; i < p->leak_count; i++) {
         write_leak(p, &p->leaks[i]);
-        write_keepers(p, &p->leaks[i]);
+        p->leaks[i].kept_by = kept_by_text(p, &p->leaks[i]);
     }
 }

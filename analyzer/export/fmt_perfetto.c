@@ -252,8 +252,7 @@ static void trace_leaks(struct writer *w) {
         VT_SCOPED char *line = vt_frame_text(p, vt_stack_main_frame(l->stack), NAME_WIDTH);
         INSTANT(w, track, at == VT_UNKNOWN ? 0 : at, "leak", line,
                 {"verdict", vt_verdict_names[l->verdict], 0}, {"why", l->why, VT_UNKNOWN},
-                {"advice", l->advice, VT_UNKNOWN},
-                {"kept_by", l->kept_count ? l->kept[0].text : NULL, VT_UNKNOWN},
+                {"advice", l->advice, VT_UNKNOWN}, {"kept_by", l->kept_by, VT_UNKNOWN},
                 {"live_bytes", NULL, l->live_bytes}, {"site", site->name, 0});
     }
 }

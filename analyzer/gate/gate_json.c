@@ -58,7 +58,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         if (!w->stable) {
             vt_json_part_bound(j, f->site->bound);
             vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
-            vt_json_string(j, "kept_by", f->leak && f->leak->kept ? f->leak->kept->text : NULL);
+            vt_json_string(j, "kept_by", f->leak ? f->leak->kept_by : NULL);
         }
         vt_json_string(j, "test", f->site->tested ? f->site->tested->test : NULL);
         frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));

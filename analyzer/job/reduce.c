@@ -318,7 +318,7 @@ static void add_leaks(struct vt_job *f, const struct vt_process *p) {
                                   .bound_entries = bound.entries,
                                   .bound_capacity = bound.capacity,
                                   .full_bytes = bound.full_bytes,
-                                  .kept_by = l->kept_count ? l->kept[0].text : NULL,
+                                  .kept_by = l->kept_by,
                                   .why = l->why,
                                   .caller = caller});
     }

@@ -129,8 +129,6 @@ void vt_process_free(struct vt_process *p) {
         free((void *)p->leaks[i].sites);
         free(p->leaks[i].growth);
         free(p->leaks[i].owned.owners);
-        for (uint32_t k = 0; k < p->leaks[i].kept_count; k++)
-            free(p->leaks[i].kept[k].text);
         free(p->leaks[i].kept);
         free(p->leaks[i].kept_by);
     }

@@ -196,7 +196,7 @@ struct vt_leak {
     struct vt_owner_group *kept; /* what holds most, the largest first; NULL: nothing, or unknown */
     uint32_t kept_count;
     uint64_t spread_owners; /* that hold most of it, where no few of them do; 0: it is not so */
-    char *kept_by; /* all that in words, of several with the bytes of each; NULL: unknown */
+    char *kept_by;          /* these owners in words, the same in every format; NULL: unknown */
 };
 
 /* What caching allocators hold of a device at a moment. */

@@ -280,7 +280,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     growth(j, l->growth);
     vt_json_part_bound(j, vt_leak_bound(p, l, &bound) ? &bound : NULL);
     vt_fmt_json_owned(j, &l->owned);
-    vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
+    vt_json_string(j, "kept_by", l->kept_by);
 }
 
 /* What the pytest plugin said; the counts are of what is live at the end. */

@@ -347,7 +347,7 @@ static void one_owner_one_leak(void **state) {
         const struct vt_process *p = finish();
         assert_int_equal(p->leak_count, apart ? 2 : 1);
         assert_non_null(p->leaks[0].kept);
-        assert_string_equal(p->leaks[0].kept->text, apart ? "queue" : "pool");
+        assert_string_equal(p->leaks[0].kept_by, apart ? "queue" : "pool");
         assert_int_equal(p->leaks[0].kept->count, apart ? 1 : 2);
         assert_int_equal(p->leaks[0].owned.count, 1);
         end();
