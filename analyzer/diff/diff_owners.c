@@ -101,16 +101,11 @@ static size_t last_part(const char *name, size_t length) {
     return length;
 }
 
-/* A name's length without the function that a variable is local to. */
-static size_t name_length(const char *name) {
-    const char *function = strstr(name, " (local of ");
-    return function ? (size_t)(function - name) : strlen(name);
-}
-
 /* How many parts two names have in common at their ends: of `self.fc.weight` and `model.fc.weight`
  * two. */
-static unsigned common_end(const char *a, const char *b) {
-    size_t n = name_length(a), m = name_length(b);
+static unsigned common_end(const struct vt_memory_owner *x, const struct vt_memory_owner *y) {
+    const char *a = x->holder, *b = y->holder;
+    size_t n = x->holder_length, m = y->holder_length;
     unsigned parts = 0;
     while (n && m) {
         size_t i = last_part(a, n), j = last_part(b, m);
@@ -158,7 +153,7 @@ static void join_alike(struct single *a, uint32_t n, struct single *b, uint32_t 
             if (!may_match(&a[i], &b[j]))
                 continue;
             bool same_size = a[i].bytes == b[j].bytes && a[i].count == b[j].count;
-            unsigned common = common_end(a[i].owner->holder, b[j].owner->holder);
+            unsigned common = common_end(a[i].owner, b[j].owner);
             if (!common && !same_size)
                 continue;
             VT_GROW(pairs, count, room);

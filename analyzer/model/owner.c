@@ -207,39 +207,32 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
     vt_string_add(s, ")");
 }
 
-static const char local[] = " (local of ";
-
 bool vt_owner_was_ended(const struct vt_process *p, const struct vt_memory_owner *o) {
     bool died = p->ending.status && p->ending.status != VT_NO_STATUS;
-    return o->root.kind == VT_ROOT_EXCEPTION && died && strstr(o->holder, local);
+    return o->root.kind == VT_ROOT_EXCEPTION && died && o->holder_local_of;
 }
 
 /* "history (list) in train(), which torch.OutOfMemoryError ended" */
 static void add_ended(const struct vt_memory_owner *o, uint64_t count, struct vt_string *s) {
-    const char *context = strstr(o->holder, local), *of = context + sizeof local - 1;
     bool named = o->root.what && strcmp(o->root.what, "traceback") != 0;
-    vt_string_format(s, "%.*s", (int)(context - o->holder), o->holder);
+    vt_string_add_bytes(s, o->holder, o->holder_length);
     add_kind(o, count, s);
-    vt_string_format(s, " in %.*s, which %s ended", (int)strlen(of) - 1, of,
+    vt_string_format(s, " in %s, which %s ended", o->holder_local_of,
                      named ? o->root.what : "an exception");
 }
 
 /* "exception kept by sys.last_traceback: local x of f()". Only the interpreter keeps a traceback
  * without its exception. */
 static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) {
-    const char *context = strstr(o->holder, local);
     if (!o->root.what || !strcmp(o->root.what, "traceback"))
         vt_string_add(s, "exception kept by sys.last_traceback: ");
     else
         vt_string_format(s, "exception %s: ", o->root.what);
-    if (!context) {
+    if (o->holder_local_of)
+        vt_string_format(s, "local %.*s of %s", (int)o->holder_length, o->holder,
+                         o->holder_local_of);
+    else
         vt_string_add(s, o->holder);
-        return;
-    }
-    const char *of = context + sizeof local - 1;
-    size_t length = strlen(of);
-    vt_string_format(s, "local %.*s of %.*s", (int)(context - o->holder), o->holder,
-                     (int)(length ? length - 1 : 0), of);
 }
 
 /* " in the traceback of server.last_error", of a holder in there: a function that has returned keeps its

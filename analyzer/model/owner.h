@@ -66,6 +66,7 @@ struct vt_owner_step {
     uint32_t id;      /* owners with this number at the same place have all up to here in common */
     const char *name; /* "kept['a'] (closure of hook)" */
     uint32_t length;  /* of the name without what it is of */
+    const char *local_of; /* "f()", of which it is a local variable; NULL: it is none */
 };
 
 struct vt_memory_owner {
@@ -97,18 +98,28 @@ struct vt_memory_owner {
     uint32_t site_count;
     struct vt_owned_site *others; /* what it holds as well, of which another one is the owner */
     uint32_t other_count;
-    uint32_t variable;       /* owners with one number have one variable and purpose */
-    const char *holder;      /* the container that has many of them, else what the name names:
+    uint32_t variable;           /* owners with one number have one variable and purpose */
+    const char *holder;          /* the container that has many of them, else what the name names:
                             "history" */
-    const char *holder_type; /* "list"; NULL: unknown */
-    uint32_t holder_id;      /* owners with one number have one holder */
-    uint32_t holder_length;  /* of its name without what it is of: "kept (closure of hook)" */
-    uint32_t holder_count;   /* how many steps lead to it; 0: it has no name of its own */
+    const char *holder_type;     /* "list"; NULL: unknown */
+    uint32_t holder_id;          /* owners with one number have one holder */
+    uint32_t holder_length;      /* of its name without what it is of: "kept (closure of hook)" */
+    const char *holder_local_of; /* as in vt_owner_step */
+    uint32_t holder_count;       /* how many steps lead to it; 0: it has no name of its own */
     const struct vt_owner_step *steps; /* those of the name */
     /* Of several holders that are told as one (vt_owners_group): */
     const char *item_type;   /* the class of all of them, in a container: "list"; NULL: unknown */
     uint32_t more_variables; /* there are as many others */
 };
+
+static inline void vt_owner_hold_by(struct vt_memory_owner *o, struct vt_owner_step step,
+                                    const char *type) {
+    o->holder = step.name;
+    o->holder_type = type;
+    o->holder_id = step.id;
+    o->holder_length = step.length;
+    o->holder_local_of = step.local_of;
+}
 
 /* Snapshots that were due and not taken, for one reason. */
 struct vt_missed_snapshots {
@@ -153,7 +164,6 @@ struct vt_owner_group {
     bool still;                   /* as in vt_owned_by: of any of them */
     const struct vt_snapshot *seen;
     uint64_t bytes, count;
-    char *text; /* of what keeps a leak: "history (list) in __main__, examples/train.py" */
 };
 #define VT_KEEPERS_SHOWN 3 /* as many of what keeps a leak are named; the others are counted */
 

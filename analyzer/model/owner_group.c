@@ -38,10 +38,7 @@ struct bucket {
 /* Lets a group be told by so many steps of its owner. */
 static void tell_by(struct vt_owner_group *g, uint32_t steps) {
     struct vt_memory_owner *o = &g->owner;
-    o->holder = o->steps[steps - 1].name;
-    o->holder_type = o->types[steps - 1];
-    o->holder_id = o->steps[steps - 1].id;
-    o->holder_length = o->steps[steps - 1].length;
+    vt_owner_hold_by(o, o->steps[steps - 1], o->types[steps - 1]);
     o->holder_count = steps;
 }
 

@@ -32,7 +32,8 @@ struct way {
     uint64_t address, inside_module; /* a variable; an address that is in its module for certain */
     const char *name;                /* as in the log; points into `texts` */
     const char *type;                /* "" unknown */
-    const char *core, *context;      /* the name up to here; NULL: not made yet */
+    const char *core;                /* the name up to here; NULL: not made yet */
+    const char *relation, *of;       /* "local", "f()": what the name is of; NULL: of nothing */
     const char *whole;               /* both in one; likewise */
 };
 
@@ -51,6 +52,8 @@ struct vt_owner_names {
     char **texts;
     size_t text_count, text_room;
 };
+
+static const char local[] = "local", unnamed[] = "(unnamed)";
 
 static const char *keep_name(struct vt_owner_names *n, char *text) {
     return *VT_ADD(n->texts, n->text_count, n->text_room) = vt_printable(text);
@@ -332,22 +335,6 @@ static char *step_text(const struct way *way) {
     }
 }
 
-/* What a root's own name is in the name of a way; "" none: its variables stand for themselves. */
-static const char *root_text(const struct vt_root *root) {
-    switch (root->kind) {
-    case VT_ROOT_MODULE:
-    case VT_ROOT_FRAME:
-        return "";
-    case VT_ROOT_GLOBAL:
-    case VT_ROOT_THREAD_LOCAL:
-        return root->what ? root->what : "a variable";
-    case VT_ROOT_NATIVE_STACK:
-        return "a local variable";
-    default:
-        return root->what ? root->what : "";
-    }
-}
-
 /* Makes the name up to a way. Depth is bounded, so this may call itself. */
 static void make_name(struct vt_owner_names *n, uint32_t index) {
     struct way *way = &n->ways[index];
@@ -355,29 +342,32 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
         return;
     if (way->parent == VT_MAP_NONE) {
         way->core = root_text(root_of(n, index));
-        way->context = "";
         return;
     }
     make_name(n, way->parent);
     const struct way *parent = &n->ways[way->parent];
     const char *of = parent->core[0] ? parent->core : "a frame";
     VT_SCOPED char *text = step_text(way);
-    way->context = parent->context;
+    way->relation = parent->relation;
+    way->of = parent->of;
     way->inner = parent->inner || way->kind == VT_STEP_FRAME;
     if (way->hidden || way->inside) {
         way->core = parent->core;
     } else if (way->kind == VT_STEP_FRAME) {
         way->core = "";
-        way->context = keep_name(n, vt_formatted("local of %s()", way->name));
+        way->relation = local;
+        way->of = keep_name(n, vt_formatted("%s()", way->name));
     } else if (way->kind == VT_STEP_NAME) {
         way->core = keep_name(n, vt_strdup(text));
-        if (parent->parent != VT_MAP_NONE && parent->kind != VT_STEP_FRAME)
-            way->inner = (way->context = keep_name(n, vt_formatted("local of %s", of))) != NULL;
+        if (parent->parent != VT_MAP_NONE && parent->kind != VT_STEP_FRAME) {
+            way->inner = true;
+            way->relation = local;
+            way->of = of;
+        }
     } else if (way->kind == VT_STEP_CLOSURE || way->kind == VT_STEP_DEFAULT) {
         way->core = keep_name(n, vt_strdup(text));
-        way->context = keep_name(
-            n, vt_formatted("%s of %s",
-                            way->kind == VT_STEP_CLOSURE ? "closure" : "default argument", of));
+        way->relation = way->kind == VT_STEP_CLOSURE ? "closure" : "default argument";
+        way->of = of;
     } else {
         way->core = keep_name(
             n, vt_formatted("%s%s%s", parent->core,
@@ -389,11 +379,21 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
 static const char *whole_name(struct vt_owner_names *n, uint32_t index) {
     make_name(n, index);
     struct way *way = &n->ways[index];
-    const char *core = way->core[0] ? way->core : "(unnamed)";
+    const char *core = way->core[0] ? way->core : unnamed;
     if (!way->whole)
-        way->whole =
-            way->context[0] ? keep_name(n, vt_formatted("%s (%s)", core, way->context)) : core;
+        way->whole = way->of
+                         ? keep_name(n, vt_formatted("%s (%s of %s)", core, way->relation, way->of))
+                         : core;
     return way->whole;
+}
+
+static struct vt_owner_step step_of(struct vt_owner_names *n, uint32_t index) {
+    const char *whole = whole_name(n, index);
+    const struct way *way = &n->ways[index];
+    return (struct vt_owner_step){.id = index,
+                                  .name = whole,
+                                  .length = (uint32_t)strlen(way->core[0] ? way->core : unnamed),
+                                  .local_of = way->relation == local ? way->of : NULL};
 }
 
 /* --- the answers --- */
@@ -538,8 +538,7 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, ui
         } else {
             path[length] = keep_name(n, step_text(way));
         }
-        steps[length] =
-            (struct vt_owner_step){list[i], whole_name(n, list[i]), (uint32_t)strlen(way->core)};
+        steps[length] = step_of(n, list[i]);
         types[length++] = type;
         if (list[i] == holder)
             owner->holder_count = length;
@@ -576,10 +575,7 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
     owner->root = *root;
     if (root->kind == VT_ROOT_EXCEPTION)
         owner->root.function = frame_function(n, end);
-    owner->holder = whole_name(n, holder);
-    owner->holder_length = (uint32_t)strlen(n->ways[holder].core);
-    owner->holder_type = known_type(&n->ways[holder]);
-    owner->holder_id = holder;
+    vt_owner_hold_by(owner, step_of(n, holder), known_type(&n->ways[holder]));
     owner->may_be_unused = n->ways[root_way(n, step)].may_be_unused;
     owner->variable = variable_of(n, end) * VT_PURPOSES + owner->purpose;
     fill_path(n, index, end, holder, owner);

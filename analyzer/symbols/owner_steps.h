@@ -5,6 +5,7 @@
 #ifndef VRAMTRACE_ANALYZER_OWNER_STEPS_H
 #define VRAMTRACE_ANALYZER_OWNER_STEPS_H
 
+#include "model/model.h"
 #include "vramtrace/log_format.h"
 
 #include <stdbool.h>
@@ -41,6 +42,22 @@ static inline bool is_number_class(const char *type) {
 
 static inline const char *text_or_null(const char *text) {
     return text[0] ? text : NULL;
+}
+
+/* What a root's own name is in the name of a way; "" none: its variables stand for themselves. */
+static inline const char *root_text(const struct vt_root *root) {
+    switch (root->kind) {
+    case VT_ROOT_MODULE:
+    case VT_ROOT_FRAME:
+        return "";
+    case VT_ROOT_GLOBAL:
+    case VT_ROOT_THREAD_LOCAL:
+        return root->what ? root->what : "a variable";
+    case VT_ROOT_NATIVE_STACK:
+        return "a local variable";
+    default:
+        return root->what ? root->what : "";
+    }
 }
 
 #endif

@@ -17,32 +17,31 @@ enum { WIDTH_LEAST = VT_TEXT_WIDTH, WIDEST = VT_TEXT_WIDEST };
 /* Labels of a stack's pane; the narrowest text beside them. */
 enum { LABEL_COLUMNS = 15, WORDS_LEAST = 24 };
 
-static const char help[] =
-    "KEYS\n"
-    "  Up Down j k  select a line, scroll text; also PgUp, PgDn, Home, End\n"
-    "  Left Right   move long text\n"
-    "  Enter        the stack of the line, and what holds its memory\n"
-    "  o            ask the process for its owners: which variables keep the memory\n"
-    "  r            the report so far\n"
-    "  < > s        sort by the next column; i reverses the order\n"
-    "  /            show only lines that have this text; Esc ends it\n"
-    "  Tab 1-9      the next process, or one by its number\n"
-    "  Space        pause or resume\n"
-    "  + -          refresh more often, less often\n"
-    "  Esc          back to the lines\n"
-    "  q            quit; the process keeps running\n"
-    "\n"
-    "THE BAR\n"
-    "  in use       allocated by the process, and not idle in a caching allocator\n"
-    "  cached       kept by caching allocators, not in use\n"
-    "  untracked    contexts, loaded code: the driver's figure (under vramtrace run)\n"
-    "  others       other processes, likewise\n"
-    "\n"
-    "THE TABLE\n"
-    "  PER SECOND   the change over the last minute\n"
-    "  yellow       a line that grows with the program's rounds: a leak so far\n"
-    "\n"
-    "Only the log of the process is read; `o` alone asks it for something.\n";
+#define HEADING(text) VT_STYLE_HEAD text VT_STYLE_NONE
+
+static const struct {
+    const char *heading, *text;
+} help[] = {
+    {"KEYS", "  Up Down j k  select a line, scroll text; also PgUp, PgDn, Home, End\n"
+             "  Left Right   move long text\n"
+             "  Enter        the stack of the line, and what holds its memory\n"
+             "  o            ask the process for its owners: which variables keep the memory\n"
+             "  r            the report so far\n"
+             "  < > s        sort by the next column; i reverses the order\n"
+             "  /            show only lines that have this text; Esc ends it\n"
+             "  Tab 1-9      the next process, or one by its number\n"
+             "  Space        pause or resume\n"
+             "  + -          refresh more often, less often\n"
+             "  Esc          back to the lines\n"
+             "  q            quit; the process keeps running\n\n"},
+    {"THE BAR", "  in use       allocated by the process, and not idle in a caching allocator\n"
+                "  cached       kept by caching allocators, not in use\n"
+                "  untracked    contexts, loaded code: the driver's figure (under vramtrace run)\n"
+                "  others       other processes, likewise\n\n"},
+    {"THE TABLE", "  PER SECOND   the change over the last minute\n"
+                  "  yellow       a line that grows with the program's rounds: a leak so far\n\n"
+                  "Only the log of the process is read; `o` alone asks it for something.\n"},
+};
 
 /* What is left of a line of the screen after an indent. */
 static unsigned rest_of(int columns, int indent) {
@@ -73,7 +72,7 @@ static void write_frames(const struct vt_process *p, const struct vt_stack *stac
         if (vt_stack_frame(stack, i)->user_code)
             write_frame(p, vt_stack_frame(stack, i), true, columns, out);
     }
-    fputs(any ? "\nWHOLE STACK\n" : "", out);
+    fputs(any ? "\n" HEADING("WHOLE STACK") "\n" : "", out);
     for (uint32_t i = 0; i < stack->count; i++)
         if (!vt_stack_frame(stack, i)->interpreter)
             write_frame(p, vt_stack_frame(stack, i), false, columns, out);
@@ -96,7 +95,7 @@ static void write_stack(const struct vt_view *v, const struct vt_watch_process *
     const struct vt_site *site = line->site;
     VT_SCOPED char *place = vt_stack_text(w->process, site->stack, rest_of(columns, 6), false);
     VT_SCOPED char *hint = vt_watch_words_hint(w, line), *call = vt_stack_key_call_text(site);
-    fprintf(out, "LINE  %s\n", vt_printable(place));
+    fprintf(out, HEADING("LINE") "  %s\n", vt_printable(place));
     fprintf(out, "  held         %s in %s block%s\n", VT_BYTES(line->bytes),
             VT_NUMBER(line->blocks), vt_plural(line->blocks));
     if (hint)
@@ -105,10 +104,11 @@ static void write_stack(const struct vt_view *v, const struct vt_watch_process *
         write_words("", line->leak->why, columns, out);
     if (line->sites > 1)
         fprintf(out, "  call sites   %u; the largest is below\n", line->sites);
-    fprintf(out, "\nSTACK  %s, site %s\n", vt_printable(call), site->name);
+    fprintf(out, "\n" HEADING("STACK") "  %s, site %s\n", vt_printable(call), site->name);
     write_frames(w->process, site->stack, columns, out);
-    fprintf(out, "\nCOUNTS\n  allocations  %s, %s in all; %s freed\n", VT_NUMBER(site->alloc_count),
-            VT_BYTES(site->allocated_bytes), VT_NUMBER(site->free_count));
+    fprintf(out, "\n" HEADING("COUNTS") "\n  allocations  %s, %s in all; %s freed\n",
+            VT_NUMBER(site->alloc_count), VT_BYTES(site->allocated_bytes),
+            VT_NUMBER(site->free_count));
     fprintf(out, "  peak         %s\n", VT_BYTES(site->peak_bytes));
     if (site->first_at != VT_UNKNOWN)
         fprintf(out, "  allocates    from %s to %s\n", VT_DURATION(site->first_at),
@@ -117,7 +117,7 @@ static void write_stack(const struct vt_view *v, const struct vt_watch_process *
         fprintf(out, "  oldest       %s\n", VT_DURATION(site->oldest_age));
     for (uint32_t i = 0; i < site->owned.count && i < 20; i++) {
         VT_SCOPED char *owner = vt_owner_text(w->process, site->owned.owners[i].owner, 0);
-        fprintf(out, "%s  %10s  %s\n", i ? "" : "\nKEPT BY\n",
+        fprintf(out, "%s  %10s  %s\n", i ? "" : "\n" HEADING("KEPT BY") "\n",
                 VT_BYTES(site->owned.owners[i].bytes), vt_printable(owner));
     }
 }
@@ -130,11 +130,12 @@ static void write_owner(const char *held, const char *blocks, const char *role, 
 static void write_owners(const struct vt_watch_process *w, FILE *out) {
     const struct vt_snapshot *shot = w->snapshot;
     if (!shot) {
-        fputs("OWNERS\n  No snapshot yet: `o` asks the process for one.\n", out);
+        fputs(HEADING("OWNERS") "\n  No snapshot yet: `o` asks the process for one.\n", out);
         return;
     }
     VT_SCOPED char *moment = vt_snapshot_moment(shot);
-    fprintf(out, "OWNERS  %s%s\n", moment, shot->complete ? "" : "; the search was cut short");
+    fprintf(out, HEADING("OWNERS") "  %s%s\n", moment,
+            shot->complete ? "" : "; the search was cut short");
     write_owner("held", "blocks", "role", "kept by", out);
     for (uint32_t i = 0; i < w->owner_count; i++) {
         const struct vt_owner_group *g = &w->owners[i];
@@ -155,6 +156,7 @@ static void write_owners(const struct vt_watch_process *w, FILE *out) {
 
 static void write_report(const struct vt_watch_process *w, int columns, FILE *out) {
     struct vt_format_options options = {.blocks = vt_screen_is_wide(),
+                                        .colour = true,
                                         .width = columns < WIDTH_LEAST ? WIDTH_LEAST
                                                  : columns > WIDEST    ? WIDEST
                                                                        : (unsigned)columns};
@@ -183,7 +185,8 @@ static void make_text(struct vt_view *v, const struct vt_watch_process *w, int c
         write_report(w, columns, out);
         break;
     default:
-        fputs(help, out);
+        for (size_t i = 0; i < sizeof help / sizeof *help; i++)
+            fprintf(out, HEADING("%s") "\n%s", help[i].heading, help[i].text);
     }
     fclose(out);
     free(v->text);
@@ -197,15 +200,43 @@ static void make_text(struct vt_view *v, const struct vt_watch_process *w, int c
         v->line_count += *at == '\n';
 }
 
-/* Headings are in capitals. */
-static enum vt_screen_style style_of(const char *line) {
-    if (!strncmp(line, "LEAK", 4) || !strncmp(line, "OUT OF", 6))
-        return VT_SCREEN_BAD;
-    if (!strncmp(line, "NO LEAK", 7) || !strncmp(line, "NOTHING", 7))
-        return VT_SCREEN_GOOD;
-    if (!strncmp(line, "NOTE", 4) || !strncmp(line, "SIMULATED", 9))
-        return VT_SCREEN_WARN;
-    return strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= 3 ? VT_SCREEN_HEAD : VT_SCREEN_NORMAL;
+/* The style that an escape sequence of the text begins, as the text report has them in a terminal. */
+static enum vt_screen_style style_of(const char *escape) {
+    static const struct {
+        const char *escape;
+        enum vt_screen_style style;
+    } styles[] = {{VT_STYLE_HEAD, VT_SCREEN_HEAD},
+                  {VT_STYLE_BAD, VT_SCREEN_BAD},
+                  {VT_STYLE_GOOD, VT_SCREEN_GOOD},
+                  {VT_STYLE_WARN, VT_SCREEN_WARN},
+                  {VT_STYLE_DIM, VT_SCREEN_DIM}};
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+        if (!strncmp(escape, styles[i].escape, strlen(styles[i].escape)))
+            return styles[i].style;
+    return VT_SCREEN_NORMAL;
+}
+
+/* Draws a line of the text, without its first `shift` characters. */
+static void draw_line(int y, int columns, int shift, const char *at, size_t length) {
+    enum vt_screen_style style = VT_SCREEN_NORMAL;
+    const char *end = at + length;
+    int x = 0;
+    while (at < end) {
+        if (*at == '\033') {
+            style = style_of(at);
+            at += strcspn(at, "m") + 1;
+            continue;
+        }
+        const char *next = memchr(at, '\033', (size_t)(end - at));
+        next = next ? next : end;
+        for (; at < next && shift; shift--) {
+            unsigned bytes = vt_utf8_length(at, (size_t)(next - at));
+            at += bytes ? bytes : 1;
+        }
+        VT_SCOPED char *text = vt_strndup(at, (size_t)(next - at));
+        x += vt_screen_put(y, x, columns - x, style, text);
+        at = next;
+    }
 }
 
 void vt_panes_draw(struct vt_view *v, const struct vt_watch_process *w, int y, int end) {
@@ -219,15 +250,8 @@ void vt_panes_draw(struct vt_view *v, const struct vt_watch_process *w, int y, i
         v->scroll = 0;
     for (const char *at = v->text ? v->text : ""; *at && y < end; line++) {
         size_t length = strcspn(at, "\n");
-        if (line >= v->scroll) {
-            VT_SCOPED char *text = vt_strndup(at, length);
-            size_t from = 0;
-            for (int i = 0; i < v->shift && text[from]; i++) {
-                unsigned bytes = vt_utf8_length(text + from, length - from);
-                from += bytes ? bytes : 1;
-            }
-            vt_screen_put(y++, 0, columns, style_of(text), text + from);
-        }
+        if (line >= v->scroll)
+            draw_line(y++, columns, v->shift, at, length);
         at += length + (at[length] == '\n');
     }
 }
