@@ -45,10 +45,8 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .layer = from->layer,
         .device = from->device,
         .before = from->before,
-#define COUNTED(member, json, csv) .member = from->member,
-#define DERIVED(member, json, csv)
-#include "model/site_figures.def"
-        .went_by = from->went_count ? vt_hook_name(from->went_hook) : NULL,
+        .figures = from->figures,
+        .context_freed_by = from->context_freed_count ? vt_hook_name(from->context_end_hook) : NULL,
         .lost_count = from->lost_count,
         .unrecorded_count = from->unrecorded_count,
         .mapped_count = from->mapped_count,
@@ -58,9 +56,7 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .segments = from->segments,
         .graph_memory = from->graph && !from->other,
     };
-    site->live_bytes += site->went_bytes;
-    site->live_count += site->went_count;
-    site->free_count -= site->went_count;
+    vt_site_figures_unfreed(&site->figures);
     vt_classes_judge(b->from.classes, b->p, from->pooled, from->segments_hook, site);
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
 }
@@ -118,9 +114,10 @@ static void take_stacks(struct build *b) {
 static int compare_sites(const void *a, const void *b) {
     const struct vt_replay_site *x = *(const struct vt_replay_site *const *)a;
     const struct vt_replay_site *y = *(const struct vt_replay_site *const *)b;
-    return VT_ORDER({y->live_bytes + y->went_bytes, x->live_bytes + x->went_bytes},
-                    {y->bytes_at_peak, x->bytes_at_peak}, {y->allocated_bytes, x->allocated_bytes},
-                    {y->id, x->id});
+    return VT_ORDER(
+        {y->live_bytes + y->context_freed_bytes, x->live_bytes + x->context_freed_bytes},
+        {y->bytes_at_peak, x->bytes_at_peak}, {y->allocated_bytes, x->allocated_bytes},
+        {y->id, x->id});
 }
 
 /* Fills the sites. Returns vt_sources.index; free it. */

@@ -28,11 +28,7 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
     else
         g->first_of[leak] = i;
     g->last_of[leak] = i;
-    l->live_bytes += site->live_bytes;
-    l->live_count += site->live_count;
-    l->held_bytes += site->held_bytes;
-    l->bytes_at_oom += site->bytes_at_oom == VT_UNKNOWN ? 0 : site->bytes_at_oom;
-    l->held_count += site->held_count;
+    vt_site_figures_add(&l->figures, &site->figures);
     l->site_count++;
     if (!site->growth)
         return;
@@ -88,7 +84,8 @@ static void gather_site(struct gathering *g, uint32_t i) {
         leak = find_partner(g, i);
     if (leak == VT_MAP_NONE) {
         leak = p->leak_count++;
-        p->leaks[leak] = (struct vt_leak){.verdict = site->verdict, .stack = site->stack};
+        p->leaks[leak] = (struct vt_leak){
+            .verdict = site->verdict, .figures = vt_site_no_figures, .stack = site->stack};
     }
     vt_map_add(&g->by_line, key, leak);
     if (holder != VT_MAP_NONE)

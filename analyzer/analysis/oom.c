@@ -173,9 +173,9 @@ static void take(const struct vt_sources *s, const struct vt_process *p,
 static void take_held(const struct vt_sources *s, struct vt_process *p) {
     const struct vt_oom *oom = vt_process_oom(p);
     const struct vt_replay_fail *from = oom ? &s->replay->fails[oom->number] : NULL;
-    for (uint32_t i = 0; i < p->site_count; i++)
-        p->sites[i].bytes_at_oom =
-            from && from->held && p->sites[i].device == oom->device ? 0 : VT_UNKNOWN;
+    for (uint32_t i = 0; from && from->held && i < p->site_count; i++)
+        if (p->sites[i].device == oom->device)
+            p->sites[i].bytes_at_oom = 0;
     for (uint32_t i = 0; from && i < from->held_count; i++)
         if (s->index[from->held[i].site] != VT_NO_SITE)
             p->sites[s->index[from->held[i].site]].bytes_at_oom = from->held[i].bytes;

@@ -13,7 +13,7 @@
 
 /* The exit scan looks neither for a framework's blocks nor for handles of physical memory. */
 static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
-    return p->scan_bytes != VT_UNKNOWN && site->live_count > site->went_count && !site->before &&
+    return p->scan_bytes != VT_UNKNOWN && vt_site_still_count(&site->figures) && !site->before &&
            site->layer != VT_LAYER_FRAMEWORK;
 }
 
@@ -68,7 +68,7 @@ void vt_verdicts_give(struct vt_process *p) {
         struct vt_site *site = &p->sites[i];
         judge(p, site);
         if (site->verdict != VT_VERDICT_CACHE && site->verdict != VT_VERDICT_RUNTIME)
-            p->went_bytes += site->went_bytes;
+            p->context_freed_bytes += site->context_freed_bytes;
     }
     find_library_own(p);
 }

@@ -37,14 +37,14 @@ static void note_tidied(struct vt_process *p) {
 /* Memory that was released with its context, unless it fails the gate, which names it. */
 static void note_went(struct vt_process *p) {
     const char *by = NULL;
-    if (!p->went_bytes || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL))
+    if (!p->context_freed_bytes || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL))
         return;
     for (uint32_t i = 0; i < p->site_count && !by; i++)
         if (p->sites[i].verdict != VT_VERDICT_CACHE && p->sites[i].verdict != VT_VERDICT_RUNTIME)
-            by = p->sites[i].went_by;
+            by = p->sites[i].context_freed_by;
     vt_model_note(p, "%s was released only when its context was destroyed (%s).",
-                  VT_BYTES(p->went_bytes), by ? by : "an unknown call");
-    p->went_note = p->notes[p->note_count - 1];
+                  VT_BYTES(p->context_freed_bytes), by ? by : "an unknown call");
+    p->context_freed_note = p->notes[p->note_count - 1];
 }
 
 /* What is kept by what takes only so many entries. */

@@ -122,7 +122,7 @@ static bool was_dropped_by_exit(const struct vt_process *p, const struct vt_leak
     uint64_t searched = 0, known = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
-        searched += site->live_count - site->went_count;
+        searched += vt_site_still_count(&site->figures);
         known += site->lost_count;
     }
     for (uint32_t i = 0; i < leak->kept_count; i++)

@@ -58,7 +58,7 @@ static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->site_count; i++) {
         lost += p->sites[leak->sites[i]].lost_count;
         live += p->sites[leak->sites[i]].live_count;
-        went += p->sites[leak->sites[i]].went_count;
+        went += p->sites[leak->sites[i]].context_freed_count;
     }
     vt_string_format(&rest, "%s%s", VT_BYTES(amount.bytes), memory(p, leak));
     if (leak->verdict == VT_VERDICT_LOST && lost == live - went)
@@ -179,7 +179,7 @@ static void say_callers(const struct vt_subject *t, const struct vt_leak *leak,
 /* What it held when memory ran out, where that was clearly more than the headline says. */
 static void say_at_oom(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     uint64_t bytes = vt_amount_of_leak(t->process, leak).bytes;
-    if (leak->bytes_at_oom / 5 * 4 > bytes)
+    if (vt_known(leak->bytes_at_oom) / 5 * 4 > bytes)
         vt_doc_row(doc, "held", "%s when memory ran out", VT_BYTES(leak->bytes_at_oom));
 }
 

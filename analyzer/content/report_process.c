@@ -91,9 +91,9 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
         return;
     }
     vt_string_add(rest, apart ? "all GPU memory was freed" : "everything allocated was freed");
-    if (p->went_bytes)
+    if (p->context_freed_bytes)
         vt_string_format(rest, ", %s of it only when its context was destroyed",
-                         VT_BYTES(p->went_bytes));
+                         VT_BYTES(p->context_freed_bytes));
     if (kept)
         vt_string_add(rest, ", except what caches and CUDA's libraries keep");
     if (apart)
@@ -120,7 +120,7 @@ static void say_late(const struct vt_subject *t, struct vt_doc *doc) {
         vt_doc_heading(doc, VT_STYLE_HEAD, at_exit ? "FREED ONLY AT EXIT" : "FREED AT THE END",
                        "%s in %s block%s%s", VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks),
                        vt_plural(rows.blocks),
-                       p->went_bytes ? ", partly when its context was destroyed" : "")
+                       p->context_freed_bytes ? ", partly when its context was destroyed" : "")
             ->about = "held";
         vt_doc_add(
             doc, VT_DOC_REMARK,
@@ -152,7 +152,7 @@ static void say_held(const struct vt_subject *t, struct vt_doc *doc) {
         if (!ended)
             vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
         /* well only if the log is complete */
-        bool well = ended && vt_log_is_whole(&p->quality) && !p->went_bytes;
+        bool well = ended && vt_log_is_whole(&p->quality) && !p->context_freed_bytes;
         vt_doc_heading(doc, well ? VT_STYLE_GOOD : VT_STYLE_HEAD,
                        ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", "%s",
                        vt_doc_keep(doc, rest.text))

@@ -57,7 +57,7 @@ static int larger_first(const void *a, const void *b) {
 
 /* What is still held at the end: without what its context took before. */
 static uint64_t held_count(const struct vt_site *site) {
-    return site->live_count - site->went_count;
+    return vt_site_still_count(&site->figures);
 }
 
 static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned device) {
@@ -78,7 +78,7 @@ static uint64_t bytes_of(const struct vt_site *site, enum vt_rows_what what) {
     return what == VT_ROWS_PEAK   ? site->bytes_at_peak
            : what == VT_ROWS_LATE ? site->held_bytes
            : what == VT_ROWS_OOM  ? site->bytes_at_oom
-                                  : site->live_bytes - site->went_bytes;
+                                  : vt_site_still_bytes(&site->figures);
 }
 
 static uint64_t blocks_of(const struct vt_site *site, enum vt_rows_what what) {

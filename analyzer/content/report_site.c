@@ -68,8 +68,9 @@ void vt_report_add_site(const struct vt_subject *t, const struct vt_site *s, str
     vt_doc_heading(doc, VT_STYLE_HEAD, vt_doc_text(doc, "SITE %s", s->name), "%s   %s",
                    vt_doc_keep(doc, rest.text), vt_verdict_names[s->verdict]);
     doc->column = COLUMN;
-    vt_doc_row(doc, s->went_count ? "never freed" : "held at the end", "%s in %s allocation%s",
-               VT_BYTES(s->live_bytes), VT_NUMBER(s->live_count), vt_plural(s->live_count));
+    vt_doc_row(doc, s->context_freed_count ? "never freed" : "held at the end",
+               "%s in %s allocation%s", VT_BYTES(s->live_bytes), VT_NUMBER(s->live_count),
+               vt_plural(s->live_count));
     if (s->held_count > s->live_count)
         vt_doc_row(doc, "before exit", "%s in %s allocation%s, until the process's last allocation",
                    VT_BYTES(s->held_bytes), VT_NUMBER(s->held_count), vt_plural(s->held_count));

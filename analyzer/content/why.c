@@ -38,7 +38,8 @@ static void say_went(uint64_t went, uint64_t live, const char *by, struct vt_str
 static void say_class(const struct vt_process *p, const struct vt_site *site,
                       struct vt_string *why) {
     const char *bytes = VT_BYTES(site->live_bytes);
-    const char *end = site->went_count == site->live_count ? "when its context ended" : end_text(p);
+    const char *end =
+        site->context_freed_count == site->live_count ? "when its context ended" : end_text(p);
     if (site->verdict == VT_VERDICT_RUNTIME)
         vt_string_format(why,
                          "%s keeps such memory for the life of the process; %s was still live %s",
@@ -54,7 +55,7 @@ static void say_class(const struct vt_process *p, const struct vt_site *site,
 
 static void say_lost(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
-    uint64_t searched = site->live_count - site->went_count;
+    uint64_t searched = vt_site_still_count(&site->figures);
     const char *bytes = VT_BYTES(p->scan_bytes);
     if (searched == 1)
         vt_string_add(why, "no pointer to it");
@@ -109,15 +110,15 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
     const char *live = VT_NUMBER(site->live_count);
     const char *all = VT_NUMBER(site->alloc_count);
-    if (site->unrecorded_count && !site->went_count) {
+    if (site->unrecorded_count && !site->context_freed_count) {
         say_unrecorded(p, site, why);
-    } else if (site->went_count) {
+    } else if (site->context_freed_count) {
         if (site->live_count == 1)
             vt_string_add(why, site->alloc_count == 1 ? "its only allocation was never freed"
                                                       : "one allocation was never freed");
         else
             vt_string_format(why, "%s of %s allocations were never freed", live, all);
-        say_went(site->went_count, site->live_count, site->went_by, why);
+        say_went(site->context_freed_count, site->live_count, site->context_freed_by, why);
     } else if (site->before)
         vt_string_format(why, "allocated before the window; %s still live %s",
                          site->live_count ? live : "none", end_text(p));
@@ -184,7 +185,7 @@ static void say_own(const struct vt_process *p, const struct vt_site *site, stru
             say_growth(site->growth, why);
         if (!site->live_count)
             vt_string_add(why, "; freed only after the process's last allocation");
-        say_went(site->went_count, site->live_count, site->went_by, why);
+        say_went(site->context_freed_count, site->live_count, site->context_freed_by, why);
     }
     if (site->bound && site->bound->growth && !why->length)
         say_growth(site->bound->growth, why);
@@ -224,7 +225,7 @@ static void write_leak(const struct vt_process *p, struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->site_count; i++) {
         allocations += p->sites[leak->sites[i]].alloc_count;
         lost += p->sites[leak->sites[i]].lost_count;
-        went += p->sites[leak->sites[i]].went_count;
+        went += p->sites[leak->sites[i]].context_freed_count;
     }
     if (leak->site_count == 1 || leak->verdict == VT_VERDICT_GROWING) {
         vt_string_add(&why, largest->why);
@@ -240,7 +241,7 @@ static void write_leak(const struct vt_process *p, struct vt_leak *leak) {
         vt_string_format(&why, "%s of %s allocations, from %u call sites, were %s%s",
                          VT_NUMBER(leak->live_count), VT_NUMBER(allocations), leak->site_count,
                          went ? "never freed" : "still live ", went ? "" : end_text(p));
-        say_went(went, leak->live_count, largest->went_by, &why);
+        say_went(went, leak->live_count, largest->context_freed_by, &why);
     }
     leak->why = why.text;
 }

@@ -101,10 +101,13 @@ static void add_site(struct groups *groups, const struct vt_process *p,
         at = groups->count;
         VT_GROW(groups->all, groups->count, groups->room);
         vt_map_put(&groups->by_site, with_line(key, site), at);
-        groups->all[groups->count++] = (struct group){
-            .key.hash = key,
-            .line = line_of(site),
-            .side = {.there = true, .process = p, .site = site, .verdict = site->verdict}};
+        groups->all[groups->count++] = (struct group){.key.hash = key,
+                                                      .line = line_of(site),
+                                                      .side = {.there = true,
+                                                               .process = p,
+                                                               .site = site,
+                                                               .verdict = site->verdict,
+                                                               .figures = vt_site_no_figures}};
     }
     struct vt_diff_side *side = &groups->all[at].side;
     if (site->live_bytes > side->site->live_bytes) {
@@ -113,12 +116,9 @@ static void add_site(struct groups *groups, const struct vt_process *p,
     }
     if (site->verdict < side->verdict)
         side->verdict = site->verdict;
-    side->live_bytes += site->live_bytes;
-    side->live_count += site->live_count;
-    side->held_bytes += p->python ? site->held_bytes : site->live_bytes;
-    side->bytes_at_peak += site->bytes_at_peak;
-    side->allocated_bytes += site->allocated_bytes;
-    side->alloc_count += site->alloc_count;
+    struct vt_site_figures figures = site->figures;
+    figures.held_bytes = vt_site_compared_bytes(p, site);
+    vt_site_figures_add(&side->figures, &figures);
 }
 
 /* What the gate would fail. An interpreter may have freed it at the end, so this is not what is live. */

@@ -34,9 +34,8 @@ struct vt_diff_side {
     const struct vt_process *process; /* of `site` */
     const struct vt_site *site;       /* the largest of its sites */
     enum vt_verdict verdict;          /* the worst of its sites */
-    uint64_t live_bytes, live_count, bytes_at_peak, allocated_bytes, alloc_count;
-    uint64_t leaked_bytes; /* fails the gate by default */
-    uint64_t held_bytes;   /* before an interpreter freed everything; without one: live_bytes */
+    VT_EMBED_SITE_FIGURES;            /* held_bytes: as vt_site_compared_bytes */
+    uint64_t leaked_bytes;            /* fails the gate by default */
 };
 
 struct vt_diff_row {

@@ -51,7 +51,7 @@ static void raise(uint64_t *value, uint64_t to) {
 static uint64_t take_site(struct taking *t, const struct vt_process *p,
                           const struct vt_site *site) {
     const struct vt_frame *frame = vt_stack_main_frame(site->stack);
-    uint64_t held = p->python ? site->held_bytes : site->live_bytes;
+    uint64_t held = vt_site_compared_bytes(p, site);
     if (!site->segments) {
         VT_SCOPED char *name = vt_stack_text(p, site->stack, VT_RUNS_NAME, false);
         uint64_t key = vt_mix(site->layer) + vt_stack_line(site->stack, VT_LINE_NAMED);

@@ -101,12 +101,9 @@ static void put_row(struct table *t, const struct figures *f) {
     put_text(t, "api", s->api);
     put_text(t, "class", vt_class_names[s->class]);
     put_text(t, "class_name", s->class_name);
-#define CSV_COLUMN(member) put_number(t, #member, s->member);
-#define CSV_LAST(member)
-#define CSV_NONE(member)
-#define COUNTED(member, json, csv) CSV_##csv(member)
-#define DERIVED(member, json, csv) CSV_##csv(member)
-#include "model/site_figures.def"
+#define COLUMN(member, unit, merge, null, meaning) put_number(t, #member, s->member);
+    VT_SITE_FIGURES(COLUMN)
+#undef COLUMN
     put_number(t, "leaked_bytes", f->row->bytes[VT_EXPORT_LEAKED]);
     put_number(t, "leaked_count", f->row->counts[VT_EXPORT_LEAKED]);
     put_number(t, "first_at_ns", s->first_at);
@@ -119,13 +116,6 @@ static void put_row(struct table *t, const struct figures *f) {
     put_number(t, "owner_bytes", f->owned ? f->owned->bytes : VT_UNKNOWN);
     put_stack(t, f);
     put_text(t, "why", s->why);
-#undef CSV_COLUMN
-#undef CSV_LAST
-#define CSV_COLUMN(member)
-#define CSV_LAST(member)           put_number(t, #member, s->member);
-#define COUNTED(member, json, csv) CSV_##csv(member)
-#define DERIVED(member, json, csv) CSV_##csv(member)
-#include "model/site_figures.def"
     fputs("\r\n", t->out);
     t->first = true;
 }

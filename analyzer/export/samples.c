@@ -44,7 +44,7 @@ static void add_idle(struct vt_samples *samples, const struct vt_process *p,
                                                              : NULL;
         if (!sums)
             continue;
-        sums[VT_EXPORT_LIVE] += site->live_bytes - site->went_bytes;
+        sums[VT_EXPORT_LIVE] += vt_site_still_bytes(&site->figures);
         sums[VT_EXPORT_PEAK] += site->bytes_at_peak;
     }
     struct vt_sample idle = {.process = p,

@@ -75,8 +75,8 @@ struct vt_gate_line {
     uint32_t sites, processes;
     enum vt_gate_known known; /* of all its findings; LARGER: too, where they differ */
     struct vt_amount amount;
-    uint64_t live_count, lost_count, went_count, alloc_count;
-    const char *went_by; /* of its worst failure: see struct vt_site */
+    uint64_t live_count, lost_count, context_freed_count, alloc_count;
+    const char *context_freed_by; /* of its worst failure: see struct vt_site */
     bool one_device;
 };
 

@@ -41,8 +41,9 @@ static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
         return;
     line->live_count += f->site->live_count;
     line->lost_count += f->site->lost_count;
-    line->went_count += f->site->went_count;
-    line->went_by = line->went_by ? line->went_by : f->site->went_by;
+    line->context_freed_count += f->site->context_freed_count;
+    line->context_freed_by =
+        line->context_freed_by ? line->context_freed_by : f->site->context_freed_by;
     line->alloc_count += f->site->alloc_count;
 }
 
@@ -170,11 +171,12 @@ static void say_counts(const struct vt_gate_line *line, const char *from, struct
     vt_string_format(why, "%s of %s allocation%s%s %s %s", VT_NUMBER(line->live_count),
                      VT_NUMBER(line->alloc_count), vt_plural(line->alloc_count), from,
                      line->live_count == 1 ? "was" : "were",
-                     line->went_count ? "never freed" : "still live at the end");
-    if (line->went_count)
-        vt_string_format(why, ", %s released with %s context (%s)", VT_NUMBER(line->went_count),
-                         line->went_count == 1 ? "its" : "their",
-                         line->went_by ? line->went_by : "an unknown call");
+                     line->context_freed_count ? "never freed" : "still live at the end");
+    if (line->context_freed_count)
+        vt_string_format(why, ", %s released with %s context (%s)",
+                         VT_NUMBER(line->context_freed_count),
+                         line->context_freed_count == 1 ? "its" : "their",
+                         line->context_freed_by ? line->context_freed_by : "an unknown call");
 }
 
 /* The evidence without times, rates, and other figures that vary from run to run. */
@@ -199,7 +201,7 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
 /* For a line with several failures. */
 static void common_why(const struct vt_gate_line *line, const struct vt_site *worst,
                        const char *from, struct vt_string *why) {
-    uint64_t live = line->live_count - line->went_count;
+    uint64_t live = line->live_count - line->context_freed_count;
     if (worst->verdict == VT_VERDICT_LOST)
         vt_string_format(why, "no pointer to %s%s %s live allocations%s was left in memory",
                          line->lost_count == live ? "any" : VT_NUMBER(line->lost_count),

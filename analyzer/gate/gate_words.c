@@ -217,14 +217,14 @@ static char *note_of(const struct vt_gate_page *page, uint32_t process) {
     const struct vt_process *p = &page->gate->model->processes[process];
     const struct vt_gate_process *g = &page->gate->processes[process];
     struct vt_string note = {0};
-    if (!p->went_note && !g->inconclusive.sites)
+    if (!p->context_freed_note && !g->inconclusive.sites)
         return NULL;
     if (page->gate->model->process_count > 1)
         vt_string_format(&note, "%s: ", page->names[process]);
-    if (p->went_note)
-        vt_string_add(&note, p->went_note);
+    if (p->context_freed_note)
+        vt_string_add(&note, p->context_freed_note);
     if (g->inconclusive.sites)
-        say_inconclusive(p, g, p->went_note ? " " : "", &note);
+        say_inconclusive(p, g, p->context_freed_note ? " " : "", &note);
     return note.text;
 }
 

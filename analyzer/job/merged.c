@@ -95,12 +95,20 @@ static void add_row(struct writer *w, unsigned kind) {
     vt_gzip_add(w->gzip, w->row.text, w->row.length);
 }
 
+/* Kinds of rows may have a column of the same name. */
+static bool is_first_of_name(size_t index) {
+    for (size_t i = 0; i < index; i++)
+        if (!strcmp(vt_merged_columns[i].name, vt_merged_columns[index].name))
+            return false;
+    return true;
+}
+
 /* The first row: all columns, each with a value of its type. */
 static void add_schema(struct writer *w) {
     vt_string_format(&w->row, "{\"row\":\"schema\",\"schema\":\"" VT_MERGED_SCHEMA "%u\"",
                      VT_MERGED_VERSION);
     for (size_t i = 2; i < vt_merged_column_count; i++)
-        if (strcmp(vt_merged_columns[i].name, vt_merged_columns[i - 1].name))
+        if (is_first_of_name(i))
             vt_string_format(&w->row, ",\"%s\":%s", vt_merged_columns[i].name,
                              vt_merged_columns[i].type->empty);
     vt_string_add(&w->row, "}\n");

@@ -295,8 +295,8 @@ static int skip_unknown(struct reader *r, unsigned kind) {
     return error;
 }
 
-/* Reads what stands behind the row's kind: all columns of the kind. One that may be null may be missing: an earlier
- * version did not have it. */
+/* Reads what stands behind the row's kind: all columns of the kind. One that may be null, or a figure, may be missing:
+ * an earlier version did not have it. */
 static int read_columns(struct reader *r, unsigned kind) {
     int error = 0;
     for (size_t i = 1; i < vt_merged_column_count && !error; i++) {
@@ -311,7 +311,7 @@ static int read_columns(struct reader *r, unsigned kind) {
         }
         if (error)
             return error;
-        if (c->type->null && (!there || comes(r, "null")))
+        if (there ? c->type->null && comes(r, "null") : c->type->null || c->type->optional)
             set_null(c, field);
         else
             error = there ? read_value(r, c, field) : unexpected(r, c->name, NULL);

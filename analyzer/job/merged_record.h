@@ -61,6 +61,7 @@ struct vt_merged_type {
     bool null;        /* whether null may be written */
     uint64_t unknown; /* what the field then is */
     const char *const *words;
+    bool optional; /* where a row lacks the column it is `unknown`, though null is never written */
 };
 
 struct vt_merged_column {

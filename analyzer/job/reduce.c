@@ -149,14 +149,7 @@ static char *caller_of(const struct vt_process *p, const struct vt_stack *stack)
 /* Adds the figures of one to another. */
 static void add_cell(struct vt_job_cell *to, const struct vt_job_cell *from) {
     to->verdict = from->verdict < to->verdict ? from->verdict : to->verdict;
-    to->live_bytes += from->live_bytes;
-    to->live_count += from->live_count;
-    to->held_bytes += from->held_bytes;
-    to->peak_bytes += from->peak_bytes;
-    to->bytes_at_peak += from->bytes_at_peak;
-    to->allocated_bytes += from->allocated_bytes;
-    to->alloc_count += from->alloc_count;
-    to->free_count += from->free_count;
+    vt_site_figures_add(&to->figures, &from->figures);
 }
 
 /* A cell while its process is reduced. */
@@ -180,8 +173,10 @@ static struct reduced *cell_of(struct cells *c, uint32_t line, unsigned device) 
         index = (uint32_t)c->count;
         vt_map_put(&c->by_key, key, index);
         VT_GROW(c->cells, c->count, c->room);
-        c->cells[c->count++] =
-            (struct reduced){.cell = {.line = line, .device = device, .verdict = VT_VERDICT_FREED}};
+        c->cells[c->count++] = (struct reduced){.cell = {.line = line,
+                                                         .device = device,
+                                                         .verdict = VT_VERDICT_FREED,
+                                                         .figures = vt_site_no_figures}};
     }
     return &c->cells[index];
 }
@@ -191,15 +186,7 @@ static void add_site(struct reduced *to, const struct vt_site *site) {
     if (!worst || VT_ORDER({site->verdict, worst->verdict}, {worst->peak_bytes, site->peak_bytes},
                            {worst->allocated_bytes, site->allocated_bytes}) < 0)
         to->worst = site;
-    add_cell(&to->cell, &(struct vt_job_cell){.verdict = site->verdict,
-                                              .live_bytes = site->live_bytes,
-                                              .live_count = site->live_count,
-                                              .held_bytes = site->held_bytes,
-                                              .peak_bytes = site->peak_bytes,
-                                              .bytes_at_peak = site->bytes_at_peak,
-                                              .allocated_bytes = site->allocated_bytes,
-                                              .alloc_count = site->alloc_count,
-                                              .free_count = site->free_count});
+    add_cell(&to->cell, &(struct vt_job_cell){.verdict = site->verdict, .figures = site->figures});
 }
 
 static int compare_reduced(const void *a, const void *b) {
@@ -308,6 +295,7 @@ static void add_leaks(struct vt_job *f, const struct vt_process *p) {
             f, VT_LEAK_ROWS,
             &(struct vt_job_leak){.line = line_of_site(f, p, largest),
                                   .verdict = l->verdict,
+                                  .figures = l->figures,
                                   .bytes = amount.bytes,
                                   .count = amount.blocks,
                                   .per = g ? g->per : NULL,

@@ -95,11 +95,7 @@ struct vt_job_cell {
     uint32_t process, line;
     unsigned device;         /* ordinal; VT_DEVICE_HOST */
     enum vt_verdict verdict; /* of its call sites the first in a report's order */
-    uint64_t live_bytes, live_count;
-    uint64_t held_bytes;    /* at the process's last allocation */
-    uint64_t peak_bytes;    /* the sum of its call sites' peaks */
-    uint64_t bytes_at_peak; /* at the device's peak: sums to that, over the driver's layer */
-    uint64_t allocated_bytes, alloc_count, free_count;
+    VT_EMBED_SITE_FIGURES;   /* of all of them */
     const char *caller; /* vt_stack_helper_caller of its call site with this verdict that had most:
                            "train.py:41 in step" */
 };
@@ -128,6 +124,7 @@ struct vt_job_owned {
 struct vt_job_leak {
     uint32_t process, line; /* line: of its largest call site */
     enum vt_verdict verdict;
+    VT_EMBED_SITE_FIGURES; /* of its call sites */
     uint64_t bytes, count; /* vt_amount_of_leak */
     const char *per;       /* as vt_growth; NULL: it does not grow */
     uint64_t bytes_per_iteration, iterations, since, full_in; /* VT_UNKNOWN without growth */

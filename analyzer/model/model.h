@@ -8,6 +8,7 @@
  * base.
  *
  *     model.h         the data, and small functions that read it (below)
+ *     figures.h       the figures of sites, devices, leaks and processes: figures.def has a row for each
  *     builder.h       what a model is made of, and who makes it
  *     vocabulary.h    what is one of a few, and the word for each: verdicts, layers, endings, causes
  *     frame_text.h    a frame as text, and its source line
@@ -27,11 +28,7 @@
 
 #include "base/base.h"
 
-#define VT_UNKNOWN UINT64_MAX /* in a 64-bit field */
-static inline uint64_t vt_known(uint64_t figure) {
-    return figure == VT_UNKNOWN ? 0 : figure;
-}
-
+#include "figures.h"
 #include "vocabulary.h"
 
 /* A rank (negative: unknown) and a device's ordinal as figures: VT_UNKNOWN where there is no such number, of
@@ -156,10 +153,9 @@ struct vt_site {
     uint32_t number;           /* in the replay */
     const char *why;           /* one sentence, of vt_process.whys */
     const char *api;           /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
-#define COUNTED(member, json, csv) uint64_t member;
-#define DERIVED(member, json, csv) uint64_t member;
-#include "site_figures.def"
-    const char *went_by;        /* the call that took went_bytes; NULL: nothing went, or unknown */
+    VT_EMBED_SITE_FIGURES;
+    const char
+        *context_freed_by;      /* the call that took context_freed_bytes; NULL: none, or unknown */
     struct vt_growth *growth;   /* NULL: does not grow */
     struct vt_growth *tidied;   /* NULL, or how it grew until the program itself freed all of it */
     struct vt_bound *bound;     /* NULL: what keeps it has none, or not all of it */
@@ -181,14 +177,11 @@ struct vt_site {
  * growing ones first, then unfreed ones if those fail; each by size. */
 struct vt_leak {
     enum vt_verdict verdict;
-    char *why, *advice;   /* advice: may be NULL */
-    bool advice_of_owner; /* it follows from what keeps the leak, else from names and counts */
-    uint64_t live_bytes, live_count; /* at the end */
-    uint64_t held_bytes, held_count; /* at the process's last allocation: more than is live if much
-                                        was freed at exit */
-    uint64_t bytes_at_oom;           /* when memory ran out: of the sites of which that is known */
-    const struct vt_stack *stack;    /* of its largest site */
-    const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
+    char *why, *advice;    /* advice: may be NULL */
+    bool advice_of_owner;  /* it follows from what keeps the leak, else from names and counts */
+    VT_EMBED_SITE_FIGURES; /* of all its sites together */
+    const struct vt_stack *stack; /* of its largest site */
+    const uint32_t *sites;        /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
     struct vt_growth *growth;    /* of all its sites together; NULL: not growing */
     bool no_cache;               /* what keeps it shows that it is none: lists */
@@ -375,8 +368,10 @@ struct vt_process {
     uint64_t compacted_until; /* single events are there from then on; 0: from the start */
     uint64_t events_until; /* the bound left no space for later ones; VT_UNKNOWN: all are there */
     bool bare_end;         /* it exited unseen by the tracer; its parent knew the status */
-    uint64_t went_bytes;   /* of its own memory, released with its context: no call freed it */
-    const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
+    uint64_t
+        context_freed_bytes; /* of its own memory, released with its context: no call freed it */
+    const char
+        *context_freed_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
     bool scan_unknown; /* some allocations are pointed to only in memory whose blocks are unknown */
@@ -479,6 +474,12 @@ const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *process
 /* Whether the program itself freed all of a site. An interpreter gives everything back when it
  * finalizes, so of its processes that is not known. */
 bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site);
+
+/* What it holds, where runs are compared: an interpreter frees nearly everything at its end. */
+static inline uint64_t vt_site_compared_bytes(const struct vt_process *p,
+                                              const struct vt_site *site) {
+    return p->python ? site->held_bytes : site->live_bytes;
+}
 
 /* Whether all that is live of it is held by a pytest fixture of a wider scope than one test. */
 bool vt_site_is_fixtures(const struct vt_site *site);

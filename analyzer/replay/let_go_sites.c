@@ -97,7 +97,8 @@ static size_t choose(struct vt_walk *w, const struct moves *m) {
     for (uint32_t i = 0; i < r->site_count; i++) {
         struct vt_replay_site *site = &r->sites[i];
         vt_walk_note_peak(site, vt_walk_book(r, site->layer, site->device));
-        if (site->bytes_at_peak || site->went_count || site->segments || site->stack == VT_NO_STACK)
+        if (site->bytes_at_peak || site->context_freed_count || site->segments ||
+            site->stack == VT_NO_STACK)
             m->stays[i] = true;
         if (m->stays[i])
             continue;
@@ -119,13 +120,9 @@ static size_t choose(struct vt_walk *w, const struct moves *m) {
 static uint32_t add_to_other(struct vt_walk *w, struct vt_replay_site site) {
     uint32_t index = vt_walk_stackless_site(w, site.hook, site.layer, site.device);
     struct vt_replay_site *other = &w->r->sites[index];
-    other->allocated_bytes += site.allocated_bytes;
-    other->alloc_count += site.alloc_count;
-    other->free_count += site.free_count;
-    if (other->peak_bytes < site.peak_bytes)
-        other->peak_bytes = site.peak_bytes;
-    if (other->largest_bytes < site.largest_bytes)
-        other->largest_bytes = site.largest_bytes;
+    uint64_t peak = other->peak_bytes < site.peak_bytes ? site.peak_bytes : other->peak_bytes;
+    vt_site_figures_add(&other->figures, &site.figures);
+    other->peak_bytes = peak; /* the sum of thousands of peaks would be far above any moment's */
     if (other->first_ticks > site.first_ticks)
         other->first_ticks = site.first_ticks;
     if (other->last_ticks < site.last_ticks)

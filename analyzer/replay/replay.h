@@ -33,13 +33,10 @@
 #define VT_REPLAY_AGES 25 /* vt_address.allocated_at has 24 bits */
 #define VT_HOLDERS     8  /* the largest holders at a failed allocation */
 
-/* The books of one site; all figures are exact. `at_peak`: what it held at the peak of the device's
- * driver layer (for host sites: of pinned memory). */
+/* What one site has counted so far; all figures are exact. live_bytes is live now, and free_count has what was
+ * released with a context as well: vt_site_figures_unfreed. */
 struct vt_replay_site {
-/* free_count counts what went with a context as well */
-#define COUNTED(member, json, csv) uint64_t member;
-#define DERIVED(member, json, csv)
-#include "model/site_figures.def"
+    VT_EMBED_SITE_FIGURES;
     uint64_t seen;                    /* vt_replay_book.peaks at its last change */
     uint64_t first_ticks, last_ticks; /* of its allocations */
     uint8_t layer, device;
@@ -57,7 +54,7 @@ struct vt_replay_site {
     uint32_t lost_count;       /* live at the end, without any pointer to them */
     uint32_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
     uint32_t mapped_count;     /* physical memory that is live at the end and mapped */
-    uint16_t went_hook;        /* the last call that ended such a context */
+    uint16_t context_end_hook; /* the last call that ended such a context */
     uint16_t segments_hook;    /* the hook of the first block */
 };
 

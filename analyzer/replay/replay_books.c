@@ -79,9 +79,9 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
                          count - 1);
     }
     if (w->context_end) {
-        site->went_bytes += size;
-        site->went_count++;
-        site->went_hook = (uint16_t)vt_word_hook(w->context_end->word);
+        site->context_freed_bytes += size;
+        site->context_freed_count++;
+        site->context_end_hook = (uint16_t)vt_word_hook(w->context_end->word);
     } else {
         uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->allocated_at;
         site->lives |= 1u << (age ? 32 - __builtin_clz(age & 0xffffff) : 0);

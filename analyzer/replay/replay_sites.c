@@ -17,6 +17,7 @@ static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigne
     struct vt_replay *r = w->r;
     VT_GROW(r->sites, r->site_count, r->site_room);
     r->sites[r->site_count] = (struct vt_replay_site){
+        .figures = vt_site_no_figures,
         .id = id,
         .stack = stack,
         .hook = (uint16_t)hook,

@@ -2,7 +2,7 @@
 /*
  * The report as JSON, schema vramtrace-report/1. Every key is always present, null if unknown;
  * bytes and nanoseconds are integers. Keys may be added, but never renamed.
- * The figures of a call site are rows of model/site_figures.def; doc/schema has all keys.
+ * The figures of a call site are rows of model/figures.def; doc/schema has all keys.
  */
 #include "fmt_json.h"
 
@@ -259,6 +259,12 @@ static void growth(struct vt_json *j, const struct vt_growth *g) {
     vt_json_close(j, '}');
 }
 
+static void site_figures(struct vt_json *j, const struct vt_site_figures *f) {
+#define KEY(member, unit, merge, null, meaning) vt_json_number(j, #member, f->member);
+    VT_SITE_FIGURES(KEY)
+#undef KEY
+}
+
 static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
     struct vt_bound bound;
     const struct vt_frame *user_frame = l->stack->user_frame < l->stack->count
@@ -269,11 +275,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_string(j, "advice", l->advice);
     vt_json_part_fingerprint(j, vt_stack_key_of(&p->sites[l->sites[0]]));
     vt_json_null(j, "known"); /* the gate compares with earlier runs */
-    vt_json_number(j, "live_bytes", l->live_bytes);
-    vt_json_number(j, "live_count", l->live_count);
-    vt_json_number(j, "held_bytes", l->held_bytes); /* at the process's last allocation */
-    vt_json_number(j, "bytes_at_oom", vt_process_oom(p) ? l->bytes_at_oom : VT_UNKNOWN);
-    vt_json_number(j, "held_count", l->held_count);
+    site_figures(j, &l->figures);
     vt_fmt_json_frame(j, "own_frame", user_frame, NULL, false);
     for (uint32_t i = 0; vt_json_items(j, "sites", i, l->site_count); i++)
         vt_json_string(j, NULL, p->sites[l->sites[i]].name);
@@ -316,11 +318,7 @@ static void site(struct writer *w, const struct vt_site *s, bool whole) {
     vt_json_string(j, "backward_of", node); /* the node of PyTorch's autograd graph that ran */
     vt_json_string(j, "layer", vt_layer_name(s->layer));
     vt_json_part_ordinal(j, "device", s->device);
-#define JSON_KEY(member) vt_json_number(j, #member, s->member);
-#define JSON_NONE(member)
-#define COUNTED(member, json, csv) JSON_##json(member)
-#define DERIVED(member, json, csv) JSON_##json(member)
-#include "model/site_figures.def"
+    site_figures(j, &s->figures);
     vt_json_number(j, "first_at_ns", s->first_at);
     vt_json_number(j, "last_at_ns", s->last_at);
     vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? vt_class_names[s->class] : NULL);

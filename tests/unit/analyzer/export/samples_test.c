@@ -97,7 +97,7 @@ static void test_idle(void **state) {
     expect("inner (a\\x3bb.c:3) 30\ninner (a\\x3bb.c:3) 5\n[PyTorch: reserved, not in use] 70\n",
            folded(sites, 3, &device, &options));
     options.value = VT_EXPORT_LIVE;
-    sites[0].went_bytes = 100;
+    sites[0].context_freed_bytes = 100;
     expect("inner (a\\x3bb.c:3) 60\ninner (a\\x3bb.c:3) 5\n", folded(sites, 3, &device, &options));
 }
 

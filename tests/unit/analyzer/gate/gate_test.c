@@ -279,7 +279,7 @@ static void went_with_context(void **state) {
     (void)state;
     for (uint32_t processes = 1; processes <= 2; processes++) {
         struct made *m = make(processes);
-        m->processes[0].went_note = note;
+        m->processes[0].context_freed_note = note;
         vt_gate_judge(&m->model, &options, &gate);
         assert_false(gate.failed);
         says(&gate, "text", false, "leak check passed: no leak\n");
@@ -287,7 +287,7 @@ static void went_with_context(void **state) {
             says(&gate, formats[i], i & 1, note);
         if (processes == 2)
             says(&gate, "text", true, "NOTE          rank 1, unknown program: 29.7 MiB");
-        m->processes[0].went_note = NULL;
+        m->processes[0].context_freed_note = NULL;
         for (int i = 0; i < 5; i++) {
             char *text = write_as(&gate, formats[i], false);
             assert_null(strstr(text, "29.7 MiB went"));

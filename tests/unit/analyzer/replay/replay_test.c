@@ -240,8 +240,8 @@ static void contexts_end(void **state) {
     /* of 3000 in context 1 a quarter are a pool's */
     uint64_t went = 0;
     for (size_t i = 0; i < p.r.site_count; i++) {
-        went += p.r.sites[i].went_bytes;
-        assert_int_equal(p.r.sites[i].went_bytes, p.r.sites[i].went_count);
+        went += p.r.sites[i].context_freed_bytes;
+        assert_int_equal(p.r.sites[i].context_freed_bytes, p.r.sites[i].context_freed_count);
     }
     assert_int_equal(went, 2250);
     assert_int_equal(p.r.devices[0].driver.live_bytes, 9000 - 2250 + 1000);

@@ -172,13 +172,13 @@ static void freed_only_at_exit(void **state) {
          "  f, called by all.py:7 in f\n",
          NULL);
     /* a note says that a context took some */
-    m->process.went_bytes = 50 * (uint64_t)MIB;
+    m->process.context_freed_bytes = 50 * (uint64_t)MIB;
     says(
         m,
         "everything allocated was freed, 50.0 MiB of it only\n    when its context was destroyed\n",
         "FREED ONLY AT EXIT   200 MiB in 200 blocks, partly when its context was\n    destroyed\n",
         NULL);
-    m->process.went_bytes = 0;
+    m->process.context_freed_bytes = 0;
     /* no snapshot saw any of it when the program's code ended: perhaps that freed it */
     m->sites[0].at_exit = m->sites[1].at_exit = false;
     says(m, "FREED AT THE END   200 MiB in 200 blocks\n", NULL);

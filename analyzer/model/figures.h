@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The structs of the figures in figures.def. They are copied by assignment and added up by the functions below, so
+ * a new row reaches everything that embeds them.
+ */
+#ifndef VRAMTRACE_ANALYZER_MODEL_FIGURES_H
+#define VRAMTRACE_ANALYZER_MODEL_FIGURES_H
+
+#include <stdint.h>
+
+#define VT_UNKNOWN UINT64_MAX /* in a 64-bit field */
+static inline uint64_t vt_known(uint64_t figure) {
+    return figure == VT_UNKNOWN ? 0 : figure;
+}
+
+#include "figures.def"
+
+#define VT_FIGURE_MEMBER(member, unit, merge, null, meaning) uint64_t member;
+
+struct vt_site_figures {
+    VT_SITE_FIGURES(VT_FIGURE_MEMBER)
+};
+
+/* Embeds them: `.figures`, or each by its own name. */
+#define VT_EMBED_SITE_FIGURES                                                                      \
+    union {                                                                                        \
+        struct vt_site_figures figures;                                                            \
+        struct {                                                                                   \
+            VT_SITE_FIGURES(VT_FIGURE_MEMBER)                                                      \
+        };                                                                                         \
+    }
+
+/* Those of no site: 0, or VT_UNKNOWN. Others are added to it. */
+extern const struct vt_site_figures vt_site_no_figures;
+void vt_site_figures_add(struct vt_site_figures *to, const struct vt_site_figures *from);
+
+/* Turns figures of a replay, where memory released with a context counts as freed, into those of a report. */
+static inline void vt_site_figures_unfreed(struct vt_site_figures *f) {
+    f->live_bytes += f->context_freed_bytes;
+    f->live_count += f->context_freed_count;
+    f->free_count -= f->context_freed_count;
+}
+
+/* Live at the very end: memory released with its context is left out. */
+static inline uint64_t vt_site_still_bytes(const struct vt_site_figures *f) {
+    return f->live_bytes - f->context_freed_bytes;
+}
+static inline uint64_t vt_site_still_count(const struct vt_site_figures *f) {
+    return f->live_count - f->context_freed_count;
+}
+
+#endif
