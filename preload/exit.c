@@ -27,7 +27,7 @@
 static void say_exit_line(void) {
     char line[256], *at = line;
     uint64_t bytes, count, dropped = vt_log_dropped(), then_bytes;
-    uint64_t then = vt_moments_python_ended(&then_bytes);
+    uint64_t then = vt_triggers_python_ended(&then_bytes);
     vt_live_total(&bytes, &count);
     at = vt_text_put_number(at, count);
     at = vt_text_put(at, count == 1 ? " live allocation, " : " live allocations, ");
@@ -73,11 +73,11 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
         return;
     if (kind != VT_EXIT_EXEC && !vt_get(&vt_sys_sealed)) {
         vt_event_ends();
-        vt_moments_end();
+        vt_triggers_end();
         vt_scan_run(VT_MACHINE_CALLERS, true);
     }
     vt_seccomp_ends();
-    vt_moments_finish();
+    vt_triggers_finish();
     list_all_live();
     vt_log_end(kind, status);
     if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
@@ -95,14 +95,14 @@ enum { FOLLOWED_MOST = 1000 };
 static void exit_begins(int status, void *unused) {
     (void)status, (void)unused;
     if (vt_log_is_mine() && vt_claim(&begun, 0, 1))
-        vt_moments_end();
+        vt_triggers_end();
 }
 
 /* Runs before the destructors of what the program made until arming, and after all others. */
 static void early_ones_begin(int status, void *unused) {
     (void)status, (void)unused;
     if (vt_log_is_mine())
-        vt_moments_exit_goes_on();
+        vt_triggers_exit_handlers_ran();
 }
 
 void vt_exit_watch(void) {

@@ -97,8 +97,8 @@ void vt_fork_happened(void) {
     vt_torch_forked();
     vt_torch_backward_forked();
     vt_thread_forked();
-    vt_owners_forked();
-    vt_moments_forked();
+    vt_snapshot_forked();
+    vt_triggers_forked();
     vt_exit_forked();
     /* Only the forking thread lives on. */
     memset(&vt_tls, 0, sizeof vt_tls);

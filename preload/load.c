@@ -50,4 +50,4 @@ VT_PROCESS_STEPS static const struct vt_process_steps steps = {.begins = vt_secc
                                                                .armed = vt_limit_arm,
                                                                .open = open,
                                                                .forked = vt_fork_happened,
-                                                               .due = vt_moments_due};
+                                                               .due = vt_triggers_run};

@@ -86,8 +86,8 @@ static const char *check_alarm(const char *value) {
 }
 
 static const char *check_snapshot(const char *value) {
-    unsigned moments;
-    return vt_text_read_moments(value, &moments) ? VT_TEXT_MOMENTS : NULL;
+    unsigned triggers;
+    return vt_text_read_triggers(value, &triggers) ? VT_TEXT_TRIGGERS : NULL;
 }
 
 static const char *check_bounds(const char *value) {

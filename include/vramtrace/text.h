@@ -194,11 +194,11 @@ static inline int vt_text_read_share(const char *text, uint32_t *millionths) {
 }
 
 /* When owners are looked for: the list in VRAMTRACE_SNAPSHOT. */
-enum vt_text_moment { VT_MOMENT_END = 1, VT_MOMENT_OOM = 2, VT_MOMENT_PHASE = 4 };
-#define VT_TEXT_MOMENTS "a list of end, oom and phase:NAME, or off"
+enum vt_text_trigger { VT_TRIGGER_END = 1, VT_TRIGGER_OOM = 2, VT_TRIGGER_PHASE = 4 };
+#define VT_TEXT_TRIGGERS "a list of end, oom and phase:NAME, or off"
 
 /* The item at `text`: its length up to a comma or the end, and its trigger; 0: not one of them. */
-static inline unsigned vt_text_read_moment(const char *text, uint32_t *length) {
+static inline unsigned vt_text_read_trigger(const char *text, uint32_t *length) {
     static const char *const words[] = {"end", "oom", "phase:"};
     *length = 0;
     while (text[*length] && text[*length] != ',')
@@ -214,16 +214,16 @@ static inline unsigned vt_text_read_moment(const char *text, uint32_t *length) {
 }
 
 /* The whole list: a bit for each trigger. -EINVAL: not a list of triggers. */
-static inline int vt_text_read_moments(const char *text, unsigned *moments) {
+static inline int vt_text_read_triggers(const char *text, unsigned *triggers) {
     uint32_t length;
-    *moments = 0;
+    *triggers = 0;
     if (text[0] == 'o' && text[1] == 'f' && text[2] == 'f' && !text[3])
         return 0;
     for (;; text += length + 1) {
-        unsigned moment = vt_text_read_moment(text, &length);
-        if (!moment)
+        unsigned trigger = vt_text_read_trigger(text, &length);
+        if (!trigger)
             return -EINVAL;
-        *moments |= moment;
+        *triggers |= trigger;
         if (!text[length])
             return 0;
     }

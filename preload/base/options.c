@@ -16,7 +16,7 @@ struct vt_options vt_options = {.depth = 64,
                                 .framework = true,
                                 .ask = true,
                                 .limit = UINT64_MAX,
-                                .snapshot = VT_MOMENT_END | VT_MOMENT_OOM};
+                                .snapshot = VT_TRIGGER_END | VT_TRIGGER_OOM};
 
 const char *vt_options_env(const char *name) {
     size_t n = strlen(name);
@@ -114,12 +114,12 @@ static void read_alarm(const char *name, const char *value) {
 }
 
 static void read_snapshot(const char *name, const char *value) {
-    unsigned moments;
-    if (vt_text_read_moments(value, &moments) != 0) {
-        say_bad(name, value, VT_TEXT_MOMENTS);
+    unsigned triggers;
+    if (vt_text_read_triggers(value, &triggers) != 0) {
+        say_bad(name, value, VT_TEXT_TRIGGERS);
         return;
     }
-    vt_options.snapshot = moments;
+    vt_options.snapshot = triggers;
     vt_options.snapshot_text = value;
 }
 

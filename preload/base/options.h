@@ -20,7 +20,7 @@ struct vt_options {
     uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
     uint32_t alarm_share;   /* ... or a share of the device, in units of 1/VT_TEXT_WHOLE; 0: none */
     const char *alarm_text; /* ... as given */
-    /* VRAMTRACE_SNAPSHOT: enum vt_text_moment, when to look for owners */
+    /* VRAMTRACE_SNAPSHOT: enum vt_text_trigger, when to look for owners */
     unsigned snapshot;
     const char *snapshot_text; /* ... as given, with the names of phases; NULL: the default */
     uint64_t snapshot_ns;      /* VRAMTRACE_SNAPSHOT_LIMIT: time; 0: the default */

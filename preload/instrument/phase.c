@@ -84,7 +84,7 @@ int vt_phase_pop(uint32_t domain) {
      * ends before there is a log is not recorded. */
     struct vt_open_phase *ended = &t->open[--i];
     record(VT_PHASE_POP, ended);
-    vt_moments_phase_ends(ended->text, ended->bytes);
+    vt_triggers_phase_ends(ended->text, ended->bytes);
     if (!t->open[i].written)
         vt_add(&vt_phases_unwritten, -1);
     memmove(&t->open[i], &t->open[i + 1], (t->depth - i - 1) * sizeof *t->open);
@@ -95,7 +95,7 @@ int vt_phase_pop(uint32_t domain) {
 uint64_t vt_phase_start(uint32_t domain, const char *name) {
     struct vt_open_phase p;
     fill(&p, domain, name);
-    vt_moments_range_starts(p.range, p.text, p.bytes);
+    vt_triggers_range_starts(p.range, p.text, p.bytes);
     if (record(VT_PHASE_START, &p))
         return p.range;
     vt_phases_wait(&p);
@@ -108,7 +108,7 @@ void vt_phase_end(uint64_t range) {
         return;
     if (!record(VT_PHASE_END, &p))
         vt_phases_wait_ends(range);
-    vt_moments_range_ends(range);
+    vt_triggers_range_ends(range);
 }
 
 void vt_phase_mark(uint32_t domain, const char *name) {
@@ -136,8 +136,9 @@ VT_EXPORT void vramtrace_v1_pop(void) {
 
 /* 1: a snapshot was taken. 0: nothing is live, or snapshots are off. */
 VT_EXPORT int vramtrace_v1_snapshot(const char *name) {
-    return log_is_open() && vt_moments_asked(name ? name : "",
-                                             name ? (uint32_t)strnlen(name, VT_NAME_MAX_BYTES) : 0);
+    return log_is_open() &&
+           vt_triggers_request(name ? name : "",
+                               name ? (uint32_t)strnlen(name, VT_NAME_MAX_BYTES) : 0);
 }
 
 /* Live driver-layer bytes of a device, or of all (-1). It walks the live table: suitable for a test's assertion or once

@@ -2,14 +2,14 @@
 /*
  * A program that restricts its system calls (seccomp). Its filter may end the process for any call that it does not
  * list, and it cannot list ours. So before the filter takes effect, space for more records is mapped. From then on we
- * make no system call (base/sys.h), write only into mapped memory, and count what does not fit. That holds for all
- * threads, because a new thread inherits the filter of its creator.
+ * make no system call (base/sys.h), write only into mapped memory, and count records that do not fit. That holds for
+ * all threads, because a new thread inherits the filter of its creator.
  *
  * We intercept prctl and syscall, which libraries for seccomp use. A filter that a bare system-call instruction sets is
  * not intercepted. But a program without root's rights must first give up new privileges (PR_SET_NO_NEW_PRIVS). If it
  * does so while it uses CUDA, we assume that a filter follows; if it did so earlier, we check at its first use of CUDA
  * whether a filter exists. From then on we ask the kernel before each of our calls (PR_GET_SECCOMP, which is cheap and
- * opens nothing); what was not mapped by then is lost.
+ * opens nothing); records that do not fit into memory mapped by then are lost.
  *
  * Not covered: a filter that a bare instruction sets and that kills for PR_GET_SECCOMP as well, or one that is added to
  * an earlier filter, as in a container. No system call is safe under every filter.

@@ -209,7 +209,7 @@ VT_HOT static void record_usage(const void *block, int64_t size, const uint64_t 
         record_alloc(rec.thread, &report, ticks, caller);
     else
         record_free(rec.thread, &report, ticks);
-    vt_moments_framework_reports();
+    vt_triggers_framework_reports();
     if (totals)
         write_totals(rec.thread, report.device, ticks, totals[0], totals[1]);
     vt_event_close(&rec);

@@ -5,8 +5,8 @@
  * the engine thread's stack: no Python frame, no line of user code.
  *
  * So we interpose two exported functions of libtorch_cpu.so, as torch.c does for libc10.so:
- *   - Engine::execute_with_graph_task, in which the caller waits. We capture its stack and keep the stack's number under
- *     the address of the pass (the GraphTask) until the function returns.
+ *   - Engine::execute_with_graph_task, in which the caller waits. We capture its stack and keep the stack's number
+ *     under the address of the pass (the GraphTask) until the function returns.
  *   - Engine::evaluate_function, which runs one node on any thread. We look up its pass. Until the thread runs another
  *     node, its stacks continue with the stack of the waiting thread (vt_tls.caller_stack, VT_FRAME_CALLER in the log).
  *     That includes the engine's work at the end of the pass, such as DDP's last copies.

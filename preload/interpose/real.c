@@ -50,7 +50,7 @@ static const struct row cudart_rows[] = {
 
 struct vt_real_driver vt_real_driver_functions;
 bool vt_real_driver_ready;
-/* Of runtime 12, of runtime 13, and of an unversioned one. */
+/* Functions of runtime 12, runtime 13, and an unversioned runtime. */
 static struct vt_real_cudart cudart_functions[3];
 static void *driver_direct[COUNT(driver_rows)], *cudart_direct[3][COUNT(cudart_rows)];
 static_assert(sizeof vt_real_driver_functions == sizeof driver_direct, "one pointer per row");

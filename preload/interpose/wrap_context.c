@@ -28,7 +28,7 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
 static uint64_t end_begins(const struct vt_call *call) {
     vt_live_contexts_end();
     if (vt_log_is_open()) {
-        vt_moments_context_ends();
+        vt_triggers_context_ends();
         if (vt_stack_in_exit(&call->caller))
             vt_scan_before_teardown(VT_MACHINE_CALLERS);
     }

@@ -73,7 +73,7 @@ struct vt_tls {
     uint32_t caller_stack;   /* the stack of the thread that waits for this one; 0: none */
     struct vt_backward *backward; /* owned by instrument/torch_backward.c */
 };
-/* Flags of vt_tls.due. snapshot/moments.c does the work, at the end of the event that set the flag. */
+/* Flags of vt_tls.due. snapshot/triggers.c does the work, at the end of the event that set the flag. */
 enum vt_due {
     VT_DUE_LOOK = 1,          /* to check for changes that must be known before the end */
     VT_DUE_REFUSED = 2,       /* an allocation was refused */

@@ -44,7 +44,7 @@ enum vt_span_kind {
     VT_SPAN_CELLS, /* reached block by block (a cell each) */
 };
 
-/* What was found out about a block. */
+/* Properties of a block. */
 enum vt_mark {
     VT_MARK_BOOKS, /* data of CUDA's libraries leads to it */
     VT_MARK_USER,  /* the program's data leads to it */

@@ -3,10 +3,10 @@
  * The process's memory, and what each piece of it means to the exit scan: the mappings in /proc/self/maps, cut into
  * pieces.
  *
- *   - A module's data is known exactly from its program headers. The anonymous memory after a file's last page is .bss only
- *     up to the size in those headers, because the kernel merges adjacent mappings.
- *   - A thread's stack is scanned from its stack pointer up. Reading other threads' registers needs ptrace, which a process
- *     cannot use on itself; scan.c allows for that.
+ *   - A module's data is known exactly from its program headers. The anonymous memory after a file's last page is
+ *     .bss only up to the size in those headers, because the kernel merges adjacent mappings.
+ *   - A thread's stack is scanned from its stack pointer up. Reading other threads' registers needs ptrace, which a
+ *     process cannot use on itself; scan.c allows for that.
  *   - A dead thread's stack, which the C library keeps for reuse, holds only remains.
  *
  * It never calls the loader, because another thread may hold the loader's lock for ever.
@@ -43,7 +43,7 @@ static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *cou
 
 struct module {
     uintptr_t base;
-    char path[256]; /* of a long path, the end */
+    char path[256]; /* only the end of a long path */
     const char *name;
     bool ours, cuda, libc, loader;
     bool library; /* not the user's own */

@@ -137,7 +137,7 @@ unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt
                          struct vt_range *block);
 /* Makes the reference by the word being read, and returns its number. */
 uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from);
-/* Enters a block, of which only `part` will be read. */
+/* Enters a block, but will read only `part`. */
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from);
 /* Whether the search has reached the block that starts there. */
@@ -178,7 +178,7 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
 /* Whether a block of memory begins with a control block that has weak_ptrs. A single word that points there may be left
  * over from one of them, so only both words of a pointer are followed. */
 bool vt_native_is_watched(struct vt_native *n, uintptr_t block);
-/* After a search: follows those objects of which at least one pointer must be a shared_ptr. */
+/* After a search: follows the objects that must have at least one shared_ptr. */
 void vt_native_shared_settle(struct vt_native *n);
 
 #endif

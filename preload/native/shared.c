@@ -100,7 +100,7 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
 bool vt_native_is_watched(struct vt_native *n, uintptr_t block) {
     const struct vt_span *s = vt_scan_span_at(n->scan, block);
     struct counts c;
-    /* A page that is not present is not read. */
+    /* An absent page is not read. */
     if (s->kind != VT_SPAN_CELLS || !vt_scan_cells_present(s, block, block + 16))
         return false;
     uintptr_t table = s->steady ? *(const uintptr_t *)block : vt_owners_word(n->w, block);

@@ -34,10 +34,10 @@ static const char *const names[VT_CLASSES] = {
     [VT_CLASS_TUPLE] = "N3c106ivalue5TupleE",
 };
 
-/* What was found out about a vtable. */
+/* Properties of a vtable. */
 struct known {
     uint64_t vtable;
-    uintptr_t name; /* of its class, mangled */
+    uintptr_t name; /* the mangled name of its class */
     enum vt_class class_;
     bool derived; /* from `class_` */
     bool named;   /* `name` is a valid class name */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of owners/: which named path holds each live allocation? The walk over all objects of the process, from
- * its roots, and the answer as records of the log.
+ * Public header of owners/: which named path holds each live allocation? The walk over all objects of the process,
+ * from its roots, and the answer as records of the log.
  *
  *   walk.c    the graph: breadth first from the roots, by named edges
  *   read.c    reads memory that may not contain what is expected
@@ -13,9 +13,9 @@
  * The readers of objects are in modules of their own (pyobjects/, torch/, native/), which snapshot/ passes to the walk
  * as a table; they include reader.h. snapshot/ itself uses walk.h.
  *
- * Invariants: it runs in a child process that has a copy of the memory, or in place, within the program. So it uses no
- * malloc, no lock, no stdio and no CUDA, and calls no code of the program. An owner is named only if every step of the
- * path to it is certain.
+ * Invariants: it runs in a child process that has a copy of the memory, or in place, within the program. So it uses
+ * only memory of its own and system calls: malloc, locks, stdio, CUDA and the program's code are off limits. An owner
+ * is named only if every step of the path to it is certain.
  */
 #ifndef VT_PRELOAD_OWNERS_H
 #define VT_PRELOAD_OWNERS_H

@@ -136,7 +136,7 @@ struct vt_owners_type {
     /* torch/: selects further edges, and the roles that attributes give; 0: none */
     uint8_t family;
     /* The rest belongs to pyobjects/; initially 0. */
-    bool leaf;   /* its objects hold nothing and are never visited: str, module, ... */
+    bool leaf;   /* its objects hold nothing and are skipped: str, module, ... */
     bool number; /* visited only if vt_py_number() is the start of an allocation */
     uint8_t reader;
     uint32_t flags;

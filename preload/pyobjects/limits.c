@@ -53,8 +53,8 @@ static void limit_queue(struct vt_owners *w, uintptr_t queue, const struct vt_ow
         vt_owners_capacity(w, vt_owners_word(w, items + VT_PY_SIZE), most);
 }
 
-/* A list that was made at its full length, `[None] * n`, and is filled from the front. A list that is appended to does
- * not end in None unless None is all that is appended. */
+/* A list that was made at its full length, `[None] * n`, and is filled from the front. A list that grows by append ends
+ * in None only if None is appended. */
 static void limit_list(struct vt_owners *w, uintptr_t list) {
     uint64_t count = vt_owners_word(w, list + VT_PY_SIZE), used = 0, word;
     uintptr_t items = vt_owners_word(w, list + VT_PYLIST_ITEMS), last;

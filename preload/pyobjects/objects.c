@@ -48,7 +48,7 @@ static const struct known {
     {"_asyncio.Task", VT_PYREAD_TASK, 128},
     {"_queue.SimpleQueue", VT_PYREAD_QUEUE, 48},
     {"itertools._tee_dataobject", VT_PYREAD_TEE, 48},
-    /* Contexts and their variables; of two names, the first is that of 3.8 and 3.9. */
+    /* Contexts and their variables; the first of two names is that of 3.8 and 3.9. */
     {"ContextVar", VT_PYREAD_VARIABLE, 32},
     {"_contextvars.ContextVar", VT_PYREAD_VARIABLE, 32},
     {"hamt", VT_PYREAD_TREE, 24},

@@ -176,8 +176,8 @@ static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
     return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
 }
 
-/* Whether an address is the exact start of a block. `array`: of an array indexed from 1, which excludes Python's small
- * blocks. */
+/* Whether an address is the exact start of a block. `array`: the block is an array indexed from 1, which excludes
+ * Python's small blocks. */
 static bool starts_block(const struct vt_scan *scan, uintptr_t address, bool array) {
     const struct vt_span *s = vt_scan_span_at(scan, address);
     struct vt_range cell;
@@ -220,7 +220,7 @@ static void look_at_forms(struct flood *f, uint64_t word, uintptr_t at) {
     }
 }
 
-/* The other forms of a word. The result is no valid address if it is not 16-aligned, because a block starts there. */
+/* The other forms of a word. A result that is not 16-aligned is made an invalid address, because blocks are aligned. */
 #define NONE_IF_ODD(word, bits) ((word) << (59 - (bits)) & 15ull << 59)
 #define TAGGED(word)            (((word) & (VT_MACHINE_ADDRESSES - 1)) | NONE_IF_ODD(word, 0))
 #define SHIFTED(word)           ((word) >> TAG_BITS | NONE_IF_ODD(word, TAG_BITS))
@@ -434,8 +434,8 @@ static void drain_stack(struct flood *f) {
             struct vt_range r = f->stack[f->depth - 1];
             const struct vt_span *s = vt_scan_span_at(scan, r.start);
             size_t size = r.end - r.start;
-            /* A block of a known heap is readable as a whole if its pages are present; of other memory, only pages with
-             * contents are read. */
+            /* A block of a known heap is readable as a whole if its pages are present; other memory is read page by
+             * page, where it has contents. */
             bool in_place = scan->alone && s->steady,
                  whole = s->kind == VT_SPAN_CELLS && vt_scan_cells_present(s, r.start, r.end);
             if (in_place || !whole) {

@@ -134,7 +134,7 @@ static void ask_socket(struct asked *a, uint32_t fd) {
     int domain = option(fd, SO_DOMAIN), waiting = 0;
     bool stream = option(fd, SO_TYPE) == SOCK_STREAM, local = domain == AF_UNIX,
          known = local || domain == AF_INET || domain == AF_INET6;
-    /* Data from the kernel or the network contains no addresses of ours and nothing computed from one. */
+    /* Data from the kernel or the network contains no addresses of this process. */
     if (domain == AF_NETLINK || domain == AF_PACKET || domain == AF_ALG ||
         VT_SYS6(SYS_ppoll, &ready, 1, &now, NULL, 8, 0) <= 0 || !(ready.revents & POLLIN))
         return;

@@ -34,12 +34,12 @@
 
 struct vt_room vt_bounds_room;
 
-uint64_t vt_owners_private(void) {
+uint64_t vt_snapshot_private_bytes(void) {
     uint64_t all, files;
     return vt_scan_size(&all, &files) && all > files ? all - files : 0;
 }
 
-void vt_owners_set_bounds(struct vt_owners *w) {
+void vt_bounds_set(struct vt_owners *w) {
     uint64_t resident = 0, files;
     vt_scan_size(&resident, &files);
     uint64_t units = resident / UNIT_BYTES + 1,
@@ -51,7 +51,7 @@ void vt_owners_set_bounds(struct vt_owners *w) {
     w->most_bytes = space < SPACE_MOST / units ? units * space : SPACE_MOST;
 }
 
-bool vt_owners_is_runnable(uint32_t pid) {
+bool vt_bounds_is_runnable(uint32_t pid) {
     char path[32] = "/proc/";
     memcpy(vt_scan_number(path + strlen(path), pid), "/stat", 6);
     return vt_room_state(path) == 'R';
@@ -98,7 +98,7 @@ static bool children_are_elsewhere(void) {
 
 /* Under strict overcommit, a copy counts as if all of it were written to. Before Linux 5.9, the parent's write to a
  * page that a device also writes to moves the parent to another page. */
-uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
+uint32_t vt_bounds_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
     char text[128];
     uint64_t registered = registered_bytes(w);
     if ((vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2') ||
@@ -115,7 +115,7 @@ uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t 
     return *left < *needed ? VT_MISSED_NO_ROOM : 0;
 }
 
-bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns) {
+bool vt_bounds_may_search_in_place(struct vt_owners *w, uint64_t *turns) {
     if (!vt_room_asleep(turns))
         return false;
     vt_room_find(&vt_bounds_room, "");
@@ -125,7 +125,7 @@ bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns) {
     return w->most_bytes >= SPACE_LEAST;
 }
 
-bool vt_owners_may_share(struct vt_owners *w) {
+bool vt_bounds_may_share(struct vt_owners *w) {
     vt_room_find(&vt_bounds_room, "");
     return w->native && w->native->alone && kernel_version() >= CRASH_SAFE &&
            !children_are_elsewhere() && vt_room_tasks(&vt_bounds_room, TASKS_SPARE) >= TASKS_SPARE;

@@ -10,23 +10,23 @@
 /* targets.c */
 
 /* Collects the allocations to search for, except the one at `newest` (0: all). */
-void vt_owners_gather(struct vt_owners *w, uint64_t newest);
+void vt_targets_gather(struct vt_owners *w, uint64_t newest);
 /* In the copy: removes targets that were freed before it was made. */
-void vt_owners_drop_gone(struct vt_owners *w);
+void vt_targets_drop_freed(struct vt_owners *w);
 
 /* bounds.c: the limits of a search, from the options and the size of the process. */
 
-void vt_owners_set_bounds(struct vt_owners *w);
+void vt_bounds_set(struct vt_owners *w);
 /* Whether the memory may be copied: 0, or the reason (enum vt_missed). Stores the bytes that the copy may need, and
  * that are left. */
-uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left);
-/* Whether the calling thread may search in place, because all others sleep; lowers the memory bound to what is left.
+uint32_t vt_bounds_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left);
+/* Whether the calling thread may search in place, because all others sleep; lowers the memory limit to the free memory.
  * *turns: how often the others ran so far. */
-bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns);
+bool vt_bounds_may_search_in_place(struct vt_owners *w, uint64_t *turns);
 /* Whether a child may read the program's own memory while the calling thread waits. */
-bool vt_owners_may_share(struct vt_owners *w);
+bool vt_bounds_may_share(struct vt_owners *w);
 /* Whether a process runs, or waits only for a processor. */
-bool vt_owners_is_runnable(uint32_t pid);
+bool vt_bounds_is_runnable(uint32_t pid);
 
 /* The memory limits that these functions found. */
 extern struct vt_room vt_bounds_room;
@@ -51,11 +51,11 @@ void vt_copy_give_way(bool idle);
 
 /* copy_guard.c, in a copy. */
 
-void vt_watch_end_first(void);
-void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room);
-/* vt_watch_end ends the copy and does not return. vt_watch_leaving does not return if the copy's memory is being
- * released. */
-void vt_watch_end(void);
-void vt_watch_leaving(void);
+void vt_copy_guard_die_first(void);
+void vt_copy_guard_begin(struct vt_owners_answer *answer, const struct vt_room *room);
+/* vt_copy_guard_end ends the copy and does not return. vt_copy_guard_wait_if_leaving does not return if the copy's
+ * memory is being released. */
+void vt_copy_guard_end(void);
+void vt_copy_guard_wait_if_leaving(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps a copy of the process from doing harm. If memory runs short nevertheless, the kernel should end the copy first.
- * A thread checks every few milliseconds how much memory is left: if others need it, the copy releases its memory, and
- * then ends. That order matters, because a process that is ending still has its memory for a while, and the kernel,
- * which does not kill it again, would kill the next one. The thread that walks may fault then, so it waits
- * (vt_watch_leaving). The compiler must not protect stacks in this file (Makefile), because the value to compare with
- * is in memory that is released.
+ * Keeps a copy of the process from doing harm. If memory runs short nevertheless, the kernel should end the copy
+ * first. A thread checks every few milliseconds how much memory is left: if others need it, the copy releases its
+ * memory, and then ends. That order matters, because a process that is ending still has its memory for a while, and the
+ * kernel, which does not kill it again, would kill the next one. The thread that walks may fault then, so it waits
+ * (vt_copy_guard_wait_if_leaving). The compiler must not protect stacks in this file (Makefile), because the value to
+ * compare with is in memory that is released.
  *
  * Called by snapshot.c, only in the copy: in a child that shares the program's memory it would set the program's score.
  */
@@ -33,7 +33,7 @@ static struct watch *watching;
 /* 2: leaving. Initially nonzero, so that it lies in a file's mapping, which stays. */
 static uint32_t state = 1;
 
-void vt_watch_end_first(void) {
+void vt_copy_guard_die_first(void) {
     long fd = vt_descriptors_open("/proc/self/oom_score_adj", O_WRONLY, 0);
     if (fd < 0)
         return;
@@ -67,7 +67,7 @@ static void watch_room(void *data) {
         VT_SYS1(SYS_exit_group, 0);
 }
 
-void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room) {
+void vt_copy_guard_begin(struct vt_owners_answer *answer, const struct vt_room *room) {
     watching =
         vt_sys_mmap(sizeof *watching, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (watching)
@@ -81,13 +81,13 @@ void vt_watch_begin(struct vt_owners_answer *answer, const struct vt_room *room)
     }
 }
 
-void vt_watch_end(void) {
+void vt_copy_guard_end(void) {
     vt_publish(&watching->ended, 1);
     VT_SYS4(SYS_futex, &watching->ended, FUTEX_WAKE, 1, NULL);
-    vt_watch_leaving();
+    vt_copy_guard_wait_if_leaving();
 }
 
-void vt_watch_leaving(void) {
+void vt_copy_guard_wait_if_leaving(void) {
     const long second[2] = {1, 0};
     while (vt_see(&state) == 2 || (watching && vt_see(&watching->ended)))
         VT_SYS2(SYS_nanosleep, second, NULL);

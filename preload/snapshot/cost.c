@@ -4,7 +4,7 @@
  * one fault. The kernel counts faults, and the program's time in the kernel. After a copy, we count as many faults as
  * there were pages, at the average cost of a fault so far; that includes faults that would have happened anyway.
  *
- * Called by snapshot.c; moments.c uses it to decide when to take a snapshot.
+ * Called by snapshot.c; triggers.c uses it to decide when to take a snapshot.
  */
 #define _GNU_SOURCE
 #include "copy.h"
@@ -23,7 +23,7 @@ static uint64_t spent;   /* atomic: ns used by children; running ones count with
 static uint64_t search;  /* atomic: ns expected for the next child, from the last one */
 static uint32_t looking; /* atomic: a try-lock of the struct below */
 static struct {
-    uint64_t faults, system_ns;   /* of the process, at the last check */
+    uint64_t faults, system_ns;   /* totals of the process at the last check */
     uint64_t pages, left;         /* pages at the last copy; how many had no fault since */
     uint64_t fault_ns, copied_ns; /* per page */
 } last = {.fault_ns = FIRST_FAULT, .copied_ns = FIRST_COPY};
@@ -49,7 +49,7 @@ void vt_cost_copied(uint64_t ns) {
     if (!vt_claim(&looking, 0, 1))
         return;
     count_faults();
-    last.pages = last.left = vt_owners_private() / vt_machine_page() + 1;
+    last.pages = last.left = vt_snapshot_private_bytes() / vt_machine_page() + 1;
     last.copied_ns = ns / last.pages;
     vt_add(&stood, ns);
     vt_publish(&looking, 0);
@@ -64,15 +64,15 @@ void vt_cost_searched(uint64_t ns, bool partial) {
     vt_put(&search, partial ? 2 * ns : ns + ns / 4);
 }
 
-struct vt_owners_cost vt_owners_cost(void) {
-    struct vt_owners_cost now = {.next = UINT64_MAX / 2};
+struct vt_snapshot_cost vt_snapshot_cost(void) {
+    struct vt_snapshot_cost now = {.next = UINT64_MAX / 2};
     if (vt_claim(&looking, 0, 1)) {
         count_faults();
         /* Until the first copy, and while a search runs, every page may be written to. */
-        uint64_t share = last.pages && !vt_owners_under_way()
+        uint64_t share = last.pages && !vt_snapshot_is_running()
                              ? (last.pages - last.left) * SHARE_1 / last.pages
                              : SHARE_1;
-        now.next = vt_owners_private() / vt_machine_page() *
+        now.next = vt_snapshot_private_bytes() / vt_machine_page() *
                    (last.copied_ns + last.fault_ns * share / SHARE_1);
         vt_publish(&looking, 0);
     }

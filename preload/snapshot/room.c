@@ -211,7 +211,7 @@ static uint64_t tasks_in(const char *folder) {
     return limit >= NONE ? UINT64_MAX : limit > used ? limit - used : 0;
 }
 
-/* The smallest remainder in a group and those above it: of memory, or of tasks. */
+/* The smallest remainder (memory or tasks) in a group and those above it. */
 static uint64_t least_above(const struct vt_room *room, unsigned which, bool tasks,
                             uint64_t enough) {
     static char folder[VT_ROOM_PATH];

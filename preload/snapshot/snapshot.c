@@ -10,11 +10,11 @@
  * done in place, but only while every other thread sleeps, and the result records that. Otherwise no snapshot is taken,
  * which the log records.
  *
- * The program need not wait for the child (vt_owners_begin): the answer is written at a later event, or at the end.
+ * The program need not wait for the child (vt_snapshot_begin): the answer is written at a later event, or at the end.
  * Until then the log announces it, so that a reader that follows the log of a running process waits for it. Only one
  * such child runs at a time. It survives the thread that made it, and ends with the process.
  *
- * Called by moments.c.
+ * Called by triggers.c.
  */
 #define _GNU_SOURCE
 #include "copy.h"
@@ -59,7 +59,7 @@ static void faulted(int signal, siginfo_t *info, void *context) {
     (void)info;
     if (vt_owners_faulted(context))
         return;
-    vt_watch_leaving();
+    vt_copy_guard_wait_if_leaving();
     VT_SYS1(SYS_exit_group, 128 + signal);
 }
 
@@ -90,7 +90,7 @@ static void end_with_process(void) {
 static void detach(struct vt_owners *w) {
     enum vt_detached how = vt_copy_detach(w->shares_descriptors);
     if (how == VT_DETACHED)
-        vt_watch_end_first();
+        vt_copy_guard_die_first();
     w->answer->detached_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     vt_publish(&w->answer->detached, how);
     futex(&w->answer->detached, FUTEX_WAKE, 1, NULL);
@@ -118,7 +118,7 @@ static void walk_in_child(void *data) {
         /* a property of the memory, so only for a copy */
         VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0);
         /* before the low priority, because it must run in time */
-        vt_watch_begin(w->answer, &vt_bounds_room);
+        vt_copy_guard_begin(w->answer, &vt_bounds_room);
     }
     if (w->passing)
         vt_copy_give_way(true);
@@ -126,17 +126,17 @@ static void walk_in_child(void *data) {
     on_signal(SIGBUS, faulted);
     w->copy = true;
     if (!w->shares)
-        vt_owners_drop_gone(w);
+        vt_targets_drop_freed(w);
     vt_owners_walk(w);
     vt_publish(&w->answer->done, 1);
     futex(&w->answer->done, FUTEX_WAKE, 1, NULL);
     if (!w->shares)
-        vt_watch_end();
+        vt_copy_guard_end();
     for (;;)
         VT_SYS1(SYS_exit_group, 0);
 }
 
-/* A snapshot that is being taken. It may continue after vt_owners_begin() has returned. */
+/* A snapshot that is being taken. It may continue after vt_snapshot_begin() has returned. */
 struct moment {
     enum vt_snapshot_why why;
     uint32_t name;
@@ -178,7 +178,7 @@ static bool has_ended(struct moment *m, bool wait) {
         if (m->reserved_ns && !m->replaced)
             vt_cost_searched((uint64_t)ns, m->answer->flags & VT_SNAPSHOT_PARTIAL);
     } else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns) {
-        if (!m->starved && vt_owners_is_runnable((uint32_t)m->pid))
+        if (!m->starved && vt_bounds_is_runnable((uint32_t)m->pid))
             m->until_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
         else
             VT_SYS2(SYS_kill, m->pid, SIGKILL);
@@ -392,7 +392,7 @@ static bool map_answer(struct vt_owners *w, struct moment *m) {
 /* In the calling thread. False: other threads ran, so the walk did not see a single moment. */
 static bool walk_in_place(struct vt_owners *w) {
     uint64_t before, after;
-    if (!vt_owners_may_stay(w, &before))
+    if (!vt_bounds_may_search_in_place(w, &before))
         return false;
     vt_owners_walk(w);
     return vt_room_asleep(&after) && after == before;
@@ -404,20 +404,21 @@ static bool begin_walk(struct vt_owners *w, struct moment *m, bool copy) {
     uint64_t turns;
     w->readers = &readers;
     /* On growth, the program does not have the address yet that this event returns. */
-    vt_owners_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
+    vt_targets_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
     /* if all live memory is kept by design, an empty snapshot records that */
     if (!w->target_count) {
         m->number = w->kept_bytes && !copy ? ++snapshots : 0;
         return m->number && map_answer(w, m);
     }
-    vt_owners_set_bounds(w);
+    vt_bounds_set(w);
     w->passing = m->why == VT_SNAPSHOT_GROWTH;
     if (m->reserved_ns && m->reserved_ns < w->most_cpu_ns)
         w->most_cpu_ns = m->reserved_ns;
     if (!w->passing)
         vt_native_open(w);
-    bool shared = !copy && !m->disturbed && vt_owners_may_share(w) && vt_owners_may_stay(w, &turns);
-    m->missed = shared ? 0 : vt_owners_why_not_copy(w, &m->needed, &m->left);
+    bool shared = !copy && !m->disturbed && vt_bounds_may_share(w) &&
+                  vt_bounds_may_search_in_place(w, &turns);
+    m->missed = shared ? 0 : vt_bounds_why_not_copy(w, &m->needed, &m->left);
     if ((copy && m->missed) || !map_answer(w, m))
         return false;
     w->snapshot = m->number = ++snapshots;
@@ -461,7 +462,7 @@ static bool begin_one(struct moment *m, bool copy) {
 /* atomic: the pid, while a thread is here; a forked child has another pid */
 static uint32_t taking;
 /* Written only by the holder of `taking`; without an answer: none. */
-static struct moment going;
+static struct moment running;
 
 static bool enter_alone(void) {
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&taking);
@@ -473,26 +474,26 @@ static void leave_to_others(void) {
     vt_publish(&taking, 0);
 }
 
-/* Writes the running search if it is finished. Returns enum vt_owners_state. */
-static unsigned finish_going(bool wait) {
-    if (going.answer && wait) {
+/* Writes the running search if it is finished. Returns enum vt_snapshot_state. */
+static unsigned finish_running(bool wait) {
+    if (running.answer && wait) {
         static const int priority = 0;
         /* the program waits now, so a search at idle priority gets a normal one, if the kernel allows it */
-        going.starved = going.why == VT_SNAPSHOT_GROWTH &&
-                        VT_SYS3(SYS_sched_setscheduler, going.pid, SCHED_OTHER, &priority) < 0;
-        wait_for(&going, 0);
+        running.starved = running.why == VT_SNAPSHOT_GROWTH &&
+                          VT_SYS3(SYS_sched_setscheduler, running.pid, SCHED_OTHER, &priority) < 0;
+        wait_for(&running, 0);
     }
-    if (going.answer && (wait || has_ended(&going, false)))
-        return conclude(&going) ? 0 : VT_OWNERS_LOST;
-    return going.answer ? VT_OWNERS_GO_ON : 0;
+    if (running.answer && (wait || has_ended(&running, false)))
+        return conclude(&running) ? 0 : VT_SNAPSHOT_LOST;
+    return running.answer ? VT_SNAPSHOT_RUNNING : 0;
 }
 
-bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
+bool vt_snapshot_take(enum vt_snapshot_why why, uint32_t name) {
     /* Valgrind would report each word that the walk reads and the program never initialized. */
     if (vt_scan_on_valgrind() || !enter_alone())
         return false;
     struct moment m = {.why = why, .name = name};
-    finish_going(true);
+    finish_running(true);
     vt_log_announce(vt_log_ticks());
     m.ticks = vt_log_ticks(); /* a time after the announced one */
     bool taken = begin_one(&m, false);
@@ -506,29 +507,29 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
 
 /* Makes room for a search on growth: the newer one sees more, and the program waits for the last one at its end. False:
  * the running search cannot be replaced. */
-static bool make_place(void) {
-    if (!going.answer)
+static bool replace_running(void) {
+    if (!running.answer)
         return true;
-    if (going.why != VT_SNAPSHOT_GROWTH)
+    if (running.why != VT_SNAPSHOT_GROWTH)
         return false;
-    if (VT_SYS2(SYS_kill, going.pid, SIGKILL) < 0)
+    if (VT_SYS2(SYS_kill, running.pid, SIGKILL) < 0)
         return false; /* the program dropped its rights, but the copy still has them */
-    going.replaced = true;
-    has_ended(&going, true);
-    conclude(&going);
+    running.replaced = true;
+    has_ended(&running, true);
+    conclude(&running);
     return true;
 }
 
-bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns) {
+bool vt_snapshot_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns) {
     if (vt_scan_on_valgrind() || !enter_alone())
         return false;
-    finish_going(false);
-    bool begun = make_place();
+    finish_running(false);
+    bool begun = replace_running();
     if (begun) {
         vt_log_announce(ticks ? ticks : vt_log_ticks());
         ticks = ticks ? ticks : vt_log_ticks();
-        going = (struct moment){.why = why, .name = name, .ticks = ticks, .reserved_ns = most_ns};
-        begun = begin_one(&going, true);
+        running = (struct moment){.why = why, .name = name, .ticks = ticks, .reserved_ns = most_ns};
+        begun = begin_one(&running, true);
         if (!begun)
             vt_log_withdraw();
     }
@@ -536,37 +537,37 @@ bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, ui
     return begun;
 }
 
-bool vt_owners_under_way(void) {
-    return vt_get(&going.answer) != NULL;
+bool vt_snapshot_is_running(void) {
+    return vt_get(&running.answer) != NULL;
 }
 
-void vt_owners_give_up(void) {
+void vt_snapshot_abandon(void) {
     if (!enter_alone())
         return;
     giving_up = true;
-    finish_going(false);
-    if (going.answer && going.why == VT_SNAPSHOT_GROWTH) {
-        VT_SYS2(SYS_kill, going.pid, SIGKILL); /* init reaps it, and its memory is released */
-        memset(&going, 0, sizeof going);
+    finish_running(false);
+    if (running.answer && running.why == VT_SNAPSHOT_GROWTH) {
+        VT_SYS2(SYS_kill, running.pid, SIGKILL); /* init reaps it, and its memory is released */
+        memset(&running, 0, sizeof running);
         vt_log_withdraw();
     }
     leave_to_others();
 }
 
-unsigned vt_owners_finish(bool wait) {
-    if (!vt_owners_under_way())
+unsigned vt_snapshot_finish(bool wait) {
+    if (!vt_snapshot_is_running())
         return 0;
     if (!enter_alone())
-        return VT_OWNERS_GO_ON;
-    unsigned state = finish_going(wait);
+        return VT_SNAPSHOT_RUNNING;
+    unsigned state = finish_running(wait);
     leave_to_others();
     return state;
 }
 
 /* In a forked child: the running search and its result belong to the parent. */
-void vt_owners_forked(void) {
-    if (going.answer)
-        vt_sys_munmap(going.answer, going.room);
-    memset(&going, 0, sizeof going);
+void vt_snapshot_forked(void) {
+    if (running.answer)
+        vt_sys_munmap(running.answer, running.room);
+    memset(&running, 0, sizeof running);
     vt_cost_forked();
 }

@@ -2,7 +2,7 @@
 /*
  * Public header of snapshot/: when the owners of live memory are searched for, in which process, and the result.
  *
- *   moments.c     when: VRAMTRACE_SNAPSHOT
+ *   triggers.c     when: VRAMTRACE_SNAPSHOT
  *   snapshot.c    one snapshot: the child that walks, and its answer
  *   targets.c     the allocations to search for
  *   bounds.c      the limits of a search, and whether memory may be copied
@@ -24,51 +24,51 @@
  * be called while recording. False: none was taken, because nothing is live, another thread is taking one, or there is
  * no log. If the caller holds the GIL, Python's objects do not change meanwhile, which matters only if the memory
  * cannot be copied. */
-bool vt_owners_take(enum vt_snapshot_why why, uint32_t name);
+bool vt_snapshot_take(enum vt_snapshot_why why, uint32_t name);
 
 /* The same without waiting: a child continues in its copy of the memory as it is now. A snapshot on growth
  * (VT_SNAPSHOT_GROWTH) may replace an earlier one. `most_ns`: limit of its processor time; 0: the usual one. `ticks`: a
  * time that the thread announced, or 0: now. False also if memory cannot be copied here, or earlier ones are not
  * finished. */
-bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns);
+bool vt_snapshot_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns);
 /* Writes the results of finished searches. With `wait`, waits for all. Returns these bits. */
-enum vt_owners_state {
-    VT_OWNERS_GO_ON = 1, /* some are still running, or another thread is here */
-    VT_OWNERS_LOST = 2   /* a child died */
+enum vt_snapshot_state {
+    VT_SNAPSHOT_RUNNING = 1, /* some are still running, or another thread is here */
+    VT_SNAPSHOT_LOST = 2     /* a child died */
 };
-unsigned vt_owners_finish(bool wait);
-bool vt_owners_under_way(void);
+unsigned vt_snapshot_finish(bool wait);
+bool vt_snapshot_is_running(void);
 /* Just before the process ends: writes finished results, and kills a search on growth. */
-void vt_owners_give_up(void);
+void vt_snapshot_abandon(void);
 /* What snapshots have cost so far, in ns of processor time. `spent`: by the children, counting running ones with their
  * limit; `stood`: by the program, for copies and the page faults that follow; `next`: estimate of `stood` for the next
  * copy; `search`: estimate of `spent` for the next search. */
-struct vt_owners_cost {
+struct vt_snapshot_cost {
     uint64_t spent, stood, next, search;
 };
-struct vt_owners_cost vt_owners_cost(void);
-uint64_t vt_owners_private(void); /* resident bytes that do not belong to files */
-void vt_owners_forked(void);
+struct vt_snapshot_cost vt_snapshot_cost(void);
+uint64_t vt_snapshot_private_bytes(void); /* resident bytes that do not belong to files */
+void vt_snapshot_forked(void);
 
-/* moments.c: decides when snapshots are taken, from VRAMTRACE_SNAPSHOT. */
-void vt_moments_due(void); /* at the end of an event: takes what vt_tls.due requests */
+/* triggers.c: decides when snapshots are taken, from VRAMTRACE_SNAPSHOT. */
+void vt_triggers_run(void); /* at the end of an event: takes what vt_tls.due requests */
 /* before the process ends, while its memory is still as the program left it; and again later */
-void vt_moments_end(void);
-/* Like vt_moments_end, after the first of exit's handlers have run: allocations that they still hold are not lost. */
-void vt_moments_exit_goes_on(void);
+void vt_triggers_end(void);
+/* Like vt_triggers_end, after the first of exit's handlers have run: allocations that they still hold are not lost. */
+void vt_triggers_exit_handlers_ran(void);
 /* The number of allocations live when Python ended, before it dropped its objects, and their bytes; 0: it did not
  * end. */
-uint64_t vt_moments_python_ended(uint64_t *bytes);
-void vt_moments_context_ends(void);
-void vt_moments_finish(void); /* before the log ends: waits for running searches and writes them */
-void vt_moments_phase_ends(const char *name, uint32_t bytes);
+uint64_t vt_triggers_python_ended(uint64_t *bytes);
+void vt_triggers_context_ends(void);
+void vt_triggers_finish(void); /* before the log ends: waits for running searches and writes them */
+void vt_triggers_phase_ends(const char *name, uint32_t bytes);
 /* The same for a range, whose end has only a number. */
-void vt_moments_range_starts(uint64_t range, const char *name, uint32_t bytes);
-void vt_moments_range_ends(uint64_t range);
+void vt_triggers_range_starts(uint64_t range, const char *name, uint32_t bytes);
+void vt_triggers_range_ends(uint64_t range);
 /* The program asks for a snapshot. False: none was taken. */
-bool vt_moments_asked(const char *name, uint32_t bytes);
+bool vt_triggers_request(const char *name, uint32_t bytes);
 /* A framework reports its failed allocations: a refusal by the driver is then not final. */
-void vt_moments_framework_reports(void);
-void vt_moments_forked(void);
+void vt_triggers_framework_reports(void);
+void vt_triggers_forked(void);
 
 #endif

@@ -69,7 +69,7 @@ static void take_target(const struct vt_live *what, void *data) {
         w->targets[w->target_count++] = t;
 }
 
-void vt_owners_gather(struct vt_owners *w, uint64_t newest) {
+void vt_targets_gather(struct vt_owners *w, uint64_t newest) {
     struct gathering g = {.w = w, .newest = newest, .blocks = true};
     vt_live_each(count_target, &g);
     if (!g.room || !(w->targets = vt_owners_map(w, g.room * sizeof *w->targets)))
@@ -96,7 +96,7 @@ static void note_live(const struct vt_live *what, void *data) {
         t->live = true;
 }
 
-void vt_owners_drop_gone(struct vt_owners *w) {
+void vt_targets_drop_freed(struct vt_owners *w) {
     uint32_t kept = 0;
     vt_live_each(note_live, w);
     for (uint32_t i = 0; i < w->target_count; i++)

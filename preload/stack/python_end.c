@@ -18,7 +18,7 @@
  * whose destructor reports that the list has dropped it; then it is registered again. A subinterpreter may end at any time: only
  * the main one's end is watched. A program that embeds Python continues after Py_FinalizeEx; Py_AtExit reports that.
  *
- * Called by snapshot/moments.c.
+ * Called by snapshot/triggers.c.
  */
 #include <errno.h>
 #include <string.h>

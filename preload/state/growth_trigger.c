@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Decides when memory has grown so much that a snapshot of its owners is worthwhile. Objects owned by a function's locals
- * vanish when the function returns, so a snapshot at the end alone would miss them (snapshot/moments.c).
+ * vanish when the function returns, so a snapshot at the end alone would miss them (snapshot/triggers.c).
  *
  * Three kinds of growth count:
  *   - A call stack's live allocations reach 8, 16, 32, ...: this finds the blocks of a leak however small they are.
@@ -13,7 +13,7 @@
  * Memory that one training step allocates and frees is not growth. So a stack must keep half of its level for a while: a
  * quarter of all allocations so far. A snapshot costs the program time, because its memory is copied: the next one is due
  * after half as many allocations again, or some thousands. Time is counted in allocations, so that results are the same on a
- * slow machine; snapshot/moments.c limits the total cost.
+ * slow machine; snapshot/triggers.c limits the total cost.
  *
  * Called by live.c and peak.c once vt_growth_trigger_on is set. A wrong count, because stacks share one or an allocation began
  * earlier, only shifts the snapshot.

@@ -34,7 +34,7 @@ static const struct node_layout node_new = {88, 16, 112, 464, {80, 40, 48, false
  * does any padding between members. */
 #define INSIDE       2u
 #define INSIDE_BYTES 192u
-/* Of a CopySlices, after two geometries and a function: the node of the copied operation. */
+/* In a CopySlices, the node of the copied operation follows two geometries and a function. */
 #define COPY_NODE    152u
 
 #define NODES_MOST 65536u /* most edges of one node */

@@ -31,7 +31,7 @@ enum family {
     FAMILY_NODE,     /* possibly: <SumBackward0 object> is one */
     FAMILY_MODULE,
     FAMILY_OPTIMIZER,
-    FAMILY_BOUND /* of pybind11, and read by pybind.c; the last one */
+    FAMILY_BOUND /* a type of pybind11, read by pybind.c; the last one */
 };
 
 /* --- Python types --- */
@@ -87,7 +87,7 @@ static bool text_is(struct vt_owners_text text, const char *name) {
     return text.bytes == strlen(name) && memcmp(text.at, name, text.bytes) == 0;
 }
 
-/* The tensors of which a wrapper consists. A program's own attribute of a tensor is not among them. */
+/* Whether an attribute holds the tensors inside a wrapper, rather than being the program's own. */
 static bool is_inner_tensor(struct vt_owners_text attribute) {
     return text_is(attribute, "_local_tensor") || text_is(attribute, "elem");
 }

@@ -30,33 +30,33 @@ static int start(void **state) {
 static void without_a_copy_nothing_is_counted(void **state) {
     (void)state;
     fault(5000);
-    struct vt_owners_cost cost = vt_owners_cost();
+    struct vt_snapshot_cost cost = vt_snapshot_cost();
     assert_int_equal(cost.stood, 0);
     /* each page at first */
-    assert_true(cost.next >= vt_owners_private() / PAGE * 2000);
+    assert_true(cost.next >= vt_snapshot_private_bytes() / PAGE * 2000);
 }
 
 static void faults_after_a_copy_count(void **state) {
     (void)state;
     vt_cost_copied(1000000);
-    uint64_t pages = vt_owners_private() / PAGE;
-    assert_int_equal(vt_owners_cost().stood / 1000000, 1);
+    uint64_t pages = vt_snapshot_private_bytes() / PAGE;
+    assert_int_equal(vt_snapshot_cost().stood / 1000000, 1);
     fault(pages / 2);
-    uint64_t half = vt_owners_cost().stood;
+    uint64_t half = vt_snapshot_cost().stood;
     assert_true(half > 1000000 + pages / 2 * 20);
     fault(pages * 4);
-    uint64_t all = vt_owners_cost().stood;
+    uint64_t all = vt_snapshot_cost().stood;
     assert_true(all > half);
     fault(pages * 4);
-    assert_int_equal(vt_owners_cost().stood, all);
+    assert_int_equal(vt_snapshot_cost().stood, all);
 }
 
 static void searches_count_with_what_they_may_take(void **state) {
     (void)state;
     vt_cost_spent(300);
-    assert_int_equal(vt_owners_cost().spent, 300);
+    assert_int_equal(vt_snapshot_cost().spent, 300);
     vt_cost_spent(20 - 300);
-    assert_int_equal(vt_owners_cost().spent, 20);
+    assert_int_equal(vt_snapshot_cost().spent, 20);
 }
 
 int main(void) {

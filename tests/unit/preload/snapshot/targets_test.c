@@ -27,13 +27,13 @@ static void what_was_freed_is_not_looked_for(void **state) {
     struct vt_owners *w = calloc(1, sizeof *w);
     for (unsigned i = 0; i < 5; i++)
         insert(i, 7);
-    vt_owners_gather(w, AT(4));
+    vt_targets_gather(w, AT(4));
     assert_int_equal(w->target_count, 4);
     remove_one(1);
     remove_one(2); /* and its address is another allocation's now */
     insert(2, 8);
     insert(5, 7); /* a new one */
-    vt_owners_drop_gone(w);
+    vt_targets_drop_freed(w);
     assert_int_equal(w->target_count, 2);
     assert_non_null(vt_owners_target_at(w, AT(0) + 511));
     assert_null(vt_owners_target_at(w, AT(1)));

@@ -2,19 +2,19 @@
 /*
  * When snapshots of the owners are taken (snapshot.c takes them): VRAMTRACE_SNAPSHOT.
  *
- *   end      Python: by a function that the interpreter calls before it drops its objects (stack/python_end.c). Other
- *            programs: when exit begins, and, for verdicts, again after exit has destroyed the objects made since arming
- *            (exit.c). Both: in _exit, and before a context with live memory ends. In Python also as memory grows
- *            (state/growth_trigger.c), because local variables of main() are gone when Python ends. The program does not wait for
- *            these, and they use at most a share of its processor time.
- *   oom      When PyTorch reports a failed allocation, because it answers earlier refusals by freeing its cache. In other
- *            programs at the first refusal of each call site.
+ *   end      Python: by a function that the interpreter calls before it drops its objects (stack/python_end.c).
+ *            Other programs: when exit begins, and, for verdicts, again after exit has destroyed the objects made
+ *            since arming (exit.c). Both: in _exit, and before a context with live memory ends. In Python also as
+ *            memory grows (state/growth_trigger.c), because local variables of main() are gone when Python ends. The
+ *            program does not wait for these, and they use at most a share of its processor time.
+ *   oom      When PyTorch reports a failed allocation, because it answers earlier refusals by freeing its cache. In
+ *            other programs at the first refusal of each call site.
  *   phase    At the end of each phase of that name.
  *   asked    `vramtrace snapshot` and vramtrace_snapshot(), always, unless snapshots are off.
  *
- * During an event, code only sets a bit in vt_tls.due; the work is done at the end of the event. An event with no bit
- * set costs nothing. At the end, the same memory is not searched twice: another snapshot is taken only if something was
- * allocated since the last one.
+ * During an event, code only sets a bit in vt_tls.due; the work is done at the end of the event. Without a bit, an
+ * event costs nothing more. At the end, the same memory is not searched twice: another snapshot is taken only if
+ * something was allocated since the last one.
  *
  * Called at the end of events (base/process.h), by exit.c, wrap_context.c and instrument/phase.c.
  */
@@ -47,15 +47,15 @@ static uint32_t sites[OOMS_MOST];       /* atomic: their stacks */
 static uint32_t framework;              /* atomic: a framework reports its failed allocations */
 static uint32_t taking;                 /* atomic: how many threads are taking one */
 static uint32_t lived;                  /* atomic: something was live */
-static uint32_t risen;                  /* atomic: memory grew, and no search has begun since */
+static uint32_t grew;                   /* atomic: memory grew, and no search has begun since */
 static uint32_t ended;                  /* atomic: one was taken at the end */
 static uint64_t began_ns;               /* atomic: when growth was first watched; 0: not yet */
 /* Hashes of the allocations that were live at the last snapshot at the end, one bit each. */
 static uint64_t seen[SEEN_BITS / 64];
 
-static bool is_on(unsigned moment) {
-    return vt_options.snapshot & moment && !vt_get(&vt_sys_sealed) &&
-           (moment == VT_MOMENT_END || !vt_log_is_at_bound());
+static bool is_on(unsigned trigger) {
+    return vt_options.snapshot & trigger && !vt_get(&vt_sys_sealed) &&
+           (trigger == VT_TRIGGER_END || !vt_log_is_at_bound());
 }
 
 /* In a sealed process no snapshot can be taken. */
@@ -76,7 +76,7 @@ static bool anything_lives(void) {
 
 static bool take_snapshot(enum vt_snapshot_why why, uint32_t name) {
     vt_add(&taking, 1);
-    bool taken = vt_owners_take(why, name);
+    bool taken = vt_snapshot_take(why, name);
     vt_add(&taking, -1);
     return taken;
 }
@@ -101,24 +101,24 @@ static bool take_if_new(void) {
 
 /* An interpreter that has ended, or is about to, takes its own snapshot. */
 static bool may_look_at_end(void) {
-    return is_on(VT_MOMENT_END) && is_mine() &&
+    return is_on(VT_TRIGGER_END) && is_mine() &&
            (vt_python_state(NULL) != VT_PYTHON_ACTIVE || vt_python_lives());
 }
 
-void vt_moments_end(void) {
+void vt_triggers_end(void) {
     vt_log_ends(false);
     if (may_look_at_end() && take_if_new())
         vt_put(&ended, 1);
 }
 
-void vt_moments_exit_goes_on(void) {
+void vt_triggers_exit_handlers_ran(void) {
     if (!vt_get(&ended))
-        vt_moments_end();
+        vt_triggers_end();
     else if (may_look_at_end() && anything_lives())
         take_snapshot(VT_SNAPSHOT_EXITED, 0);
 }
 
-void vt_moments_context_ends(void) {
+void vt_triggers_context_ends(void) {
     if (!may_look_at_end() || vt_get(&contexts) >= CONTEXTS_MOST)
         return;
     if (take_if_new())
@@ -128,20 +128,20 @@ void vt_moments_context_ends(void) {
 
 static struct { uint64_t bytes, count; } at_python_end;
 
-uint64_t vt_moments_python_ended(uint64_t *bytes) {
+uint64_t vt_triggers_python_ended(uint64_t *bytes) {
     *bytes = at_python_end.bytes;
     return at_python_end.count;
 }
 
 /* Called by the interpreter. Memory that is unreachable now stays so, because the interpreter only drops objects from
  * here on. Memory that is freed after this is not live at the end, and not lost. */
-static void python_ends(void) {
+static void note_python_end(void) {
     if (!is_mine())
         return;
     vt_live_total(&at_python_end.bytes, &at_python_end.count);
     vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more pending calls */
-    vt_moments_finish();
-    vt_moments_end();
+    vt_triggers_finish();
+    vt_triggers_end();
     vt_scan_went_on(false);
     vt_scan_run(VT_MACHINE_CALLERS, false);
     vt_tls.due = 0;
@@ -154,7 +154,7 @@ static void python_ends(void) {
  * can begin meanwhile; but at least what it will need, because a search that is cut off costs as much and finds no
  * names. */
 static uint64_t left_for_rise(void) {
-    struct vt_owners_cost cost = vt_owners_cost();
+    struct vt_snapshot_cost cost = vt_snapshot_cost();
     uint64_t most = RISES_NS + vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / RISES_SHARE,
              age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns),
              needed = cost.search > RISE_NS ? cost.search : RISE_NS;
@@ -171,20 +171,21 @@ static void follow_growth(void) {
         return;
     /* before this event: the program does not have the address yet that this event returns */
     uint64_t now = vt_tls.entered;
-    unsigned state = vt_owners_finish(false);
-    if (state & VT_OWNERS_LOST)
-        vt_put(&risen, 1);
-    uint64_t most_ns = vt_get(&risen) ? left_for_rise() : 0;
-    if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_MOMENT_END) &&
+    unsigned state = vt_snapshot_finish(false);
+    if (state & VT_SNAPSHOT_LOST)
+        vt_put(&grew, 1);
+    uint64_t most_ns = vt_get(&grew) ? left_for_rise() : 0;
+    if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_TRIGGER_END) &&
         !vt_log_is_at_bound()) {
-        bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now, most_ns);
-        if (begun || !(state & VT_OWNERS_GO_ON)) { /* otherwise when the running one is finished */
-            vt_put(&risen, 0);
+        bool begun = vt_snapshot_begin(VT_SNAPSHOT_GROWTH, 0, now, most_ns);
+        if (begun ||
+            !(state & VT_SNAPSHOT_RUNNING)) { /* otherwise when the running one is finished */
+            vt_put(&grew, 0);
             vt_growth_trigger_reset();
         }
-        state |= begun ? VT_OWNERS_GO_ON : 0;
+        state |= begun ? VT_SNAPSHOT_RUNNING : 0;
     }
-    if (state & VT_OWNERS_GO_ON || vt_get(&risen))
+    if (state & VT_SNAPSHOT_RUNNING || vt_get(&grew))
         vt_log_look_within(RISES_LOOK_MS);
 }
 
@@ -197,11 +198,11 @@ static bool is_in_haste(void) {
            threads.st_nlink > 2 + 1;
 }
 
-void vt_moments_finish(void) {
-    if (is_mine() && vt_owners_under_way()) {
+void vt_triggers_finish(void) {
+    if (is_mine() && vt_snapshot_is_running()) {
         if (is_in_haste())
-            vt_owners_give_up();
-        vt_owners_finish(true);
+            vt_snapshot_abandon();
+        vt_snapshot_finish(true);
     }
 }
 
@@ -249,9 +250,9 @@ static void look_around(void) {
     if (!vt_get(&lived) && !anything_lives())
         return; /* the next event checks again */
     vt_put(&lived, 1);
-    if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
-        vt_python_watch_end(python_ends, python_calls, vt_log_look_soon, is_in_python_end);
-    if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
+    if (is_on(VT_TRIGGER_END) || !vt_options.scan_off)
+        vt_python_watch_end(note_python_end, python_calls, vt_log_look_soon, is_in_python_end);
+    if (is_on(VT_TRIGGER_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
         if (!vt_get(&began_ns))
             vt_put(&began_ns, vt_sys_clock_ns(CLOCK_MONOTONIC));
         vt_growth_trigger_start();
@@ -262,7 +263,7 @@ static void look_around(void) {
 
 /* --- out of memory --- */
 
-VT_HOT void vt_moments_framework_reports(void) {
+VT_HOT void vt_triggers_framework_reports(void) {
     if (VT_UNLIKELY(!vt_get(&framework))) /* avoids a write to shared memory at each event */
         vt_put(&framework, 1);
 }
@@ -284,10 +285,10 @@ static void out_of_memory(uint32_t site) {
 static bool is_wanted(const char *name, uint32_t bytes) {
     uint32_t length;
     const char *item = vt_options.snapshot_text;
-    if (!is_on(VT_MOMENT_PHASE) || !bytes)
+    if (!is_on(VT_TRIGGER_PHASE) || !bytes)
         return false;
     for (;; item += length + 1) {
-        if (vt_text_read_moment(item, &length) == VT_MOMENT_PHASE &&
+        if (vt_text_read_trigger(item, &length) == VT_TRIGGER_PHASE &&
             length == bytes + sizeof "phase:" - 1 &&
             memcmp(item + sizeof "phase:" - 1, name, bytes) == 0)
             return true;
@@ -307,16 +308,16 @@ static uint32_t name_number(const char *name, uint32_t bytes) {
     return number;
 }
 
-void vt_moments_phase_ends(const char *name, uint32_t bytes) {
-    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)) || !is_wanted(name, bytes) ||
+void vt_triggers_phase_ends(const char *name, uint32_t bytes) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_TRIGGER_PHASE)) || !is_wanted(name, bytes) ||
         !is_mine() || !anything_lives())
         return;
     uint32_t n = vt_add(&phases, 1) + 1;
     if (n > PHASES_FIRST && n & (n - 1))
         return;
     uint32_t number = name_number(name, bytes);
-    vt_moments_finish();
-    if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, 0, 0))
+    vt_triggers_finish();
+    if (vt_snapshot_begin(VT_SNAPSHOT_PHASE, number, 0, 0))
         vt_log_look_within(RISES_LOOK_MS);
     else
         take_snapshot(VT_SNAPSHOT_PHASE, number);
@@ -329,8 +330,8 @@ static struct range {
 } ranges[RANGES];
 #define BUSY UINT64_MAX
 
-void vt_moments_range_starts(uint64_t range, const char *name, uint32_t bytes) {
-    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)) || !is_wanted(name, bytes))
+void vt_triggers_range_starts(uint64_t range, const char *name, uint32_t bytes) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_TRIGGER_PHASE)) || !is_wanted(name, bytes))
         return;
     for (struct range *r = ranges; r < ranges + RANGES; r++) {
         if (!vt_claim(&r->range, 0, BUSY))
@@ -342,19 +343,19 @@ void vt_moments_range_starts(uint64_t range, const char *name, uint32_t bytes) {
     }
 }
 
-void vt_moments_range_ends(uint64_t range) {
-    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)))
+void vt_triggers_range_ends(uint64_t range) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_TRIGGER_PHASE)))
         return;
     for (struct range *r = ranges; r < ranges + RANGES; r++) {
         if (vt_see(&r->range) != range || !vt_claim(&r->range, range, BUSY))
             continue;
-        vt_moments_phase_ends(r->name, r->bytes);
+        vt_triggers_phase_ends(r->name, r->bytes);
         vt_publish(&r->range, (uint64_t)0);
         return;
     }
 }
 
-bool vt_moments_asked(const char *name, uint32_t bytes) {
+bool vt_triggers_request(const char *name, uint32_t bytes) {
     return vt_options.snapshot && is_mine() &&
            take_snapshot(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
 }
@@ -362,25 +363,25 @@ bool vt_moments_asked(const char *name, uint32_t bytes) {
 static void answer_request(void) {
     /* While another snapshot is being taken, a later event answers. */
     if (!vt_get(&taking) && vt_log_asked_take())
-        vt_log_asked_done(vt_moments_asked("", 0));
+        vt_log_asked_done(vt_triggers_request("", 0));
 }
 
 /* --- at the end of an event --- */
 
-void vt_moments_due(void) {
+void vt_triggers_run(void) {
     unsigned due = vt_tls.due;
     if (due & VT_DUE_SERVED)
         return; /* an event of the snapshot itself */
     vt_tls.due = VT_DUE_SERVED;
     if (due & VT_DUE_GROWTH) {
-        vt_put(&risen, 1);
+        vt_put(&grew, 1);
         follow_growth();
     }
     if (due & VT_DUE_LOOK)
         look_around();
-    if (due & VT_DUE_FRAMEWORK_OOM && is_on(VT_MOMENT_OOM))
+    if (due & VT_DUE_FRAMEWORK_OOM && is_on(VT_TRIGGER_OOM))
         out_of_memory(0);
-    else if (due & VT_DUE_REFUSED && is_on(VT_MOMENT_OOM) && !vt_get(&framework))
+    else if (due & VT_DUE_REFUSED && is_on(VT_TRIGGER_OOM) && !vt_get(&framework))
         out_of_memory(vt_tls.refused_stack);
     if (due & VT_DUE_ASKED)
         answer_request();
@@ -388,8 +389,8 @@ void vt_moments_due(void) {
 }
 
 /* In a forked child, only the forking thread exists, and the parent's snapshots are not the child's. */
-void vt_moments_forked(void) {
-    ooms = contexts = phases = lived = taking = risen = ended = 0;
+void vt_triggers_forked(void) {
+    ooms = contexts = phases = lived = taking = grew = ended = 0;
     began_ns = 0;
     memset(sites, 0, sizeof sites);
     memset(seen, 0, sizeof seen);
