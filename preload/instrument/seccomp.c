@@ -44,8 +44,7 @@ static void seal(bool strict) {
 }
 
 #define FROM_THEN_ON                                                                               \
-    "from then on only memory that was mapped already was written, and its end was not looked "    \
-    "through"
+    "from then on only mapped memory was written, and no pointers were searched for at the end"
 
 static void write_note(const char *text) {
     if (!vt_log_is_open() || vt_process_is_fresh_child())
@@ -114,7 +113,7 @@ void vt_seccomp_arm(void) {
 void vt_seccomp_ends(void) {
     static uint32_t said; /* atomic */
     if (vt_get(&vt_sys_sealed) && !vt_get(&noted) && vt_claim(&said, 0, 1))
-        write_note("a seccomp filter was found at a system call of ours: " FROM_THEN_ON);
+        write_note("a seccomp filter was in force at a system call of this library: " FROM_THEN_ON);
 }
 
 typedef long syscall_function(long n, long a, long b, long c, long d, long e, long f);

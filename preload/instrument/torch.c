@@ -30,7 +30,7 @@
 
 #define UNIT     512u     /* PyTorch rounds requests up to this many bytes */
 #define SMALL    1048576u /* largest block of the small pool */
-#define C10_CUDA 1u       /* c10::DeviceType::CUDA; CPU is 0. ROCm builds report CUDA too */
+#define C10_CUDA 1u       /* c10::DeviceType::CUDA; CPU is 0. ROCm builds also report CUDA */
 
 enum function {
     USAGE_1_6,

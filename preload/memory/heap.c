@@ -64,7 +64,7 @@ static bool region_begin(struct region *r, struct vt_scan *scan, const struct vt
                          uintptr_t start, uintptr_t end, bool heap) {
     const unsigned maps = sizeof r->bits / sizeof r->bits[0];
     size_t words = (end - start) / 1024 + 2, page_words = words / 256 + 2;
-    uint64_t *bits = vt_scan_take(scan, (maps * words + page_words) * sizeof *bits);
+    uint64_t *bits = vt_scan_allocate(scan, (maps * words + page_words) * sizeof *bits);
     if (!bits)
         return false;
     *r = (struct region){.scan = scan, .vma = vma, .base = start, .from = start, .heap = heap};
@@ -103,11 +103,11 @@ static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
 }
 
 /* Adds opaque memory unless it is a stack: a mapping of the program, or another allocator's heap. */
-static void add_unknown(struct vt_scan *scan, uintptr_t start, uintptr_t end,
-                        const struct vt_vma *vma) {
+static void add_opaque(struct vt_scan *scan, uintptr_t start, uintptr_t end,
+                       const struct vt_vma *vma) {
     struct vt_span *s = vt_scan_add_span(scan, start, end, VT_SPAN_PLAIN, vma);
     if (s)
-        s->unknown = !vma->stack;
+        s->opaque = !vma->stack;
 }
 
 static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
@@ -128,11 +128,11 @@ static bool may_be_chunk(struct vt_scan *scan, uintptr_t chunk, uintptr_t end, u
 /* The first chunk after the hole around an address: one that is followed by others, up to the top chunk or FOLLOWING of
  * them. `end`: there is no hole, or no such chunk. */
 static uintptr_t behind_hole(struct vt_scan *scan, uintptr_t at, uintptr_t end, unsigned non_main) {
-    const struct vt_vma *v = vt_scan_after(scan, at + 8);
+    const struct vt_vma *v = vt_scan_vma_from(scan, at + 8);
     if (!v || v->start <= at + 8)
         return end;
     uintptr_t most = end - v->start > IN_FRONT_MOST ? v->start + IN_FRONT_MOST : end;
-    for (uintptr_t first = v->start; v->start < end && first < most && vt_scan_goes_on(scan);
+    for (uintptr_t first = v->start; v->start < end && first < most && vt_scan_may_continue(scan);
          first += 16) {
         uintptr_t p = first;
         unsigned n = 0;
@@ -148,12 +148,13 @@ static uintptr_t behind_hole(struct vt_scan *scan, uintptr_t at, uintptr_t end, 
 
 /* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`, or earlier in the main arena.
  * Returns where they end. 0: these are not chunks, or they changed meanwhile; nothing was made. */
-static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, unsigned non_main) {
+static uintptr_t cells_of_chunks(struct region *r, uintptr_t first, uintptr_t end,
+                                 unsigned non_main) {
     struct vt_scan *scan = r->scan;
     uint32_t spans_before = scan->span_count, tcaches_before = scan->tcache_count;
     uintptr_t p = first, last = 0, last_size = 0, last_main = 0, top = 0;
     r->from = first;
-    while (p + 16 <= end && vt_scan_goes_on(scan)) {
+    while (p + 16 <= end && vt_scan_may_continue(scan)) {
         uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
         if (!word && last && (p = behind_hole(scan, p, end, non_main)) < end) {
             last_size = p - last; /* the hole counts as in use, together with the chunk before it */
@@ -192,7 +193,7 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     if (!top) {
         scan->span_count = spans_before;
         scan->tcache_count = tcaches_before;
-        vt_taken_give_back(&scan->taken, r->bits[0]);
+        vt_memory_list_release(&scan->memory, r->bits[0]);
         return 0;
     }
     if (top + 16 < end)
@@ -201,10 +202,10 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     return end;
 }
 
-static uintptr_t take_region(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                             uintptr_t first, uintptr_t end, unsigned non_main) {
+static uintptr_t cells_of_region(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                                 uintptr_t first, uintptr_t end, unsigned non_main) {
     struct region r;
-    return region_begin(&r, scan, vma, start, end, true) ? take_chunks(&r, first, end, non_main)
+    return region_begin(&r, scan, vma, start, end, true) ? cells_of_chunks(&r, first, end, non_main)
                                                          : 0;
 }
 
@@ -213,7 +214,7 @@ static uintptr_t take_region(struct vt_scan *scan, const struct vt_vma *vma, uin
 static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                               uintptr_t end) {
     return scan->main_apart && may_be_chunk(scan, start, end + 16, 0)
-               ? take_region(scan, vma, start, start, end + 16, 0)
+               ? cells_of_region(scan, vma, start, start, end + 16, 0)
                : 0;
 }
 
@@ -222,12 +223,13 @@ static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, ui
 static uintptr_t main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                            uintptr_t end) {
     uintptr_t most = end - start > IN_FRONT_MOST ? start + IN_FRONT_MOST : end, until = 0;
-    for (uintptr_t first = start; first < most && !until && vt_scan_goes_on(scan); first += 16) {
+    for (uintptr_t first = start; first < most && !until && vt_scan_may_continue(scan);
+         first += 16) {
         uint32_t spans_before = scan->span_count;
         if (first > start && !may_be_chunk(scan, first, end, 0))
             continue;
         vt_scan_add_span(scan, start, first, VT_SPAN_PLAIN, vma);
-        if (!(until = take_region(scan, vma, start, first, end, 0)))
+        if (!(until = cells_of_region(scan, vma, start, first, end, 0)))
             scan->span_count = spans_before;
     }
     scan->main_next = until ? until : 1; /* never matches an address */
@@ -249,7 +251,7 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
      * glibc's versions. */
     for (unsigned skip = 0x20; skip <= 0x40; skip += 0x10) {
         uintptr_t chunk = first_heap ? (arena + STATE_BYTES + 15) & ~(uintptr_t)15 : start + skip;
-        if (!take_region(scan, vma, start, chunk, end, NON_MAIN))
+        if (!cells_of_region(scan, vma, start, chunk, end, NON_MAIN))
             continue;
         if (first_heap && scan->arena_count < sizeof scan->arenas / sizeof scan->arenas[0])
             scan->arenas[scan->arena_count++] = arena;
@@ -366,7 +368,7 @@ bool vt_scan_heap_adds_up(struct vt_scan *scan) {
 void vt_scan_heap_open(struct vt_scan *scan) {
     for (uintptr_t p = scan->libc.start & ~(uintptr_t)15; p + STATE_BYTES <= scan->libc.end;
          p += 16)
-        if (vt_scan_goes_on(scan) && p >= scan->libc.start && is_arena(scan, p)) {
+        if (vt_scan_may_continue(scan) && p >= scan->libc.start && is_arena(scan, p)) {
             scan->main_arena = (struct vt_range){p, p + STATE_BYTES};
             scan->main_top = vt_scan_peek(scan, p + STATE_TOP);
             scan->main_apart = vt_scan_peek(scan, p) >> 32 & APART;
@@ -376,9 +378,9 @@ void vt_scan_heap_open(struct vt_scan *scan) {
 
 void vt_scan_heap_free_lists(struct vt_scan *scan) {
     scan->in_place = (struct vt_range){0, 0};
-    for (uint32_t i = 0; i < scan->tcache_count && vt_scan_goes_on(scan); i++)
+    for (uint32_t i = 0; i < scan->tcache_count && vt_scan_may_continue(scan); i++)
         drop_tcache(scan, scan->tcaches[i]);
-    for (uint32_t i = 0; i < scan->arena_count && vt_scan_goes_on(scan); i++)
+    for (uint32_t i = 0; i < scan->arena_count && vt_scan_may_continue(scan); i++)
         drop_fast(scan, scan->arenas[i]);
     if (scan->main_arena.end)
         drop_fast(scan, scan->main_arena.start);
@@ -465,7 +467,7 @@ static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, 
     bool in_pools = false;
     if (!region_begin(&r, scan, vma, start & ~(uintptr_t)4095, end + 16384, false))
         return end;
-    while (p < end && p + 4096 <= limit && vt_scan_goes_on(scan)) {
+    while (p < end && p + 4096 <= limit && vt_scan_may_continue(scan)) {
         uint32_t size, made, bytes = 16384;
         bool is =
             p % 16384 == 0 && p + bytes <= limit && is_pool(scan, p, bytes, &size, &made, freed);
@@ -473,7 +475,7 @@ static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, 
             is = is_pool(scan, p, bytes = 4096, &size, &made, freed);
         if (is) {
             if (!in_pools) {
-                add_unknown(scan, plain, p, vma);
+                add_opaque(scan, plain, p, vma);
                 r.from = p;
             }
             pool_cells(&r, p, bytes, size, made, freed);
@@ -492,14 +494,14 @@ static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, 
         plain = p;
     }
     if (plain < end)
-        add_unknown(scan, plain, end, vma);
+        add_opaque(scan, plain, end, vma);
     return plain < end ? end : plain;
 }
 
 /* Makes spans from the C library's memory at an address: up to the end of the adjacent mappings, or to the end that the
  * heap itself records. Returns that end; 0: nothing there. */
-static uintptr_t take_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t at, bool next,
-                         uintptr_t limit) {
+static uintptr_t spans_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t at, bool next,
+                          uintptr_t limit) {
     uintptr_t run = vma->run_end < limit ? vma->run_end : limit,
               brk = scan->brk.end < limit ? scan->brk.end : limit, until = 0;
     if (next || scan->look_inside)
@@ -515,7 +517,7 @@ static uintptr_t take_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr
 static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
     struct vt_range run;
     bool present;
-    for (uintptr_t window; at < end && vt_scan_goes_on(scan); at = window) {
+    for (uintptr_t window; at < end && vt_scan_may_continue(scan); at = window) {
         window = (at | (WINDOW - 1)) + 1;
         if (vt_scan_resident(scan, at, window < end ? window : end, &run, &present))
             return run.start;
@@ -524,11 +526,11 @@ static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
 }
 
 /* Makes spans from the rest of a piece of memory. Returns where it ends. */
-static uintptr_t take_rest(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                           uintptr_t end, uintptr_t limit) {
+static uintptr_t spans_of_rest(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                               uintptr_t end, uintptr_t limit) {
     if (start < end && scan->python && vma->anonymous && vma->private_)
         return cut_into_pools(scan, vma, start, end, limit < vma->run_end ? limit : vma->run_end);
-    add_unknown(scan, start, end, vma);
+    add_opaque(scan, start, end, vma);
     return end;
 }
 
@@ -538,16 +540,17 @@ uintptr_t vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uin
     uintptr_t rest = start; /* spans made up to here */
     scan->in_place =
         vma->steady && mallocs ? (struct vt_range){start, end} : (struct vt_range){0, 0};
-    for (uintptr_t at = start, until; mallocs && at < end && vt_scan_goes_on(scan); at = until) {
+    for (uintptr_t at = start, until; mallocs && at < end && vt_scan_may_continue(scan);
+         at = until) {
         uint64_t mapped = scan->mapped_bytes;
-        if (!(until = take_at(scan, vma, at, at == rest, limit))) {
+        if (!(until = spans_at(scan, vma, at, at == rest, limit))) {
             until = next_page(scan, (at | 4095) + 1, end);
             continue;
         }
         scan->unordered |= rest < at;
         scan->mapped_inside |= rest < at && scan->mapped_bytes > mapped;
-        take_rest(scan, vma, rest, at, at);
+        spans_of_rest(scan, vma, rest, at, at);
         rest = until;
     }
-    return rest < end ? take_rest(scan, vma, rest, end, limit) : rest;
+    return rest < end ? spans_of_rest(scan, vma, rest, end, limit) : rest;
 }

@@ -39,15 +39,15 @@ static inline bool vt_target_is_held(unsigned kind) {
 
 enum vt_span_kind {
     VT_SPAN_ROOT,  /* always reached: modules' data, stacks, thread-local storage */
-    VT_SPAN_BOOKS, /* data of CUDA's own libraries, which leads to their tables */
+    VT_SPAN_CUDA,  /* data of CUDA's own libraries, which leads to their tables */
     VT_SPAN_PLAIN, /* any pointer into it reaches all of it */
     VT_SPAN_CELLS, /* reached block by block (a cell each) */
 };
 
 /* Properties of a block. */
 enum vt_mark {
-    VT_MARK_BOOKS, /* data of CUDA's libraries leads to it */
-    VT_MARK_USER,  /* the program's data leads to it */
+    VT_MARK_CUDA, /* data of CUDA's libraries leads to it */
+    VT_MARK_USER, /* the program's data leads to it */
     VT_MARK_CENTRE, /* data of CUDA's libraries points directly to it, and their other objects refer back to it */
     VT_MARK_THEIRS, /* it is an object of CUDA's libraries, because it refers back */
     VT_MARKS
@@ -59,7 +59,7 @@ struct vt_span {
     uintptr_t start, end;
     uint8_t kind;
     bool heap;             /* the C library's heap: CUDA's tables may lie here */
-    bool unknown;          /* opaque: its blocks, and which of them are in use, are not known */
+    bool opaque;           /* opaque: its blocks, and which of them are in use, are not known */
     bool steady;           /* pages that are present can be read in place */
     bool every_page;       /* scan non-resident pages as well: a driver may hold them elsewhere */
     bool written;          /* scan only pages that are not the file's */
@@ -99,7 +99,7 @@ struct vt_vma {
 
 /* Finds the item that contains an address, among sorted, disjoint items that begin with their start and end, such as
  * those above; NULL: none. Inline, because the flood calls it for each word. */
-static inline void *vt_scan_around(void *items, uint32_t count, size_t bytes, uintptr_t address) {
+static inline void *vt_scan_item_at(void *items, uint32_t count, size_t bytes, uintptr_t address) {
     uint32_t low = 0, high = count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -148,8 +148,8 @@ struct vt_module_tls {
 };
 
 struct vt_scan {
-    struct vt_taken *taken; /* memory mapped for the scan */
-    const char *stop;       /* why it ended early; NULL: it ran to the end */
+    struct vt_memory_list *memory; /* memory mapped for the scan */
+    const char *stop;              /* why it ended early; NULL: it ran to the end */
     uint64_t started_ns, started_ticks, asked_ticks;
     uint64_t work, most_work; /* in bytes read in place, so that it is the same on every machine */
     uint64_t looked_work;     /* at the last check of the clock */
@@ -183,8 +183,8 @@ struct vt_scan {
     void *frame;
     struct vt_vma *vmas;
     uint32_t vma_count;
-    struct vt_range *ours, *roots, *books, *dead;
-    uint32_t our_count, root_count, books_count, dead_count;
+    struct vt_range *ours, *roots, *cuda_data, *dead;
+    uint32_t our_count, root_count, cuda_data_count, dead_count;
     struct vt_range brk;    /* the mappings named [heap] as one range, which may have holes */
     struct vt_range libc;   /* its writable data */
     struct vt_range loader; /* the dynamic loader's data */
@@ -195,7 +195,7 @@ struct vt_scan {
     uint32_t tls_count;
     size_t tls_bytes; /* modules' thread-local storage, per thread */
     bool python;
-    bool by_unknown;     /* some allocations are pointed to only from opaque memory */
+    bool by_opaque;      /* some allocations are pointed to only from opaque memory */
     bool stacks_unknown; /* some thread's stack was not found */
     struct vt_thread_seen *threads;
     uint32_t thread_count;
@@ -230,17 +230,17 @@ struct vt_scan {
 #define VT_SCAN_MEMFD     VT_OUR_MEMFD "scan"
 
 /* Maps zeroed memory, in whole pages. NULL: out of memory. */
-void *vt_scan_memory(size_t bytes);
-/* The same, but the memory is put on a list; a struct vt_taken precedes each piece. give_back unmaps one piece; with
- * NULL, the last one. */
-struct vt_taken;
-void *vt_taken_add(struct vt_taken **list, size_t bytes);
-void vt_taken_give_back(struct vt_taken **list, void *memory);
-/* The same for a scan: the memory lives until vt_scan_give_back. If it returns NULL, scan->stop is set. */
-void *vt_scan_take(struct vt_scan *scan, size_t bytes);
-void vt_scan_give_back(struct vt_scan *scan);
+void *vt_memory_map(size_t bytes);
+/* The same, but the memory is put on a list; a struct vt_memory_list precedes each piece. release unmaps one piece;
+ * with NULL, the last one. */
+struct vt_memory_list;
+void *vt_memory_list_add(struct vt_memory_list **list, size_t bytes);
+void vt_memory_list_release(struct vt_memory_list **list, void *memory);
+/* The same for a scan: the memory lives until vt_scan_release. If it returns NULL, scan->stop is set. */
+void *vt_scan_allocate(struct vt_scan *scan, size_t bytes);
+void vt_scan_release(struct vt_scan *scan);
 /* Counts a step. False if scan->stop is set. It sets it past the limit, or when a signal in scan->ending is pending. */
-bool vt_scan_goes_on(struct vt_scan *scan);
+bool vt_scan_may_continue(struct vt_scan *scan);
 
 bool vt_scan_on_valgrind(void);
 bool vt_scan_read_open(struct vt_scan *scan);
@@ -268,24 +268,24 @@ bool vt_scan_has_pages(struct vt_scan *scan, uintptr_t start, uintptr_t end);
 /* Discards cached page states, which may have changed. */
 void vt_scan_forget_pages(struct vt_scan *scan);
 /* Reads a small file of /proc, up to size - 1 bytes, and appends a zero. Returns its length. */
-size_t vt_scan_file(const char *path, char *to, size_t size);
+size_t vt_scan_read_file(const char *path, char *to, size_t size);
 /* The number after that many spaces in such a text; 0: none. */
-uint64_t vt_scan_number_in(const char *text, unsigned skipped);
+uint64_t vt_scan_parse_number(const char *text, unsigned skipped);
 /* Resident bytes of this process, and how many of them belong to files. False: unknown. */
-bool vt_scan_size(uint64_t *resident, uint64_t *of_files);
+bool vt_scan_resident_bytes(uint64_t *resident, uint64_t *of_files);
 /* Writes a number in decimal, at most 10 digits, without a zero at the end. Returns a pointer past it. */
-char *vt_scan_number(char *at, uint32_t n);
+char *vt_scan_write_number(char *at, uint32_t n);
 
 /* threads.c, pieces.c: call them in this order. False: scan->stop is set. */
 void vt_scan_find_threads(struct vt_scan *scan);
 /* The calling thread's number in /proc, which may be that of another pid namespace. */
-uint32_t vt_scan_self(void);
+uint32_t vt_scan_own_tid(void);
 /* Advances through a block of getdents64 entries; *number is the next entry's name, 0 if it is not a number. False: no
  * more. */
-bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number);
+bool vt_scan_next_entry(const char *block, long bytes, long *at, uint32_t *number);
 bool vt_scan_list_maps(struct vt_scan *scan);
-bool vt_scan_look_around(struct vt_scan *scan);
-bool vt_scan_spans(struct vt_scan *scan);
+bool vt_scan_classify_maps(struct vt_scan *scan);
+bool vt_scan_make_spans(struct vt_scan *scan);
 /* The C library's block of the thread whose stack contains `sp`; 0: unknown. */
 uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp);
 /* sort.c: sorts such items by their start, in place (heap sort). `bytes`: size of an item, in whole words. */
@@ -295,7 +295,7 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address);
 /* The mapping that contains an address, or the next one; NULL: none. */
-struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address);
+struct vt_vma *vt_scan_vma_from(const struct vt_scan *scan, uintptr_t address);
 
 /* heap.c: finds the C library's main arena. */
 void vt_scan_heap_open(struct vt_scan *scan);
@@ -326,15 +326,15 @@ static inline void vt_scan_note_pointed(struct vt_span *s, uintptr_t address) {
 /* Whether the memory seems to be a single object, such as a mapped table: words point only to its start. In a heap,
  * they point to its blocks. */
 static inline bool vt_scan_is_one(const struct vt_span *s) {
-    return s->unknown && s->pointed == s->start;
+    return s->opaque && s->pointed == s->start;
 }
 
 /* Whether the block that starts there has this mark. */
-static inline bool vt_scan_has(const struct vt_span *s, uintptr_t start, enum vt_mark mark) {
+static inline bool vt_scan_has_mark(const struct vt_span *s, uintptr_t start, enum vt_mark mark) {
     return s->kind == VT_SPAN_CELLS ? vt_bit(s->bits[VT_BITS_MARK + mark], (start - s->base) / 16)
                                     : s->marked[mark];
 }
-static inline void vt_scan_set(struct vt_span *s, uintptr_t start, enum vt_mark mark) {
+static inline void vt_scan_set_mark(struct vt_span *s, uintptr_t start, enum vt_mark mark) {
     if (s->kind == VT_SPAN_CELLS)
         vt_bit_set(s->bits[VT_BITS_MARK + mark], (start - s->base) / 16);
     else

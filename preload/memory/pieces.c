@@ -36,7 +36,7 @@ static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *cou
     if (start >= end)
         return;
     if (*count == VT_SCAN_RANGES)
-        scan->stop = "the process has too many pieces of memory";
+        scan->stop = "the process has too many memory ranges";
     else
         list[(*count)++] = (struct vt_range){start, end};
 }
@@ -76,7 +76,7 @@ static void note_data(struct vt_scan *scan, const struct module *m, uintptr_t st
     if (keeps_stacks)
         add_range(scan, scan->dead, &scan->dead_count, start, end);
     else if (m->cuda)
-        add_range(scan, scan->books, &scan->books_count, start, end);
+        add_range(scan, scan->cuda_data, &scan->cuda_data_count, start, end);
     else
         add_range(scan, scan->roots, &scan->root_count, start, end);
     if (m->libc)
@@ -213,7 +213,7 @@ static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt
 }
 
 static bool read_maps(struct vt_scan *scan) {
-    struct vt_maps *maps = vt_scan_take(scan, sizeof *maps);
+    struct vt_maps *maps = vt_scan_allocate(scan, sizeof *maps);
     struct vt_mapping mapping;
     struct around a = {.module = {.base = 0}};
     if (!maps)
@@ -230,7 +230,7 @@ static bool read_maps(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address) {
+struct vt_vma *vt_scan_vma_from(const struct vt_scan *scan, uintptr_t address) {
     uint32_t low = 0, high = scan->vma_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -243,7 +243,7 @@ struct vt_vma *vt_scan_after(const struct vt_scan *scan, uintptr_t address) {
 }
 
 static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
-    struct vt_vma *v = vt_scan_after(scan, address);
+    struct vt_vma *v = vt_scan_vma_from(scan, address);
     return v && v->start <= address ? v : NULL;
 }
 
@@ -337,12 +337,12 @@ static void find_device_memory(struct vt_scan *scan) {
 }
 
 bool vt_scan_list_maps(struct vt_scan *scan) {
-    scan->vmas = vt_scan_take(scan, VT_SCAN_VMAS * sizeof *scan->vmas);
-    scan->ours = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->ours);
-    scan->roots = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->roots);
-    scan->books = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->books);
-    scan->dead = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->dead);
-    scan->spans = vt_scan_take(scan, VT_SCAN_SPANS * sizeof *scan->spans);
+    scan->vmas = vt_scan_allocate(scan, VT_SCAN_VMAS * sizeof *scan->vmas);
+    scan->ours = vt_scan_allocate(scan, VT_SCAN_RANGES * sizeof *scan->ours);
+    scan->roots = vt_scan_allocate(scan, VT_SCAN_RANGES * sizeof *scan->roots);
+    scan->cuda_data = vt_scan_allocate(scan, VT_SCAN_RANGES * sizeof *scan->cuda_data);
+    scan->dead = vt_scan_allocate(scan, VT_SCAN_RANGES * sizeof *scan->dead);
+    scan->spans = vt_scan_allocate(scan, VT_SCAN_SPANS * sizeof *scan->spans);
     return !scan->stop && read_maps(scan);
 }
 
@@ -361,7 +361,7 @@ static void find_runs(struct vt_scan *scan) {
     }
 }
 
-bool vt_scan_look_around(struct vt_scan *scan) {
+bool vt_scan_classify_maps(struct vt_scan *scan) {
     find_device_memory(scan);
     for (uint32_t i = 0; i < scan->vma_count; i++) {
         struct vt_vma *v = &scan->vmas[i];
@@ -375,7 +375,7 @@ bool vt_scan_look_around(struct vt_scan *scan) {
         scan->stop = "the process has too many threads";
     scan->our_count = in_order(scan->ours, scan->our_count);
     scan->root_count = in_order(scan->roots, scan->root_count);
-    scan->books_count = in_order(scan->books, scan->books_count);
+    scan->cuda_data_count = in_order(scan->cuda_data, scan->cuda_data_count);
     scan->dead_count = in_order(scan->dead, scan->dead_count);
     return !scan->stop;
 }
@@ -387,7 +387,7 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
     if (start >= end)
         return NULL;
     if (scan->span_count == VT_SCAN_SPANS) {
-        scan->stop = "the process has too many pieces of memory";
+        scan->stop = "the process has too many memory ranges";
         return NULL;
     }
     struct vt_span *s = &scan->spans[scan->span_count++];
@@ -400,7 +400,7 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
 }
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address) {
-    return vt_scan_around(scan->spans, scan->span_count, sizeof *scan->spans, address);
+    return vt_scan_item_at(scan->spans, scan->span_count, sizeof *scan->spans, address);
 }
 
 /* A position in a sorted list of ranges. */
@@ -422,7 +422,7 @@ static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
     return r->start <= pos;
 }
 
-enum { OURS, HELD, DEAD, BOOKS, ROOTS, MEANINGS };
+enum { OURS, HELD, DEAD, CUDA_DATA, ROOTS, MEANINGS };
 
 static bool covers_any(struct cursor *lists, uintptr_t pos, uintptr_t *until, bool *in) {
     bool any = false;
@@ -437,11 +437,11 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
     struct cursor lists[MEANINGS] = {[OURS] = {scan->ours, scan->our_count, 0},
                                      [HELD] = {held, held_count, 0},
                                      [DEAD] = {scan->dead, scan->dead_count, 0},
-                                     [BOOKS] = {scan->books, scan->books_count, 0},
+                                     [CUDA_DATA] = {scan->cuda_data, scan->cuda_data_count, 0},
                                      [ROOTS] = {scan->roots, scan->root_count, 0}};
     uintptr_t taken = 0; /* up to here by a heap that began in an earlier mapping */
     bool in[MEANINGS];
-    for (uint32_t i = 0; i < scan->vma_count && vt_scan_goes_on(scan); i++) {
+    for (uint32_t i = 0; i < scan->vma_count && vt_scan_may_continue(scan); i++) {
         const struct vt_vma *v = &scan->vmas[i];
         uintptr_t plain =
             v->start > taken ? v->start : taken; /* start of the current plain piece */
@@ -457,9 +457,9 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
             if (in[OURS] || (in[DEAD] && !in[HELD]))
                 continue;
             struct vt_span *s = vt_scan_add_span(scan, pos, until,
-                                                 in[HELD]    ? VT_SPAN_PLAIN
-                                                 : in[BOOKS] ? VT_SPAN_BOOKS
-                                                             : VT_SPAN_ROOT,
+                                                 in[HELD]        ? VT_SPAN_PLAIN
+                                                 : in[CUDA_DATA] ? VT_SPAN_CUDA
+                                                                 : VT_SPAN_ROOT,
                                                  v);
             if (s && in[HELD]) {
                 s->every_page = true;
@@ -474,8 +474,8 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
     }
 }
 
-bool vt_scan_spans(struct vt_scan *scan) {
-    struct vt_range *held = vt_scan_take(scan, ((size_t)scan->target_count + 1) * sizeof *held);
+bool vt_scan_make_spans(struct vt_scan *scan) {
+    struct vt_range *held = vt_scan_allocate(scan, ((size_t)scan->target_count + 1) * sizeof *held);
     uint32_t held_count = 0;
     if (!held)
         return false;

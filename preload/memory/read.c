@@ -38,28 +38,28 @@
 
 #define LOOK_WORK (64 * STEP_WORK) /* between two checks of the clock */
 
-void *vt_scan_memory(size_t bytes) {
+void *vt_memory_map(size_t bytes) {
     return vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 /* At the start of each piece of memory; as large as a cache line, so that the memory after it is aligned. */
-struct vt_taken {
-    struct vt_taken *next;
+struct vt_memory_list {
+    struct vt_memory_list *next;
     size_t bytes;
 } __attribute__((aligned(64)));
 
-void *vt_taken_add(struct vt_taken **list, size_t bytes) {
-    struct vt_taken *taken = vt_scan_memory(sizeof *taken + bytes);
+void *vt_memory_list_add(struct vt_memory_list **list, size_t bytes) {
+    struct vt_memory_list *taken = vt_memory_map(sizeof *taken + bytes);
     if (!taken)
         return NULL;
-    *taken = (struct vt_taken){*list, sizeof *taken + bytes};
+    *taken = (struct vt_memory_list){*list, sizeof *taken + bytes};
     *list = taken;
     return taken + 1;
 }
 
-void vt_taken_give_back(struct vt_taken **list, void *memory) {
-    struct vt_taken *taken;
+void vt_memory_list_release(struct vt_memory_list **list, void *memory) {
+    struct vt_memory_list *taken;
     while ((taken = *list) && memory && taken + 1 != memory)
         list = &taken->next;
     if (!taken)
@@ -68,19 +68,19 @@ void vt_taken_give_back(struct vt_taken **list, void *memory) {
     vt_sys_munmap(taken, (taken->bytes + PAGE - 1) & ~(size_t)(PAGE - 1));
 }
 
-void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
-    void *memory = vt_taken_add(&scan->taken, bytes);
+void *vt_scan_allocate(struct vt_scan *scan, size_t bytes) {
+    void *memory = vt_memory_list_add(&scan->memory, bytes);
     if (!memory && !scan->stop)
         scan->stop = VT_SCAN_NO_MEMORY;
     return memory;
 }
 
-void vt_scan_give_back(struct vt_scan *scan) {
-    while (scan->taken)
-        vt_taken_give_back(&scan->taken, NULL);
+void vt_scan_release(struct vt_scan *scan) {
+    while (scan->memory)
+        vt_memory_list_release(&scan->memory, NULL);
 }
 
-bool vt_scan_goes_on(struct vt_scan *scan) {
+bool vt_scan_may_continue(struct vt_scan *scan) {
     scan->work += STEP_WORK;
     if (!scan->stop && scan->work > scan->most_work)
         scan->stop = "there is too much to search (VRAMTRACE_SCAN=SIZE)";
@@ -108,9 +108,9 @@ bool vt_scan_read_open(struct vt_scan *scan) {
     scan->memfd = scan->mem = vt_scan_on_valgrind() ? NO_FILE : NOT_MADE;
     scan->window = NO_WINDOW;
     scan->pagemap = (int)vt_descriptors_open("/proc/self/pagemap", O_RDONLY, 0);
-    scan->buffer = vt_scan_take(scan, VT_SCAN_BUFFER);
-    scan->peeked = vt_scan_take(scan, VT_SCAN_BUFFER);
-    scan->page_entries = vt_scan_take(scan, WINDOW / PAGE * sizeof *scan->page_entries);
+    scan->buffer = vt_scan_allocate(scan, VT_SCAN_BUFFER);
+    scan->peeked = vt_scan_allocate(scan, VT_SCAN_BUFFER);
+    scan->page_entries = vt_scan_allocate(scan, WINDOW / PAGE * sizeof *scan->page_entries);
     return !scan->stop;
 }
 
@@ -303,7 +303,7 @@ void vt_scan_forget_pages(struct vt_scan *scan) {
     scan->window = NO_WINDOW;
 }
 
-size_t vt_scan_file(const char *path, char *to, size_t size) {
+size_t vt_scan_read_file(const char *path, char *to, size_t size) {
     long fd = vt_descriptors_open(path, O_RDONLY, 0);
     size_t n = 0;
     to[0] = 0;
@@ -322,7 +322,7 @@ size_t vt_scan_file(const char *path, char *to, size_t size) {
     return n;
 }
 
-uint64_t vt_scan_number_in(const char *text, unsigned skipped) {
+uint64_t vt_scan_parse_number(const char *text, unsigned skipped) {
     uint64_t n = 0;
     for (; skipped && *text; text++)
         skipped -= *text == ' ';
@@ -331,16 +331,16 @@ uint64_t vt_scan_number_in(const char *text, unsigned skipped) {
     return n;
 }
 
-bool vt_scan_size(uint64_t *resident, uint64_t *of_files) {
+bool vt_scan_resident_bytes(uint64_t *resident, uint64_t *of_files) {
     char text[128];
-    if (!vt_scan_file("/proc/self/statm", text, sizeof text))
+    if (!vt_scan_read_file("/proc/self/statm", text, sizeof text))
         return false;
-    *resident = vt_scan_number_in(text, 1) * vt_machine_page();
-    *of_files = vt_scan_number_in(text, 2) * vt_machine_page();
+    *resident = vt_scan_parse_number(text, 1) * vt_machine_page();
+    *of_files = vt_scan_parse_number(text, 2) * vt_machine_page();
     return true;
 }
 
-char *vt_scan_number(char *at, uint32_t n) {
+char *vt_scan_write_number(char *at, uint32_t n) {
     char digits[12];
     size_t count = 0;
     for (; n || !count; n /= 10)

@@ -15,8 +15,8 @@
  * there is no such thread. */
 static uintptr_t stack_pointer(uint32_t tid, uintptr_t *where) {
     char path[64] = "/proc/self/task/", text[256];
-    memcpy(vt_scan_number(path + strlen(path), tid), "/syscall", 9);
-    size_t length = vt_scan_file(path, text, sizeof text);
+    memcpy(vt_scan_write_number(path + strlen(path), tid), "/syscall", 9);
+    size_t length = vt_scan_read_file(path, text, sizeof text);
     if (!length)
         return GONE;
     while (length && text[length - 1] == '\n')
@@ -41,7 +41,7 @@ struct entry { /* linux_dirent64 */
     char name[];
 };
 
-bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number) {
+bool vt_scan_next_entry(const char *block, long bytes, long *at, uint32_t *number) {
     const struct entry *e = (const void *)(block + *at);
     if (*at >= bytes)
         return false;
@@ -52,20 +52,20 @@ bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number) {
     return true;
 }
 
-uint32_t vt_scan_self(void) {
+uint32_t vt_scan_own_tid(void) {
     char link[64];
     long n = VT_SYS4(SYS_readlinkat, AT_FDCWD, "/proc/thread-self", link, sizeof link - 1);
     link[n > 0 ? n : 0] = 0;
     const char *slash = strrchr(link, '/');
-    uint64_t number = slash ? vt_scan_number_in(slash + 1, 0) : 0;
+    uint64_t number = slash ? vt_scan_parse_number(slash + 1, 0) : 0;
     return (uint32_t)(number ? number : (uint64_t)VT_SYS0(SYS_gettid));
 }
 
 void vt_scan_find_threads(struct vt_scan *scan) {
-    uint32_t self = vt_scan_self(), tid;
+    uint32_t self = vt_scan_own_tid(), tid;
     scan->renumbered = self != (uint32_t)VT_SYS0(SYS_gettid);
-    char *block = vt_scan_take(scan, 32768);
-    scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
+    char *block = vt_scan_allocate(scan, 32768);
+    scan->threads = vt_scan_allocate(scan, VT_SCAN_THREADS * sizeof *scan->threads);
     scan->stacks_unknown = true;
     if (!block || !scan->threads)
         return;
@@ -77,7 +77,7 @@ void vt_scan_find_threads(struct vt_scan *scan) {
     uintptr_t pc = 0;
     bool hidden = stack_pointer(self, &pc) == GONE; /* these files cannot be read here */
     while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
-        for (long at = 0; vt_scan_entry(block, got, &at, &tid);) {
+        for (long at = 0; vt_scan_next_entry(block, got, &at, &tid);) {
             if (!tid)
                 continue;
             if (scan->thread_count == VT_SCAN_THREADS) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 bool vt_native_is_marked(const struct vt_span *s, uintptr_t start) {
-    return vt_scan_has(s, start, VT_MARK_USER);
+    return vt_scan_has_mark(s, start, VT_MARK_USER);
 }
 
 struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address) {
@@ -23,16 +23,16 @@ struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address) {
     return n->near;
 }
 
-unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
+unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_path *from,
                          struct vt_range *block) {
     struct vt_span *s = vt_native_span_at(n, address);
-    if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS ||
-        (n->scan->python && !s->heap) || (s->unknown && !s->marked[VT_MARK_USER]))
+    if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_CUDA || (n->scan->python && !s->heap) ||
+        (s->opaque && !s->marked[VT_MARK_USER]))
         return 0;
     *block = (struct vt_range){s->start, s->end};
     if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, block))
         return 0;
-    if (from->theirs && s->heap && vt_scan_has(s, block->start, VT_MARK_BOOKS))
+    if (from->theirs && s->heap && vt_scan_has_mark(s, block->start, VT_MARK_CUDA))
         return 0;
     return vt_native_is_marked(s, block->start) ? 1 : 2;
 }
@@ -77,25 +77,27 @@ static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
     return to ? to : from;
 }
 
-uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from) {
+uint32_t vt_native_reference(struct vt_native *n, const struct vt_native_path *from) {
     struct vt_owners *w = n->w;
-    if (!from->at || from->hop == VT_HOP_UNKNOWN || n->kind != VT_STEP_GLOBAL ||
-        w->hop_count == VT_HOPS)
-        return VT_HOP_UNKNOWN;
-    if (!w->hops && !(w->hops = vt_owners_map(w, VT_HOPS * sizeof *w->hops)))
-        return VT_HOP_UNKNOWN;
-    w->hop_count += !w->hop_count; /* 0 means none */
-    w->hops[w->hop_count] = (struct vt_hop){.at = from->at, .parent = from->hop};
-    return w->hop_count++;
+    if (!from->at || from->reference == VT_REFERENCE_UNKNOWN || n->kind != VT_STEP_GLOBAL ||
+        w->reference_count == VT_REFERENCES)
+        return VT_REFERENCE_UNKNOWN;
+    if (!w->references &&
+        !(w->references = vt_owners_map(w, VT_REFERENCES * sizeof *w->references)))
+        return VT_REFERENCE_UNKNOWN;
+    w->reference_count += !w->reference_count; /* 0 means none */
+    w->references[w->reference_count] =
+        (struct vt_reference){.at = from->at, .parent = from->reference};
+    return w->reference_count++;
 }
 
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
-                     const struct vt_native_way *from) {
+                     const struct vt_native_path *from) {
     struct vt_span *s = vt_native_span_at(n, block.start);
     uint64_t words = (part.end - part.start) / 8; /* 0: to the end of the mapping */
     if (vt_native_is_marked(s, block.start))
         return;
-    vt_scan_set(s, block.start, VT_MARK_USER);
+    vt_scan_set_mark(s, block.start, VT_MARK_USER);
     if (part.start >= part.end)
         return;
     if (n->last - n->first == n->room) {
@@ -104,11 +106,13 @@ void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range
     }
     n->w->work += 2;
     struct vt_native_waiting *p = &n->queue[n->last++ % n->room];
-    *p = (struct vt_native_waiting){
-        .start = part.start, .root = from->root, .tail = from->tail, .hop = vt_native_hop(n, from)};
+    *p = (struct vt_native_waiting){.start = part.start,
+                                    .root = from->root,
+                                    .tail = from->tail,
+                                    .reference = vt_native_reference(n, from)};
     p->words = words > UINT32_MAX ? 0 : (uint32_t)words;
-    p->start |= s->heap && vt_scan_has(s, block.start, VT_MARK_BOOKS) &&
-                vt_scan_has(s, block.start, VT_MARK_THEIRS);
+    p->start |= s->heap && vt_scan_has_mark(s, block.start, VT_MARK_CUDA) &&
+                vt_scan_has_mark(s, block.start, VT_MARK_THEIRS);
     if (part.start == block.start && s->kind == VT_SPAN_CELLS)
         p->tail = tail_to(n, block.start, from->tail);
 }

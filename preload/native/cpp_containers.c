@@ -24,7 +24,7 @@ static bool fits(struct vt_range block, uintptr_t at, uint64_t bytes) {
 
 /* first, last, end of the memory: in gcc's library and clang's. */
 static unsigned enter_vector(struct vt_native *n, const uint64_t *v, struct vt_range block,
-                             const struct vt_native_way *from) {
+                             const struct vt_native_path *from) {
     if (v[1] < v[0] || v[2] < v[1] || !fits(block, v[0], v[2] - v[0]))
         return 0;
     vt_native_enter(n, block, (struct vt_range){v[0], v[1]}, from);
@@ -39,30 +39,30 @@ static bool is_iterator(struct vt_native *n, const uint64_t it[4], struct vt_ran
 
 /* The map of nodes, its size, and two iterators. */
 static unsigned enter_deque(struct vt_native *n, const uint64_t *d, struct vt_range map,
-                            const struct vt_native_way *from) {
-    struct vt_native_way way = *from;
+                            const struct vt_native_path *from) {
+    struct vt_native_path path = *from;
     const uint64_t *first = d + 2, *last = d + 6;
     uint64_t bytes = first[2] - first[1];
     if (d[1] > VT_NATIVE_NODES || !fits(map, d[0], 8 * d[1]) || !is_iterator(n, first, map) ||
         !is_iterator(n, last, map) || first[3] > last[3] || last[2] - last[1] != bytes)
         return 0;
     vt_native_enter(n, map, (struct vt_range){d[0], d[0]}, from);
-    way.hop = vt_native_hop(n, from);
+    path.reference = vt_native_reference(n, from);
     for (uint64_t at = first[3]; at <= last[3]; at += 8) {
-        uint64_t node = vt_owners_word(n->w, way.at = at);
+        uint64_t node = vt_owners_word(n->w, path.at = at);
         struct vt_range block, part = {node, node + bytes};
         if (at == first[3])
             part.start = first[0];
         if (at == last[3])
             part.end = last[0];
         if (vt_native_block(n, node, from, &block) == 2 && fits(block, node, bytes))
-            vt_native_enter(n, block, part, &way);
+            vt_native_enter(n, block, part, &path);
     }
     return DEQUE_WORDS;
 }
 
-unsigned vt_native_shape(struct vt_native *n, const uint64_t *words, size_t count,
-                         struct vt_range block, const struct vt_native_way *from) {
+unsigned vt_native_container(struct vt_native *n, const uint64_t *words, size_t count,
+                             struct vt_range block, const struct vt_native_path *from) {
     unsigned done = count >= 3 ? enter_vector(n, words, block, from) : 0;
     return done || count < DEQUE_WORDS ? done : enter_deque(n, words, block, from);
 }

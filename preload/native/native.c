@@ -40,12 +40,12 @@
 /* Memory that is being read, and the path to it. */
 struct piece {
     uintptr_t start, end;
-    struct vt_native_way way;
+    struct vt_native_path path;
     bool steady; /* its present pages can be read in place */
 };
 
 /* Makes all allocations targets of the exit scan's code. */
-static bool take_targets(struct vt_owners *w, struct vt_scan *scan) {
+static bool add_targets(struct vt_owners *w, struct vt_scan *scan) {
     scan->targets = vt_owners_map(w, ((size_t)w->target_count + 1) * sizeof *scan->targets);
     if (!scan->targets)
         return false;
@@ -97,7 +97,7 @@ static uint32_t count_sought(const struct vt_owners *w, bool blocks) {
 static void found_from(struct vt_native *n, const struct vt_root *root,
                        const struct vt_native_tail *tail, uintptr_t start) {
     struct vt_root from = *root;
-    if (from.kind == VT_STEP_GLOBAL && (!from.word || from.hop))
+    if (from.kind == VT_STEP_GLOBAL && (!from.word || from.reference))
         from.word = from.address;
     if (from.kind == VT_STEP_THREAD_LOCAL) {
         from.line = vt_native_thread_local_at(n, from.address);
@@ -118,7 +118,7 @@ static bool has_own_step(struct vt_native *n, uintptr_t root) {
     if (!n->own_steps)
         n->own_steps = vt_owners_map(n->w, OWN_SLOTS * sizeof *n->own_steps);
     uint32_t *count = n->own_steps ? &n->own_steps[(root >> 3) % OWN_SLOTS] : NULL;
-    if (!count || n->w->hop_steps == VT_HOP_STEPS)
+    if (!count || n->w->reference_steps == VT_REFERENCE_STEPS)
         return false;
     uint32_t number = (*count)++;
     return number < OWN_FIRST || (number % OWN_EACH == 0 && number < OWN_EACH * OWN_FIRST);
@@ -126,30 +126,32 @@ static bool has_own_step(struct vt_native *n, uintptr_t root) {
 
 /* Whether a variable differs from the one that already leads to an allocation. */
 static bool is_another(const struct vt_native *n, const struct vt_owners_target *t,
-                       const struct vt_native_way *way) {
+                       const struct vt_native_path *path) {
     const struct vt_path_step *first;
-    if (!t->node || !way->root || n->kind == VT_STEP_NATIVE_STACK)
+    if (!t->node || !path->root || n->kind == VT_STEP_NATIVE_STACK)
         return false;
     first = vt_step_at(n->w, vt_node_at(n->w, t->node)->step);
-    return first->word && (first->kind != n->kind || first->address != way->root);
+    return first->word && (first->kind != n->kind || first->address != path->root);
 }
 
-static void found_target(struct vt_native *n, uintptr_t address, const struct vt_native_way *way) {
+static void found_target(struct vt_native *n, uintptr_t address,
+                         const struct vt_native_path *path) {
     const struct vt_owners_target *t = vt_owners_target_at(n->w, address);
-    if (!t || (!is_sought(t) && !is_another(n, t, way)))
+    if (!t || (!is_sought(t) && !is_another(n, t, path)))
         return;
-    if (n->kind == VT_STEP_NATIVE_STACK && t->in_unknown)
+    if (n->kind == VT_STEP_NATIVE_STACK && t->in_opaque)
         return;
     bool sought = is_sought(t);
-    const struct vt_native_tail *tail = &n->tails[way->tail];
+    const struct vt_native_tail *tail = &n->tails[path->tail];
     const struct vt_native_shared *s = tail->shared ? &n->shared[tail->shared] : NULL;
-    struct vt_root root = {.level = n->w->level, .kind = n->kind, .address = way->root};
-    if (n->kind == VT_STEP_GLOBAL && !s && way->hop && way->hop != VT_HOP_UNKNOWN) {
+    struct vt_root root = {.level = n->w->level, .kind = n->kind, .address = path->root};
+    if (n->kind == VT_STEP_GLOBAL && !s && path->reference &&
+        path->reference != VT_REFERENCE_UNKNOWN) {
         root.word = VT_WORDS;
-        if (has_own_step(n, way->root)) {
-            root.line = ++n->w->hop_steps; /* makes the step unique */
-            root.last = way->at;
-            root.hop = way->hop;
+        if (has_own_step(n, path->root)) {
+            root.line = ++n->w->reference_steps; /* makes the step unique */
+            root.last = path->at;
+            root.reference = path->reference;
         }
     }
     if (!s)
@@ -165,17 +167,17 @@ static void found_target(struct vt_native *n, uintptr_t address, const struct vt
 }
 
 /* Notes a word that points into opaque memory. */
-static void note_unknown(struct vt_native *n, struct vt_span *s, uintptr_t word,
-                         const struct vt_native_way *from) {
+static void note_opaque(struct vt_native *n, struct vt_span *s, uintptr_t word,
+                        const struct vt_native_path *from) {
     bool first = !s->pointed;
     vt_scan_note_pointed(s, word);
-    if (first && !from->theirs && n->unknown_count < VT_NATIVE_UNKNOWN)
-        n->unknown[n->unknown_count++] =
-            (struct vt_native_unknown){.start = s->start, .way = *from, .kind = n->kind};
+    if (first && !from->theirs && n->opaque_count < VT_NATIVE_OPAQUE)
+        n->opaque[n->opaque_count++] =
+            (struct vt_native_opaque){.start = s->start, .path = *from, .kind = n->kind};
 }
 
 /* `lone`: the word is not part of a larger object that was recognized. */
-static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from,
+static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_path *from,
                    bool lone) {
     struct vt_range block;
     struct vt_span *s;
@@ -183,30 +185,31 @@ static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_w
         return;
     if (!from->theirs)
         found_target(n, word, from);
-    if ((s = vt_native_span_at(n, word)) && s->unknown)
-        note_unknown(n, s, word, from);
+    if ((s = vt_native_span_at(n, word)) && s->opaque)
+        note_opaque(n, s, word, from);
     if (vt_native_block(n, word, from, &block) == 2 &&
-        !(lone && vt_native_is_watched(n, block.start)))
+        !(lone && vt_native_has_weak(n, block.start)))
         vt_native_enter(n, block, block, from);
 }
 
-void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
+void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_path *from) {
     follow(n, word, from, false);
 }
 
 /* Follows the first of some words, and all that belong to it. Returns how many words that were. */
-static unsigned look_at_word(struct vt_native *n, const uint64_t *words, size_t count,
-                             const struct vt_native_way *from) {
+static unsigned scan_word(struct vt_native *n, const uint64_t *words, size_t count,
+                          const struct vt_native_path *from) {
     struct vt_range block;
-    if (n->take) {
-        n->take(n, words[0], from->root);
+    if (n->receive) {
+        n->receive(n, words[0], from->root);
         return 1;
     }
     if (count > 1 && vt_native_is_shared(n, words, from))
         return 2;
-    if (count > 2 && vt_native_may_be_shape(words) && vt_native_block(n, words[0], from, &block) &&
+    if (count > 2 && vt_native_may_be_container(words) &&
+        vt_native_block(n, words[0], from, &block) &&
         (words[0] == block.start || words[0] == block.start + 16)) {
-        unsigned done = vt_native_shape(n, words, count, block, from);
+        unsigned done = vt_native_container(n, words, count, block, from);
         if (done)
             return done;
     }
@@ -241,10 +244,10 @@ static size_t skip_to_pointer(const struct vt_native *n, const uint64_t *words, 
 #define AHEAD 10u /* words of the largest object that look_at_word recognizes */
 
 /* Follows `words`, a copy of those at `at`, inside `p`. Returns how many words after them were handled as well. */
-static size_t look_at_words(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
-                            const struct piece *p) {
+static size_t scan_words(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
+                         const struct piece *p) {
     uint64_t next[AHEAD];
-    struct vt_native_way way = p->way;
+    struct vt_native_path path = p->path;
     size_t i = 0;
     n->w->work += 1 + count / 16;
     while ((i = skip_to_pointer(n, words, i, count)) < count) {
@@ -256,17 +259,17 @@ static size_t look_at_words(struct vt_native *n, const uint64_t *words, size_t c
             more = vt_owners_read(n->w, next, at + 8 * i, more * 8) ? more : 1;
             next[0] = words[i];
         }
-        if (!p->way.root && !n->tails[p->way.tail].shared)
-            way.root = at + 8 * i + n->shift;
-        way.at = at + 8 * i;
-        i += look_at_word(n, from, more, &way);
+        if (!p->path.root && !n->tails[p->path.tail].shared)
+            path.root = at + 8 * i + n->shift;
+        path.at = at + 8 * i;
+        i += scan_word(n, from, more, &path);
     }
     return i - count;
 }
 
 /* Once everything has an owner, the search continues a little longer for other owners: the analyzer, which knows types,
  * may find that a variable holds nothing. */
-static bool goes_on(struct vt_native *n) {
+static bool may_continue(struct vt_native *n) {
     return (n->sought || n->w->work < n->most_more_work) && vt_owners_has_time(n->w);
 }
 
@@ -277,12 +280,12 @@ static void touch_pages(struct vt_range run) {
 }
 
 /* Follows the words of the present pages, read in place or part by part. */
-static void look_through(struct vt_native *n, const struct piece *p) {
+static void scan_piece(struct vt_native *n, const struct piece *p) {
     static uint64_t words[PART / 8]; /* static: the stack may be small */
     if (p->end - p->start > HUGE)
         return;
     uintptr_t done = p->start; /* handled up to here */
-    for (uintptr_t at = p->start, window; at < p->end && goes_on(n); at = window) {
+    for (uintptr_t at = p->start, window; at < p->end && may_continue(n); at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;
         window = window < p->end ? window : p->end;
         struct vt_range run = {at, at};
@@ -294,8 +297,8 @@ static void look_through(struct vt_native *n, const struct piece *p) {
                 if (!n->w->shares)
                     touch_pages(run);
                 if (run.start < run.end)
-                    done = run.end + 8 * look_at_words(n, (const uint64_t *)run.start,
-                                                       (run.end - run.start) / 8, run.start, p);
+                    done = run.end + 8 * scan_words(n, (const uint64_t *)run.start,
+                                                    (run.end - run.start) / 8, run.start, p);
                 continue;
             }
             for (uintptr_t a = run.start, end; a < run.end; a = end) {
@@ -303,88 +306,88 @@ static void look_through(struct vt_native *n, const struct piece *p) {
                 end = end < run.end ? end : run.end;
                 a = a < done ? done : a;
                 if (a < end && vt_owners_read(n->w, words, a, end - a))
-                    done = end + 8 * look_at_words(n, words, (end - a) / 8, a, p);
+                    done = end + 8 * scan_words(n, words, (end - a) / 8, a, p);
             }
         }
     }
 }
 
-void vt_native_look(struct vt_native *n, uintptr_t start, uintptr_t end) {
-    look_at_words(n, (const uint64_t *)start, (end - start) / 8, start,
-                  &(struct piece){.start = start, .end = end});
+void vt_native_scan_in_place(struct vt_native *n, uintptr_t start, uintptr_t end) {
+    scan_words(n, (const uint64_t *)start, (end - start) / 8, start,
+               &(struct piece){.start = start, .end = end});
 }
 
-void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady) {
-    look_through(n, &(struct piece){.start = start, .end = end, .steady = steady});
+void vt_native_scan(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady) {
+    scan_piece(n, &(struct piece){.start = start, .end = end, .steady = steady});
 }
 
-static void look_through_waiting(struct vt_native *n, struct vt_native_waiting waiting) {
+static void scan_waiting(struct vt_native *n, struct vt_native_waiting waiting) {
     uintptr_t start = waiting.start & ~(uintptr_t)1;
     struct piece p = {.start = start,
-                      .way = {.root = waiting.root,
-                              .tail = waiting.tail,
-                              .hop = waiting.hop,
-                              .theirs = waiting.start & 1}};
+                      .path = {.root = waiting.root,
+                               .tail = waiting.tail,
+                               .reference = waiting.reference,
+                               .theirs = waiting.start & 1}};
     struct vt_span *s = vt_native_span_at(n, p.start);
     p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
     p.steady = s->steady;
     if (s->kind == VT_SPAN_CELLS && p.steady && vt_scan_cells_present(s, p.start, p.end))
-        look_at_words(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
+        scan_words(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
     else
-        look_through(n, &p);
+        scan_piece(n, &p);
 }
 
 void vt_native_drain(struct vt_native *n) {
-    while (n->first < n->last && goes_on(n)) {
+    while (n->first < n->last && may_continue(n)) {
         const struct vt_native_waiting next = n->queue[n->first++ % n->room];
         if (n->first == n->last) /* reuse the same pages of the queue */
             n->first = n->last = 0;
-        look_through_waiting(n, next);
+        scan_waiting(n, next);
     }
     n->first = n->last = 0;
 }
 
 static void note_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
     struct vt_span *s = vt_native_span_at(n, at);
-    struct vt_owners_target *t = s && s->unknown ? vt_owners_target_at(n->w, word) : NULL;
-    bool on_stack = vt_scan_around(n->apart, n->apart_count, sizeof *n->apart, at);
+    struct vt_owners_target *t = s && s->opaque ? vt_owners_target_at(n->w, word) : NULL;
+    bool on_stack = vt_scan_item_at(n->apart, n->apart_count, sizeof *n->apart, at);
     if (t)
-        t->in_unknown |= !on_stack;
-    else if ((s = vt_native_span_at(n, word)) && s->unknown && at - s->start >= s->end - s->start)
+        t->in_opaque |= !on_stack;
+    else if ((s = vt_native_span_at(n, word)) && s->opaque && at - s->start >= s->end - s->start)
         vt_scan_note_pointed(s, word);
 }
 
 /* Notes all words that point into opaque memory, and what it points to. */
-static void note_unknown_words(struct vt_native *n) {
+static void note_opaque_words(struct vt_native *n) {
     struct vt_scan *scan = n->scan;
-    if (!n->unknown_count || n->unknown_noted)
+    if (!n->opaque_count || n->opaque_noted)
         return;
-    n->take = note_word;
+    n->receive = note_word;
     for (uint32_t i = 0; i < scan->span_count; i++) {
         const struct vt_span *s = &scan->spans[i];
-        const struct vt_vma *v = vt_scan_around(scan->vmas, scan->vma_count, sizeof *v, s->start);
-        bool data = (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS) && v && !v->stack;
-        if (data || s->unknown)
-            vt_native_look_through(n, s->start, s->end, s->steady);
+        const struct vt_vma *v = vt_scan_item_at(scan->vmas, scan->vma_count, sizeof *v, s->start);
+        bool data = (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_CUDA) && v && !v->stack;
+        if (data || s->opaque)
+            vt_native_scan(n, s->start, s->end, s->steady);
     }
-    n->take = NULL;
-    n->unknown_noted = true;
+    n->receive = NULL;
+    n->opaque_noted = true;
 }
 
 /* Enters opaque memory that is certainly one object. */
-static void settle_unknown(struct vt_native *n) {
+static void resolve_opaque(struct vt_native *n) {
     enum vt_step kind = n->kind;
-    for (uint32_t i = 0; i < n->unknown_count && vt_owners_goes_on(n->w); i++) {
-        const struct vt_native_unknown *u = &n->unknown[i];
+    for (uint32_t i = 0; i < n->opaque_count && vt_owners_may_continue(n->w); i++) {
+        const struct vt_native_opaque *u = &n->opaque[i];
         struct vt_span *s = vt_native_span_at(n, u->start);
         if (!vt_scan_is_one(s))
             continue;
-        note_unknown_words(n);
-        if (!vt_scan_is_one(s) || !vt_owners_goes_on(n->w))
+        note_opaque_words(n);
+        if (!vt_scan_is_one(s) || !vt_owners_may_continue(n->w))
             continue;
         struct vt_range block = {s->start, s->end};
         n->kind = u->kind;
-        vt_native_enter(n, block, block, &u->way);
+        vt_native_enter(n, block, block, &u->path);
         vt_native_drain(n);
     }
     n->kind = kind;
@@ -402,22 +405,22 @@ static void set_bounds(struct vt_native *n) {
     widen_bounds(n, n->w->target_low, n->w->target_high);
     for (uint32_t i = 0; i < n->scan->span_count; i++) {
         const struct vt_span *s = &n->scan->spans[i];
-        if (s->kind != VT_SPAN_ROOT && s->kind != VT_SPAN_BOOKS)
+        if (s->kind != VT_SPAN_ROOT && s->kind != VT_SPAN_CUDA)
             widen_bounds(n, s->start, s->end);
     }
 }
 
 /* A module's data, without memory that belongs to no variable. */
-static void look_through_data(struct vt_native *n, const struct vt_module_data *m) {
+static void scan_data(struct vt_native *n, const struct vt_module_data *m) {
     uintptr_t start = m->start;
     for (uint32_t i = 0; i < n->apart_count; i++) {
         const struct vt_range *r = &n->apart[i];
         if (r->start < start || r->end > m->end || r->end < r->start)
             continue;
-        look_through(n, &(struct piece){.start = start, .end = r->start});
+        scan_piece(n, &(struct piece){.start = start, .end = r->start});
         start = (r->end + 7) & ~(uintptr_t)7;
     }
-    look_through(n, &(struct piece){.start = start, .end = m->end});
+    scan_piece(n, &(struct piece){.start = start, .end = m->end});
 }
 
 static void search_globals(struct vt_native *n) {
@@ -425,11 +428,11 @@ static void search_globals(struct vt_native *n) {
     for (uint32_t i = 0; i < n->scan->module_count; i++) {
         const struct vt_module_data *m = &n->scan->modules[i];
         if (!n->scan->python || !m->library)
-            look_through_data(n, m);
+            scan_data(n, m);
     }
     vt_native_drain(n);
-    vt_native_shared_settle(n);
-    settle_unknown(n);
+    vt_native_shared_resolve(n);
+    resolve_opaque(n);
 }
 
 static void search_thread_locals(struct vt_native *n) {
@@ -446,8 +449,8 @@ static void search_thread_locals(struct vt_native *n) {
     }
     vt_native_thread_locals(n, blocks, count);
     vt_native_drain(n);
-    vt_native_shared_settle(n);
-    settle_unknown(n);
+    vt_native_shared_resolve(n);
+    resolve_opaque(n);
 }
 
 /* A thread's frames, the outermost first: a pointer that a function was given belongs to its caller. */
@@ -455,9 +458,9 @@ static void search_stack(struct vt_native *n, struct vt_registers from,
                          struct vt_stack_frame *frames) {
     for (uint32_t i = vt_native_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
         if (!frames[i].code->library)
-            look_through(n, &(struct piece){.start = (frames[i].start + 7) & ~(uintptr_t)7,
-                                            .end = frames[i].end,
-                                            .way.root = frames[i].pc});
+            scan_piece(n, &(struct piece){.start = (frames[i].start + 7) & ~(uintptr_t)7,
+                                          .end = frames[i].end,
+                                          .path.root = frames[i].pc});
 }
 
 /* Searches frames last, because an unused slot of a frame looks like a used one: variables come first, and allocations
@@ -467,7 +470,7 @@ static void search_stacks(struct vt_native *n) {
     n->kind = VT_STEP_NATIVE_STACK;
     if (!frames || n->scan->python)
         return;
-    note_unknown_words(n);
+    note_opaque_words(n);
     search_stack(n, n->w->here, frames);
     for (uint32_t i = 0; i < n->scan->thread_count; i++) {
         const struct vt_thread_seen *t = &n->scan->threads[i];
@@ -477,8 +480,8 @@ static void search_stacks(struct vt_native *n) {
     for (uint32_t i = 0; i < n->fiber_count; i++)
         search_stack(n, n->fibers[i], frames);
     vt_native_drain(n);
-    vt_native_shared_settle(n);
-    settle_unknown(n);
+    vt_native_shared_resolve(n);
+    resolve_opaque(n);
 }
 
 /* Whether there is any variable to search. */
@@ -490,7 +493,7 @@ static bool anything_to_search(const struct vt_scan *scan) {
 }
 
 /* Makes the calling thread's stack begin after our own frames, which contain remains of earlier calls. */
-static void leave_out_own_frames(struct vt_native *n) {
+static void exclude_own_frames(struct vt_native *n) {
     struct vt_scan *scan = n->scan;
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
     uint32_t count = frames ? vt_native_unwind(n->w, scan, n->w->here, frames, FRAMES) : 0;
@@ -519,13 +522,13 @@ static struct vt_native *open_search(struct vt_owners *w) {
     n->tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n->tails);
     n->apart = vt_owners_map(w, VT_NATIVE_APART * sizeof *n->apart);
     n->fibers = vt_owners_map(w, VT_NATIVE_FIBERS * sizeof *n->fibers);
-    n->unknown = vt_owners_map(w, VT_NATIVE_UNKNOWN * sizeof *n->unknown);
-    if (!n->queue || !n->tails || !n->apart || !n->fibers || !n->unknown || !scan->modules ||
-        !scan->code || !scan->tls || !take_targets(w, scan) || !vt_scan_read_open(scan) ||
+    n->opaque = vt_owners_map(w, VT_NATIVE_OPAQUE * sizeof *n->opaque);
+    if (!n->queue || !n->tails || !n->apart || !n->fibers || !n->opaque || !scan->modules ||
+        !scan->code || !scan->tls || !add_targets(w, scan) || !vt_scan_read_open(scan) ||
         !vt_scan_list_maps(scan))
         return NULL;
-    leave_out_own_frames(n);
-    if (!vt_scan_look_around(scan))
+    exclude_own_frames(n);
+    if (!vt_scan_classify_maps(scan))
         return NULL;
     return n;
 }
@@ -535,12 +538,12 @@ static bool cut_memory(struct vt_native *n) {
     if (n->cut)
         return true;
     n->cut = true;
-    if (vt_scan_spans(n->scan))
+    if (vt_scan_make_spans(n->scan))
         vt_scan_heap_free_lists(n->scan);
-    return !n->scan->stop && vt_scan_flood_books(n->scan);
+    return !n->scan->stop && vt_scan_flood_cuda(n->scan);
 }
 
-struct vt_native *vt_native_of(struct vt_owners *w) {
+struct vt_native *vt_native_search(struct vt_owners *w) {
     if (!w->search)
         w->search = open_search(w);
     return w->search && cut_memory(w->search) ? w->search : NULL;
@@ -555,7 +558,7 @@ void vt_native_walk(struct vt_owners *w) {
         vt_torch_casts(w, w->native);
     if (!sought || (w->search && !anything_to_search(w->native)))
         return;
-    struct vt_native *n = w->search ? vt_native_of(w) : NULL;
+    struct vt_native *n = w->search ? vt_native_search(w) : NULL;
     if (!n) {
         w->in_doubt = true;
         return;

@@ -42,7 +42,7 @@ uint32_t vt_native_unwind(struct vt_owners *w, const struct vt_scan *scan, struc
 #define VT_NATIVE_NODES   65536u /* most nodes of a recognized deque */
 #define VT_NATIVE_APART   4096u
 #define VT_NATIVE_FIBERS  1024u
-#define VT_NATIVE_UNKNOWN 4096u
+#define VT_NATIVE_OPAQUE  4096u
 
 /* The end of a path, after its root. Each distinct one is stored once; number 0 is the empty one. */
 struct vt_native_tail {
@@ -53,11 +53,11 @@ struct vt_native_tail {
 };
 
 /* The path to a piece of memory. */
-struct vt_native_way {
+struct vt_native_path {
     uintptr_t root; /* address of the root variable; 0: each word is a root */
     uint32_t tail;
-    /* the reference that led to the block (struct vt_hop); 0: none, it is the variable's own memory */
-    uint32_t hop;
+    /* the reference that led to the block (struct vt_reference); 0: none, it is the variable's own memory */
+    uint32_t reference;
     uintptr_t at; /* the word being read; 0: unknown */
     bool theirs;  /* the memory is an object of CUDA's libraries */
 };
@@ -66,13 +66,13 @@ struct vt_native_way {
 struct vt_native_waiting {
     uintptr_t start, root; /* lowest bit of start: theirs */
     uint32_t tail, words;  /* words: 0: up to the end of the mapping */
-    uint32_t hop;
+    uint32_t reference;
 };
 
 /* Opaque memory, and the first path to it. */
-struct vt_native_unknown {
+struct vt_native_opaque {
     uintptr_t start;
-    struct vt_native_way way;
+    struct vt_native_path path;
     enum vt_step kind;
 };
 
@@ -114,11 +114,11 @@ struct vt_native {
     struct vt_range *apart;
     struct vt_registers *fibers; /* stacks.c: registers of suspended fibers */
     uint32_t apart_count, fiber_count;
-    struct vt_native_unknown *unknown;
-    uint32_t unknown_count;
-    bool unknown_noted; /* all words that point to opaque memory were noted */
+    struct vt_native_opaque *opaque;
+    uint32_t opaque_count;
+    bool opaque_noted; /* all words that point to opaque memory were noted */
     /* receives each word that may lead somewhere; NULL: paths are followed */
-    void (*take)(struct vt_native *n, uintptr_t word, uintptr_t at);
+    void (*receive)(struct vt_native *n, uintptr_t word, uintptr_t at);
 };
 
 static inline bool vt_native_may_lead(const struct vt_native *n, uintptr_t word) {
@@ -133,36 +133,36 @@ uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as);
 /* The span that contains an address; NULL: none. */
 struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address);
 /* Finds the block of memory that contains an address. 0: none that may be entered; 1: already entered; 2: not yet. */
-unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
+unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_path *from,
                          struct vt_range *block);
 /* Makes the reference by the word being read, and returns its number. */
-uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from);
+uint32_t vt_native_reference(struct vt_native *n, const struct vt_native_path *from);
 /* Enters a block, but will read only `part`. */
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
-                     const struct vt_native_way *from);
+                     const struct vt_native_path *from);
 /* Whether the search has reached the block that starts there. */
 bool vt_native_is_marked(const struct vt_span *s, uintptr_t start);
 
 /* native.c */
 
 /* Follows a word to an allocation, and into memory. */
-void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from);
+void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_path *from);
 void vt_native_drain(struct vt_native *n);
 /* The search of a walk, with all pieces of memory, made at the first call; NULL: it cannot be made. */
-struct vt_native *vt_native_of(struct vt_owners *w);
+struct vt_native *vt_native_search(struct vt_owners *w);
 /* Follows the words in a piece of memory. `steady`: as in struct vt_span. */
-void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady);
+void vt_native_scan(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady);
 /* The same for memory whose pages are all present and can be read in place. */
-void vt_native_look(struct vt_native *n, uintptr_t start, uintptr_t end);
+void vt_native_scan_in_place(struct vt_native *n, uintptr_t start, uintptr_t end);
 
 /* cpp_containers.c: `words`, `count` of them, begin with a pointer to the first byte of `block`. If they are a C++
  * container that uses only a part of its memory, enters that part. Returns how many of the words belong to it; 0: not
  * such a container. */
-static inline bool vt_native_may_be_shape(const uint64_t words[3]) {
+static inline bool vt_native_may_be_container(const uint64_t words[3]) {
     return (words[0] <= words[1] && words[1] <= words[2]) || words[1] <= VT_NATIVE_NODES;
 }
-unsigned vt_native_shape(struct vt_native *n, const uint64_t *words, size_t count,
-                         struct vt_range block, const struct vt_native_way *from);
+unsigned vt_native_container(struct vt_native *n, const uint64_t *words, size_t count,
+                             struct vt_range block, const struct vt_native_path *from);
 
 /* tls.c: follows the thread-local variables of the threads with these blocks (0: none). The second returns the offset
  * of a variable from the start of its module's storage. */
@@ -174,11 +174,11 @@ void vt_native_find_stacks(struct vt_native *n);
 
 /* shared.c: whether the words are a shared_ptr or a weak_ptr; if so, it handles them. */
 bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
-                         const struct vt_native_way *from);
+                         const struct vt_native_path *from);
 /* Whether a block of memory begins with a control block that has weak_ptrs. A single word that points there may be left
  * over from one of them, so only both words of a pointer are followed. */
-bool vt_native_is_watched(struct vt_native *n, uintptr_t block);
+bool vt_native_has_weak(struct vt_native *n, uintptr_t block);
 /* After a search: follows the objects that must have at least one shared_ptr. */
-void vt_native_shared_settle(struct vt_native *n);
+void vt_native_shared_resolve(struct vt_native *n);
 
 #endif

@@ -69,13 +69,13 @@ static void add_root(struct vt_native_shared *s, uintptr_t address, enum vt_step
 }
 
 bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
-                         const struct vt_native_way *from) {
+                         const struct vt_native_path *from) {
     struct counts c;
     if (!words[0] || !is_block(n, words[1], &c))
         return false;
     if (c.weak <= 1 || c.strong == 0) {
         if (c.strong) {
-            struct vt_native_way second = *from;
+            struct vt_native_path second = *from;
             second.at += second.at ? 8 : 0;
             vt_native_follow(n, words[0], from);
             vt_native_follow(n, words[1], &second);
@@ -97,7 +97,7 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
     return true;
 }
 
-bool vt_native_is_watched(struct vt_native *n, uintptr_t block) {
+bool vt_native_has_weak(struct vt_native *n, uintptr_t block) {
     const struct vt_span *s = vt_scan_span_at(n->scan, block);
     struct counts c;
     /* An absent page is not read. */
@@ -116,7 +116,7 @@ struct inside {
 };
 
 static void reach_inside(struct vt_native *n, struct inside *in, uintptr_t word) {
-    static const struct vt_native_way anybody;
+    static const struct vt_native_path anybody;
     struct vt_range block;
     if (!vt_native_may_lead(n, word) || vt_native_block(n, word, &anybody, &block) != 2 ||
         in->count == INSIDE_MOST || in->bytes + (block.end - block.start) > INSIDE_BYTES)
@@ -154,9 +154,9 @@ static bool knows_itself(struct vt_native *n, const struct vt_native_shared *s) 
     return false;
 }
 
-static void settle_shared(struct vt_native *n, struct vt_native_shared *s) {
+static void resolve_shared(struct vt_native *n, struct vt_native_shared *s) {
     uint32_t weak = s->weak - (s->weak && knows_itself(n, s));
-    struct vt_native_way way = {.hop = VT_HOP_UNKNOWN};
+    struct vt_native_path path = {.reference = VT_REFERENCE_UNKNOWN};
     struct vt_native_tail tail = {.shared = (uint32_t)(s - n->shared)};
     bool in_doubt = s->seen <= weak || s->root_count > 1;
     if (s->seen <= weak) {
@@ -166,24 +166,24 @@ static void settle_shared(struct vt_native *n, struct vt_native_shared *s) {
     if (s->seen <= weak || !s->root_count)
         return;
     s->done = true;
-    if (in_doubt && !(way.tail = vt_native_tail(n, &tail)))
+    if (in_doubt && !(path.tail = vt_native_tail(n, &tail)))
         return;
     if (!in_doubt) {
-        way.root = s->roots[0].address;
+        path.root = s->roots[0].address;
         n->kind = s->roots[0].kind;
     }
-    vt_native_follow(n, s->object, &way);
-    vt_native_follow(n, s->block, &way);
+    vt_native_follow(n, s->object, &path);
+    vt_native_follow(n, s->block, &path);
     vt_native_drain(n);
 }
 
-void vt_native_shared_settle(struct vt_native *n) {
+void vt_native_shared_resolve(struct vt_native *n) {
     enum vt_step kind = n->kind;
-    for (bool more = true; more && vt_owners_goes_on(n->w);) {
+    for (bool more = true; more && vt_owners_may_continue(n->w);) {
         more = false;
-        for (uint32_t i = 1; i < n->shared_count && vt_owners_goes_on(n->w); i++)
+        for (uint32_t i = 1; i < n->shared_count && vt_owners_may_continue(n->w); i++)
             if (!n->shared[i].done) {
-                settle_shared(n, &n->shared[i]);
+                resolve_shared(n, &n->shared[i]);
                 more |= n->shared[i].done;
             }
     }

@@ -19,8 +19,8 @@
 #define PART 512u /* words */
 
 /* Excludes memory that lies in a variable; and in the heap, if it is a block of its own. */
-static void leave_out(struct vt_native *n, struct vt_range memory, bool is_stack) {
-    static const struct vt_native_way anybody;
+static void exclude(struct vt_native *n, struct vt_range memory, bool is_stack) {
+    static const struct vt_native_path anybody;
     struct vt_range block;
     if (n->apart_count == VT_NATIVE_APART)
         return;
@@ -41,18 +41,18 @@ static uintptr_t context_word(const ucontext_t *context, size_t offset) {
     return *(const uintptr_t *)(const void *)((const char *)context + offset);
 }
 
-static void take_context(struct vt_native *n, uintptr_t at) {
+static void add_context(struct vt_native *n, uintptr_t at) {
     ucontext_t c;
     if (!vt_owners_read(n->w, &c, at, VT_CONTEXT_BYTES))
         return;
     const uintptr_t sp = context_word(&c, VT_CONTEXT_SP);
     struct vt_range stack = {(uintptr_t)c.uc_stack.ss_sp,
                              (uintptr_t)c.uc_stack.ss_sp + c.uc_stack.ss_size};
-    leave_out(n, (struct vt_range){at + offsetof(ucontext_t, uc_stack), at + VT_CONTEXT_BYTES},
-              false);
+    exclude(n, (struct vt_range){at + offsetof(ucontext_t, uc_stack), at + VT_CONTEXT_BYTES},
+            false);
     if (sp - stack.start >= c.uc_stack.ss_size)
         return;
-    leave_out(n, stack, true);
+    exclude(n, stack, true);
     if (n->fiber_count < VT_NATIVE_FIBERS && !runs_on(n, stack))
         n->fibers[n->fiber_count++] = (struct vt_registers){.pc = context_word(&c, VT_CONTEXT_PC),
                                                             .sp = sp,
@@ -62,21 +62,21 @@ static void take_context(struct vt_native *n, uintptr_t at) {
 
 static void find_contexts(struct vt_native *n, uintptr_t start, uintptr_t end) {
     static uint64_t words[PART]; /* static: the stack may be small */
-    for (uintptr_t at = start, bytes; at + 8 <= end && vt_owners_goes_on(n->w); at += bytes) {
+    for (uintptr_t at = start, bytes; at + 8 <= end && vt_owners_may_continue(n->w); at += bytes) {
         bytes = end - at < sizeof words ? (end - at) & ~(uintptr_t)7 : sizeof words;
         if (!vt_owners_read(n->w, words, at, bytes))
             continue;
         for (unsigned i = 0; i < bytes / 8; i++)
             if (vt_machine_is_context_mark(words[i], at + 8 * i) &&
                 at + 8 * i - start >= VT_CONTEXT_MARK)
-                take_context(n, at + 8 * i - VT_CONTEXT_MARK);
+                add_context(n, at + 8 * i - VT_CONTEXT_MARK);
     }
 }
 
 void vt_native_find_stacks(struct vt_native *n) {
     struct vt_range signals = n->w->signal_stack;
     if (signals.start)
-        leave_out(n, signals, true);
+        exclude(n, signals, true);
     for (uint32_t i = 0; i < n->scan->module_count; i++) {
         const struct vt_module_data *m = &n->scan->modules[i];
         if (!m->library)

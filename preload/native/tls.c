@@ -80,7 +80,7 @@ uint32_t vt_native_thread_local_at(const struct vt_native *n, uintptr_t address)
 }
 
 void vt_native_thread_locals(struct vt_native *n, const uintptr_t *blocks, uint32_t count) {
-    for (uint32_t i = 0; i < n->scan->tls_count && vt_owners_goes_on(n->w); i++) {
+    for (uint32_t i = 0; i < n->scan->tls_count && vt_owners_may_continue(n->w); i++) {
         const struct vt_module_tls *m = &n->scan->tls[i];
         struct known known;
         if ((n->scan->python && m->library) || !ask_loader(n->w, m, &known))
@@ -90,7 +90,7 @@ void vt_native_thread_locals(struct vt_native *n, const uintptr_t *blocks, uint3
             /* A variable is written with its address in the module, which is the same for all threads. */
             n->shift = m->start - copy;
             if (copy)
-                vt_native_look_through(n, (copy + 7) & ~(uintptr_t)7, copy + m->bytes, false);
+                vt_native_scan(n, (copy + 7) & ~(uintptr_t)7, copy + m->bytes, false);
         }
     }
     n->shift = 0;

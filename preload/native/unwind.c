@@ -29,7 +29,7 @@ static bool is_behind_handler(struct vt_owners *w, uintptr_t pc) {
 }
 
 /* Reads the registers of the interrupted code, which the kernel left on the handler's stack. */
-static void take_interrupted(struct vt_owners *w, struct vt_registers *here) {
+static void read_interrupted(struct vt_owners *w, struct vt_registers *here) {
     uintptr_t context = here->sp + VT_HANDLER_CONTEXT;
     *here = (struct vt_registers){
         .pc = vt_owners_word(w, context + VT_CONTEXT_PC),
@@ -45,13 +45,13 @@ uint32_t vt_native_unwind(struct vt_owners *w, const struct vt_scan *scan, struc
     bool returns = false; /* `here.pc` is a return address */
     while (count < most) {
         if (returns && signals < SIGNALS && is_behind_handler(w, here.pc)) {
-            take_interrupted(w, &here);
+            read_interrupted(w, &here);
             returns = false;
             signals++;
         }
         uintptr_t pc = here.pc - returns, cfa, back;
         const struct vt_module_code *m =
-            vt_scan_around(scan->code, scan->code_count, sizeof *scan->code, pc);
+            vt_scan_item_at(scan->code, scan->code_count, sizeof *scan->code, pc);
         if (!m || !m->unwind)
             return count;
         struct vt_unwind_rule rule = vt_unwind_rule_at(read_table, w, m->unwind, pc);

@@ -3,12 +3,12 @@
  * Public header of owners/: which named path holds each live allocation? The walk over all objects of the process,
  * from its roots, and the answer as records of the log.
  *
- *   walk.c    the graph: breadth first from the roots, by named edges
- *   read.c    reads memory that may not contain what is expected
- *   places.c  the objects that were reached, by address
- *   paths.c   the steps of paths, each stored once
- *   hops.c    the bytes around the words by which a variable leads to memory
- *   class.c   classes of C++ objects
+ *   walk.c           the graph: breadth first from the roots, by named edges
+ *   read.c           reads memory whose contents may be wrong
+ *   address_table.c  the objects that were reached, by address
+ *   paths.c          the steps of paths, each stored once
+ *   references.c     the bytes around the words by which a variable leads to memory
+ *   class.c          classes of C++ objects
  *
  * The readers of objects are in modules of their own (pyobjects/, torch/, native/), which snapshot/ passes to the walk
  * as a table; they include reader.h. snapshot/ itself uses walk.h.
@@ -21,7 +21,7 @@
 #define VT_PRELOAD_OWNERS_H
 
 #include "class.h"
-#include "places.h"
+#include "address_table.h"
 #include "reader.h"
 #include "walk.h"
 

@@ -129,7 +129,7 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
                               .address = root->address,
                               .word = root->word,
                               .last = root->last,
-                              .hop = root->hop};
+                              .reference = root->reference};
     uint32_t step = vt_owners_step_as(w, as, root->name, root->type, false);
     uintptr_t *word = step ? &vt_step_at(w, step)->word : NULL;
     if (word && root->word && *word != root->word)
@@ -288,7 +288,7 @@ static uint32_t number_of(struct vt_owners *w, uint32_t step) {
 }
 
 /* Whether `node` lies on the path to `from`: an edge from there is then not another owner. */
-static bool is_around(const struct vt_owners *w, uint32_t node, uint32_t from) {
+static bool is_on_path_to(const struct vt_owners *w, uint32_t node, uint32_t from) {
     for (uint32_t i = 0; i < 4 * ON_PATH && from; i++, from = vt_node_at(w, from)->parent)
         if (from == node)
             return true;
@@ -296,19 +296,19 @@ static bool is_around(const struct vt_owners *w, uint32_t node, uint32_t from) {
 }
 
 /* Adds another path, if it is among the first that the walk found, which have the best names. */
-static uint32_t keep_way(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHERS], uint32_t count,
-                         uint32_t way) {
+static uint32_t add_path(const struct vt_owners *w, uint32_t paths[VT_OWNED_OTHERS], uint32_t count,
+                         uint32_t path) {
     for (uint32_t i = 0; i < count; i++)
-        if (vt_other_at(w, ways[i])->step == vt_other_at(w, way)->step)
+        if (vt_other_at(w, paths[i])->step == vt_other_at(w, path)->step)
             return count;
     uint32_t at = count;
-    while (at && ways[at - 1] > way)
+    while (at && paths[at - 1] > path)
         at--;
     if (at == VT_OWNED_OTHERS)
         return count;
     count += count < VT_OWNED_OTHERS;
-    memmove(ways + at + 1, ways + at, (count - at - 1) * sizeof *ways);
-    ways[at] = way;
+    memmove(paths + at + 1, paths + at, (count - at - 1) * sizeof *paths);
+    paths[at] = path;
     return count;
 }
 
@@ -316,31 +316,31 @@ static uint32_t keep_way(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHER
  * belong. If there is only one path so far, also other paths to the object whose attribute it is. Their paths end
  * there. */
 static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps[VT_OWNED_OTHERS],
-                            uint32_t *holders) {
-    uint32_t ways[VT_OWNED_OTHERS] = {0}, found = 0, at = target,
+                            uint32_t *owners) {
+    uint32_t paths[VT_OWNED_OTHERS] = {0}, found = 0, at = target,
              owner = vt_node_at(w, target)->step;
-    *holders = 1;
+    *owners = 1;
     for (uint32_t i = 0; i < ON_PATH && at; i++, at = vt_node_at(w, at)->parent) {
         struct vt_node *n = vt_node_at(w, at);
-        *holders += n->holders - 1u;
+        *owners += n->paths - 1u;
         for (uint32_t o = n->others; o; o = vt_other_at(w, o)->next) {
-            if (is_around(w, at, vt_other_at(w, o)->from))
-                --*holders;
+            if (is_on_path_to(w, at, vt_other_at(w, o)->from))
+                --*owners;
             else if (vt_other_at(w, o)->step != owner)
-                found = keep_way(w, ways, found, o);
+                found = add_path(w, paths, found, o);
         }
         if (!n->part && (found || vt_step_at(w, n->step)->kind != VT_STEP_ATTRIBUTE))
             break;
     }
     for (uint32_t i = 0; i < found; i++)
-        steps[i] = vt_other_at(w, ways[i])->step;
+        steps[i] = vt_other_at(w, paths[i])->step;
     return found;
 }
 
-/* How much of an allocation PyTorch's tensors cover, if that is less than half; its allocator may not split such
- * blocks. It is known only if each reference to the storage is from a tensor that was reached, or from the base tensor
- * of these views, if nothing else refers to that one. A flag in the base's reference count means that it has a Python
- * object, which counts as one reference if the base alone keeps it. 0: unknown, or not less. */
+/* How much of an allocation PyTorch's tensors cover, if that is less than half, more waste than its allocator leaves.
+ * It is known only if each reference to the storage is from a tensor that was reached, or from the base tensor of these
+ * views, if nothing else refers to that one. A flag in the base's reference count means that it has a Python object,
+ * which counts as one reference if the base alone keeps it. 0: unknown, or not less. */
 static uint64_t part_seen(struct vt_owners *w, const struct vt_owners_target *t) {
     enum { OBJECT = 48 };
     uint64_t count = t->base ? vt_owners_word(w, t->base + 8) : 0, flag = count >> 63;
@@ -352,8 +352,8 @@ static uint64_t part_seen(struct vt_owners *w, const struct vt_owners_target *t)
 
 static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target *t,
                               struct vt_owned entries[2 + VT_OWNED_OTHERS]) {
-    uint32_t steps[VT_OWNED_OTHERS], holders, count = 0, number,
-                                              others = find_others(w, t->node, steps, &holders);
+    uint32_t steps[VT_OWNED_OTHERS], owners, count = 0, number,
+                                             others = find_others(w, t->node, steps, &owners);
     const struct vt_node *n = vt_node_at(w, t->node);
     uint64_t part = part_seen(w, t);
     for (uint32_t i = 0; i <= others; i++) {
@@ -364,7 +364,7 @@ static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target
             .allocation = vt_lost_entry(t->start, vt_kind_space(t->kind)),
             .step = number,
             .roles = n->roles & (uint16_t) ~(VT_ROLE_MODULE | VT_ROLE_GROUPS),
-            .holders = (uint16_t)(holders < UINT16_MAX ? holders : UINT16_MAX),
+            .holders = (uint16_t)(owners < UINT16_MAX ? owners : UINT16_MAX),
         };
         if (!i && part)
             entries[count++] = (struct vt_owned){.allocation = entries[0].allocation,

@@ -96,19 +96,19 @@ static bool read_maps(struct vt_owners *w) {
     while (vt_maps_next(maps, &mapping))
         note_mapping(w, &mapping);
     vt_maps_close(maps);
-    vt_taken_give_back(&w->taken, maps);
+    vt_memory_list_release(&w->memory, maps);
     return w->range_count > 0;
 }
 
 void *vt_owners_map(struct vt_owners *w, size_t bytes) {
-    void *memory = vt_taken_add(&w->taken, bytes);
+    void *memory = vt_memory_list_add(&w->memory, bytes);
     w->stopped |= !memory;
     return memory;
 }
 
 void vt_owners_unmap(struct vt_owners *w) {
-    while (w->taken)
-        vt_taken_give_back(&w->taken, NULL);
+    while (w->memory)
+        vt_memory_list_release(&w->memory, NULL);
 }
 
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {
@@ -138,7 +138,7 @@ static const struct vt_range *range_at(struct vt_owners *w, uintptr_t address) {
     if (*last && address - (*last)->start < (*last)->end - (*last)->start)
         return *last;
     const struct vt_range *r =
-        vt_scan_around(w->ranges, w->range_count, sizeof *w->ranges, address);
+        vt_scan_item_at(w->ranges, w->range_count, sizeof *w->ranges, address);
     return r ? *last = r : NULL;
 }
 
@@ -184,7 +184,7 @@ bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes)
                    : read_in_place(w, to, from, bytes);
 }
 
-bool vt_owners_stands_still(const struct vt_owners *w) {
+bool vt_owners_is_unchanging(const struct vt_owners *w) {
     return w->copy;
 }
 

@@ -3,7 +3,7 @@
  * The interface between the walk and the readers of objects.
  *
  * A reader handles objects of some types. The walk calls it for one object at a time; it reads the object through the
- * functions below, and names each of its edges. It must name an edge only if it is a strong reference whose name is
+ * functions below, and reports each of its edges. It must report an edge only if it is a strong reference whose name is
  * certain. If an object's layout differs from what its version prescribes, the reader stops there, without an edge. A
  * wrong name is worse than none.
  */
@@ -37,7 +37,7 @@ bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes)
 /* A word; 0 if it cannot be read. */
 uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from);
 /* Whether memory does not change during the walk. */
-bool vt_owners_stands_still(const struct vt_owners *w);
+bool vt_owners_is_unchanging(const struct vt_owners *w);
 /* The snapshot's number. Data cached by a reader is valid only for one snapshot. */
 uint32_t vt_owners_number(const struct vt_owners *w);
 
@@ -62,14 +62,14 @@ struct vt_root {
     struct vt_owners_text name, type; /* as in enum vt_step */
     uint32_t line;
     uint64_t address;
-    uintptr_t word; /* of a variable: its address; 0: unknown, or none */
-    uintptr_t last; /* the word that points to the allocation, if it lies in the heap; else 0 */
-    uint32_t hop;   /* the reference to the block of `last`, in vt_owners.hops */
-    bool in_doubt;  /* VT_STEP_IN_DOUBT */
-    bool many;      /* VT_STEP_MANY */
+    uintptr_t word;     /* of a variable: its address; 0: unknown, or none */
+    uintptr_t last;     /* the word that points to the allocation, if it lies in the heap; else 0 */
+    uint32_t reference; /* the reference to the block of `last`, in vt_owners.references */
+    bool in_doubt;      /* VT_STEP_IN_DOUBT */
+    bool many;          /* VT_STEP_MANY */
 };
 
-/* Begins a root: the edges that follow belong to it, until the next one begins. The readers name all roots once per
+/* Begins a root: the edges that follow belong to it, until the next one begins. The readers report all roots once per
  * level. False: its level is not the current one, so skip its edges. */
 bool vt_owners_root(struct vt_owners *w, const struct vt_root *root);
 /* The current level. */
@@ -122,7 +122,7 @@ void vt_owners_keys(struct vt_owners *w, uint64_t count);
 void vt_owners_capacity(struct vt_owners *w, uint64_t entries, uint64_t capacity);
 
 /* False: a limit is reached, so the reader should return. Call it in long loops. */
-bool vt_owners_goes_on(struct vt_owners *w);
+bool vt_owners_may_continue(struct vt_owners *w);
 /* Zeroed memory of the walk, unmapped at its end; NULL: out of memory, and the walk stops. */
 void *vt_owners_map(struct vt_owners *w, size_t bytes);
 /* Marks the snapshot as partial: something unreadable should have been readable. */
@@ -146,7 +146,7 @@ struct vt_owners_type {
 };
 
 /* Whether an object was reached already. */
-bool vt_owners_seen(const struct vt_owners *w, uintptr_t object);
+bool vt_owners_is_reached(const struct vt_owners *w, uintptr_t object);
 /* The type of a Python object; NULL: not an object, or out of memory. */
 const struct vt_owners_type *vt_owners_type_of(struct vt_owners *w, uintptr_t object);
 /* A type by its own address. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk: from the roots, level by level, breadth first, along the edges that the readers name. An object belongs to
+ * The walk: from the roots, level by level, breadth first, along the edges that the readers report. An object belongs to
  * the path by which it was reached first, which is the shortest one.
  *
  * Other paths to an object are counted, and the first of them kept, for allocations with several owners. The role that
@@ -62,7 +62,7 @@ static bool make_memory(struct vt_owners *w) {
     w->types = vt_owners_map(w, VT_OWNERS_TYPES * sizeof *w->types);
     w->type_slots = vt_owners_map(w, (size_t)VT_OWNERS_TYPES * 2 * sizeof *w->type_slots);
     w->node_count = w->step_count = w->other_count = w->type_count = w->read = 1;
-    return vt_owners_places_open(w, &w->places, w->most_bytes / 4) &&
+    return vt_address_table_open(w, &w->addresses, w->most_bytes / 4) &&
            make_pile(w, &w->nodes, nodes * sizeof(struct vt_node), sizeof(struct vt_node)) &&
            make_pile(w, &w->steps, steps * sizeof(struct vt_path_step),
                      sizeof(struct vt_path_step)) &&
@@ -115,14 +115,14 @@ const struct vt_owners_type *vt_owners_type_of(struct vt_owners *w, uintptr_t ob
 struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address) {
     if (address < w->target_low || address >= w->target_high)
         return NULL;
-    return vt_scan_around(w->targets, w->target_count, sizeof *w->targets, address);
+    return vt_scan_item_at(w->targets, w->target_count, sizeof *w->targets, address);
 }
 
 /* The node of an object; 0: not reached. The class distinguishes objects at one address: a C++ object and its first
  * member. */
 static uint32_t node_of(const struct vt_owners *w, uintptr_t address, uint16_t class_) {
-    const uint32_t *place = vt_owners_place_at(&w->places, address);
-    uint32_t number = place ? *place : 0;
+    const uint32_t *entry = vt_address_find(&w->addresses, address);
+    uint32_t number = entry ? *entry : 0;
     while (number) {
         const struct vt_node *n = vt_node_at(w, number);
         if (n->address == address && n->class_ == class_)
@@ -136,7 +136,7 @@ uint32_t vt_owners_node_at(const struct vt_owners *w, uintptr_t object) {
     return node_of(w, object, VT_NODE_PYTHON);
 }
 
-bool vt_owners_seen(const struct vt_owners *w, uintptr_t object) {
+bool vt_owners_is_reached(const struct vt_owners *w, uintptr_t object) {
     return node_of(w, object, VT_NODE_PYTHON) != 0;
 }
 
@@ -186,8 +186,8 @@ static bool put_off(struct vt_owners *w, uint32_t number, enum vt_later later) {
 static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_edge *edge,
                          uint64_t type, uint16_t roles) {
     struct vt_node *n = vt_node_at(w, number);
-    if (n->holders < UINT16_MAX)
-        n->holders++;
+    if (n->paths < UINT16_MAX)
+        n->paths++;
     bool part = edge->kind == VT_STEP_NONE;
     if (is_better(w, n, edge, roles)) {
         uint32_t better = vt_owners_step(w, w->step, edge, type, n->class_);
@@ -207,7 +207,7 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
         n->parent = w->node;
         return;
     }
-    if (n->holders > OTHERS_KEPT + 1 || edge->as == VT_AS_NUMBER)
+    if (n->paths > OTHERS_KEPT + 1 || edge->as == VT_AS_NUMBER)
         return;
     add_other(w, n, part ? w->step : vt_owners_step(w, w->step, edge, type, n->class_), w->node);
 }
@@ -226,22 +226,22 @@ static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t cla
     bool part = edge->kind == VT_STEP_NONE;
     uint32_t step = part ? w->step : vt_owners_step(w, w->step, edge, type, class_);
     struct vt_node *n = step ? vt_owners_push(w, &w->nodes, sizeof *n) : NULL;
-    uint32_t *place = n ? vt_owners_place_for(w, &w->places, edge->to) : NULL;
-    if (!place) {
+    uint32_t *entry = n ? vt_address_enter(w, &w->addresses, edge->to) : NULL;
+    if (!entry) {
         w->stopped = true;
         return;
     }
     *n = (struct vt_node){.address = edge->to,
                           .step = step,
                           .parent = w->node,
-                          .beside = *place,
+                          .beside = *entry,
                           .type = type_index,
                           .roles = roles,
-                          .holders = 1,
+                          .paths = 1,
                           .class_ = (uint8_t)class_,
                           .part = part,
                           .weak = edge->as == VT_AS_NUMBER};
-    *place = w->node_count;
+    *entry = w->node_count;
     if (class_ == VT_NODE_TARGET) {
         vt_owners_target_at(w, edge->to)->node = w->node_count;
         w->reached += !n->weak;
@@ -307,7 +307,7 @@ void vt_owners_in_doubt(struct vt_owners *w) {
     w->in_doubt = true;
 }
 
-bool vt_owners_goes_on(struct vt_owners *w) {
+bool vt_owners_may_continue(struct vt_owners *w) {
     if (w->work > w->most_work)
         w->stopped = true;
     return !w->stopped;
@@ -318,7 +318,7 @@ bool vt_owners_has_time(struct vt_owners *w) {
     if (w->looks++ % CLOCK_EVERY == 0 &&
         vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns > w->most_cpu_ns)
         w->stopped = true;
-    return vt_owners_goes_on(w);
+    return vt_owners_may_continue(w);
 }
 
 /* --- roots, and the walk --- */

@@ -3,7 +3,7 @@
 #ifndef VT_PRELOAD_WALK_H
 #define VT_PRELOAD_WALK_H
 
-#include "places.h"
+#include "address_table.h"
 #include "reader.h"
 
 /* A live allocation to search for. Sorted by start, disjoint. */
@@ -11,8 +11,8 @@ struct vt_owners_target {
     uintptr_t start, end;
     uint32_t stack, node;
     uint8_t kind;
-    bool live;       /* also live in the copy */
-    bool in_unknown; /* an opaque heap may hold it */
+    bool live;      /* also live in the copy */
+    bool in_opaque; /* an opaque heap may hold it */
     /* The number of references to PyTorch's storages in it, of their tensors that were reached, and the bytes that
      * these cover. */
     uint32_t references, tensors, views; /* views: how many of the tensors keep `base` */
@@ -27,14 +27,14 @@ struct vt_node {
     uint32_t step;   /* of the first path to it */
     uint32_t parent; /* the node before it; 0: a root */
     uint32_t others; /* the last of the other paths to it; 0: none */
-    uint32_t beside; /* another node in the same entry (places.h); 0: none */
+    uint32_t beside; /* another node in the same entry (address_table.h); 0: none */
     uint16_t type;   /* VT_NODE_PYTHON: index of its type */
     uint16_t roles;
-    uint16_t holders; /* number of paths to it; saturating */
-    uint8_t class_;   /* enum vt_class, or one of the values below */
-    bool part : 1;    /* it is a part of its parent and has the same step */
-    bool weak : 1;    /* reached only by an integer */
-    bool waits : 1;   /* deferred: it may get a better name before it is read */
+    uint16_t paths; /* number of paths to it; saturating */
+    uint8_t class_; /* enum vt_class, or one of the values below */
+    bool part : 1;  /* it is a part of its parent and has the same step */
+    bool weak : 1;  /* reached only by an integer */
+    bool waits : 1; /* deferred: it may get a better name before it is read */
 };
 _Static_assert(sizeof(struct vt_node) == 32, "half a cache line");
 #define VT_NODE_PYTHON 0u
@@ -74,7 +74,7 @@ struct vt_path_step {
     uint32_t parent, next;    /* next: the next step with the same hash */
     uint32_t name, root_type; /* offsets in `texts` */
     uint32_t line, number;    /* number: in the log; 0: not written yet */
-    uint32_t hop;
+    uint32_t reference;
     union {
         struct {
             uint32_t row, length; /* CLASS: see vt_step_chain */
@@ -92,16 +92,16 @@ struct vt_path_step {
 #define VT_WORDS 1u
 
 /* A word that points to a block of the heap. */
-struct vt_hop {
+struct vt_reference {
     uintptr_t at;
     /* the reference that led to the block in which it lies; 0: it is in a variable */
     uint32_t parent;
     uint32_t number; /* in the log; 0: not written yet */
 };
-#define VT_HOPS        (1u << 20)
-#define VT_HOP_UNKNOWN UINT32_MAX
+#define VT_REFERENCES        (1u << 20)
+#define VT_REFERENCE_UNKNOWN UINT32_MAX
 /* most allocations that get steps of their own, with their references */
-#define VT_HOP_STEPS   8192u
+#define VT_REFERENCE_STEPS   8192u
 
 /* Memory that grows in place: mapped without reserve at its largest size. */
 struct vt_pile {
@@ -150,7 +150,7 @@ struct vt_owners {
     bool passing;
     bool shares_descriptors; /* the child starts with the program's table of descriptors */
 
-    struct vt_taken *taken; /* memory mapped for the walk (memory.h) */
+    struct vt_memory_list *memory; /* memory mapped for the walk (memory.h) */
 
     /* read.c */
     bool copy;   /* in a child, whose memory does not change ... */
@@ -181,10 +181,10 @@ struct vt_owners {
     struct vt_pile nodes, others, steps, texts;
     size_t piled; /* bytes in all piles */
     uint32_t node_count, other_count, step_count;
-    struct vt_hop *hops; /* made by native/; NULL: none */
-    uint32_t hop_count, hop_steps, around_count;
-    struct vt_owners_places places; /* numbers of nodes */
-    uint32_t *step_slots;           /* a hash table of step numbers; 0: free */
+    struct vt_reference *references; /* made by native/; NULL: none */
+    uint32_t reference_count, reference_steps, around_count;
+    struct vt_address_table addresses; /* numbers of nodes */
+    uint32_t *step_slots;              /* a hash table of step numbers; 0: free */
     uint32_t step_slot_count;
     uint32_t read;                   /* nodes that were read so far, or deferred */
     uint32_t looks;                  /* how often the time was checked */
@@ -255,7 +255,7 @@ uint32_t vt_owners_step_as(struct vt_owners *w, struct vt_path_step as, struct v
                            struct vt_owners_text type, bool may_go_around);
 /* Space for a record of the answer, zeroed; NULL: full, and the walk stops. */
 void *vt_owners_reserve(struct vt_owners *w, size_t bytes);
-/* hops.c: writes the bytes around the words of a root's path. */
+/* references.c: writes the bytes around the words of a root's path. */
 void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step);
 /* Writes OWNED records of all targets that were reached, after the steps that they refer to. */
 void vt_owners_write(struct vt_owners *w);

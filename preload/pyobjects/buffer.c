@@ -32,7 +32,7 @@ static void name_element(struct vt_owners *w, uint64_t index, uint64_t value) {
 
 /* Consecutive numbers. */
 static void name_elements(struct vt_owners *w, uintptr_t at, uint64_t count) {
-    for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_py_raw && vt_owners_goes_on(w);
+    for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_py_raw && vt_owners_may_continue(w);
          i += BATCH) {
         uint64_t words[BATCH], n = count - i < BATCH ? count - i : BATCH;
         if (!vt_owners_read(w, words, at + i * 8, n * 8))
@@ -112,7 +112,7 @@ static void name_strided(struct vt_owners *w, const uint64_t *shape, const uint6
     for (int i = 0; i < nd; i++)
         if (__builtin_mul_overflow(total, shape[i], &total) || total > MOST_ITEMS)
             return;
-    for (uint64_t n = 0; n < total && vt_owners_goes_on(w); n++) {
+    for (uint64_t n = 0; n < total && vt_owners_may_continue(w); n++) {
         uintptr_t place = data;
         for (int i = 0; i < nd; i++)
             place += at[i] * strides[i];

@@ -9,7 +9,7 @@
  * begins at an instance of a class, if it has one.
  */
 #include "pyobjects.h"
-#include "owners/places.h"
+#include "owners/address_table.h"
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ struct suspect {
 /* Static: only one snapshot runs at a time. */
 static struct {
     struct suspect *suspects;
-    struct vt_owners_places places; /* numbers of suspects */
+    struct vt_address_table addresses; /* numbers of suspects */
     uint32_t *queue;
     uint32_t count, queued, look;
     uint32_t sought; /* the suspect that the test wants to meet again */
@@ -50,16 +50,16 @@ static struct {
 
 /* The number of a suspect; 0: it is not one. */
 static uint32_t suspect_of(uintptr_t object) {
-    const uint32_t *place = vt_owners_place_at(&cycles.places, object);
-    uint32_t number = place ? *place : 0;
+    const uint32_t *entry = vt_address_find(&cycles.addresses, object);
+    uint32_t number = entry ? *entry : 0;
     while (number && cycles.suspects[number].object != object)
         number = cycles.suspects[number].beside;
     return number;
 }
 
 /* An object is a suspect if nothing led to it. */
-static void take_object(struct vt_owners *w, uintptr_t object) {
-    if (vt_owners_seen(w, object))
+static void add_suspect(struct vt_owners *w, uintptr_t object) {
+    if (vt_owners_is_reached(w, object))
         return;
     if (cycles.count == MOST_SUSPECTS) {
         vt_owners_in_doubt(w);
@@ -77,7 +77,7 @@ static bool is_list(struct vt_owners *w, uintptr_t head) {
     return first && (vt_owners_word(w, first + 8) & ~(uintptr_t)LINK_TAGS) == head;
 }
 
-static void take_objects(struct vt_owners *w, uintptr_t interpreter) {
+static void add_suspects(struct vt_owners *w, uintptr_t interpreter) {
     /* Up to 3.8, all interpreters share one collector. */
     uintptr_t heads = (vt_py->minor == 8 ? vt_pyimage.runtime : interpreter) + vt_py->generations;
     uint32_t most = MOST_OBJECTS;
@@ -86,8 +86,8 @@ static void take_objects(struct vt_owners *w, uintptr_t interpreter) {
         if (!is_list(w, head))
             continue;
         uintptr_t link = vt_owners_word(w, head) & ~(uintptr_t)LINK_TAGS;
-        for (; link && link != head && most && vt_owners_goes_on(w); most--) {
-            take_object(w, link + GC_HEAD);
+        for (; link && link != head && most && vt_owners_may_continue(w); most--) {
+            add_suspect(w, link + GC_HEAD);
             link = vt_owners_word(w, link) & ~(uintptr_t)LINK_TAGS;
         }
     }
@@ -96,14 +96,14 @@ static void take_objects(struct vt_owners *w, uintptr_t interpreter) {
 /* Makes the table of all suspects. */
 static bool make_table(struct vt_owners *w) {
     cycles.queue = vt_owners_map(w, (cycles.count + MOST_LOOK + 1) * sizeof *cycles.queue);
-    if (!cycles.queue || !vt_owners_places_open(w, &cycles.places, TABLE_MOST))
+    if (!cycles.queue || !vt_address_table_open(w, &cycles.addresses, TABLE_MOST))
         return false;
     for (uint32_t i = 1; i < cycles.count; i++) {
-        uint32_t *place = vt_owners_place_for(w, &cycles.places, cycles.suspects[i].object);
-        if (!place)
+        uint32_t *entry = vt_address_enter(w, &cycles.addresses, cycles.suspects[i].object);
+        if (!entry)
             return false;
-        cycles.suspects[i].beside = *place;
-        *place = i;
+        cycles.suspects[i].beside = *entry;
+        *entry = i;
     }
     return true;
 }
@@ -123,7 +123,7 @@ static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
     vt_py_raw = NULL;
 }
 
-static void take_reference(struct vt_owners *w, uintptr_t to) {
+static void subtract_reference(struct vt_owners *w, uintptr_t to) {
     (void)w;
     cycles.suspects[suspect_of(to)].references--; /* if unknown, of suspect 0, which is unused */
 }
@@ -137,7 +137,7 @@ static void hold_suspect(struct vt_owners *w, uintptr_t to) {
     }
 }
 
-static void look_at_suspect(struct vt_owners *w, uintptr_t to) {
+static void visit_suspect(struct vt_owners *w, uintptr_t to) {
     uint32_t suspect = suspect_of(to);
     (void)w;
     cycles.met |= suspect && suspect == cycles.sought;
@@ -155,20 +155,20 @@ static bool is_in_cycle(struct vt_owners *w, uint32_t suspect) {
     cycles.queued = 1;
     cycles.queue[0] = suspect;
     for (uint32_t i = 0; i < cycles.queued && !cycles.met; i++)
-        traverse(w, cycles.queue[i], look_at_suspect);
+        traverse(w, cycles.queue[i], visit_suspect);
     return cycles.met;
 }
 
 /* Reports the cycles that contain an instance of a class, or the remaining ones, which have only builtin types. */
 static void name_some_cycles(struct vt_owners *w, bool of_classes) {
     uint32_t looks = 0;
-    for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++) {
+    for (uint32_t i = 1; i < cycles.count && vt_owners_may_continue(w); i++) {
         const struct suspect *s = &cycles.suspects[i];
         const struct vt_owners_type *type =
             s->mark == HELD ? NULL : vt_owners_type_of(w, s->object);
         char name[VT_OWNERS_TEXT_MOST];
         if (!type || type->leaf || of_classes != ((type->flags & VT_PYFLAG_HEAP) != 0) ||
-            (!of_classes && (vt_owners_seen(w, s->object) || looks++ >= MOST_APART)) ||
+            (!of_classes && (vt_owners_is_reached(w, s->object) || looks++ >= MOST_APART)) ||
             !is_in_cycle(w, i))
             continue;
         cycles.suspects[i].named = true;
@@ -184,7 +184,7 @@ static void name_some_cycles(struct vt_owners *w, bool of_classes) {
 
 /* Whether the garbage contains frames that have returned. */
 static bool has_frames(struct vt_owners *w) {
-    for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++) {
+    for (uint32_t i = 1; i < cycles.count && vt_owners_may_continue(w); i++) {
         const struct suspect *s = &cycles.suspects[i];
         const struct vt_owners_type *type =
             s->mark == HELD ? NULL : vt_owners_type_of(w, s->object);
@@ -201,7 +201,7 @@ static void name_cycles(struct vt_owners *w) {
     for (uint32_t i = 1; i < cycles.count; i++)
         if (cycles.suspects[i].named)
             hold_suspect(w, cycles.suspects[i].object);
-    for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
+    for (uint32_t i = 0; i < cycles.queued && vt_owners_may_continue(w); i++)
         traverse(w, cycles.queue[i], hold_suspect);
     /* Exceptions and their frames hold each other. Their owner while the frame was running, from a snapshot on growth,
      * is more informative. */
@@ -216,17 +216,17 @@ static bool find_suspects(struct vt_owners *w, uintptr_t interpreter) {
     if (!cycles.suspects)
         return false;
     cycles.count = 1; /* 0 means none */
-    take_objects(w, interpreter);
+    add_suspects(w, interpreter);
     if (cycles.count == 1 || !make_table(w))
         return false;
-    for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++)
-        traverse(w, i, take_reference);
+    for (uint32_t i = 1; i < cycles.count && vt_owners_may_continue(w); i++)
+        traverse(w, i, subtract_reference);
     for (uint32_t i = 1; i < cycles.count; i++)
         if (cycles.suspects[i].references > 0)
             hold_suspect(w, cycles.suspects[i].object);
-    for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
+    for (uint32_t i = 0; i < cycles.queued && vt_owners_may_continue(w); i++)
         traverse(w, cycles.queue[i], hold_suspect);
-    return vt_owners_goes_on(w);
+    return vt_owners_may_continue(w);
 }
 
 void vt_py_cycles(struct vt_owners *w, uintptr_t interpreter) {

@@ -58,7 +58,7 @@ static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
 /* Visits the entries of a table. `values`: those of a split table, else 0. */
 static void each_entry(struct vt_owners *w, const struct keys *keys, uintptr_t values,
                        vt_pyvisit *visit, void *data) {
-    for (uint64_t i = 0; i < keys->count && vt_owners_goes_on(w); i += BATCH) {
+    for (uint64_t i = 0; i < keys->count && vt_owners_may_continue(w); i += BATCH) {
         uint64_t entries[BATCH * 3], apart[BATCH];
         uint64_t n = keys->count - i < BATCH ? keys->count - i : BATCH;
         if (!vt_owners_read(w, entries, keys->entries + i * keys->entry_words * 8,
@@ -276,31 +276,31 @@ static uintptr_t behind_proxy(struct vt_owners *w, uintptr_t object) {
 static struct {
     uintptr_t objects[64];
     unsigned count;
-} books; /* static: only one snapshot runs at a time */
+} excluded; /* static: only one snapshot runs at a time */
 
-bool vt_py_is_left_out(uintptr_t object) {
-    for (unsigned i = 0; i < books.count; i++)
-        if (books.objects[i] == object)
+bool vt_py_is_excluded(uintptr_t object) {
+    for (unsigned i = 0; i < excluded.count; i++)
+        if (excluded.objects[i] == object)
             return true;
     return false;
 }
 
-void vt_py_leave_out(uintptr_t book) {
-    if (book && books.count < sizeof books.objects / sizeof *books.objects &&
-        !vt_py_is_left_out(book))
-        books.objects[books.count++] = book;
+void vt_py_exclude(uintptr_t book) {
+    if (book && excluded.count < sizeof excluded.objects / sizeof *excluded.objects &&
+        !vt_py_is_excluded(book))
+        excluded.objects[excluded.count++] = book;
 }
 
-void vt_py_forget_books(void) {
-    books.count = 0;
+void vt_py_forget_excluded(void) {
+    excluded.count = 0;
 }
 
 /* Numba's OwnedPointer counts the references to its memory itself, and refers to it by a weak proxy; the strong
  * reference is in the registry that is excluded. */
-static void name_unless_books(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+static void name_unless_registry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
     if (vt_py_is(w, key, "allocations") || vt_py_is(w, key, "deallocations"))
-        vt_py_leave_out(value);
+        vt_py_exclude(value);
     else
         vt_py_edge_str(w, VT_STEP_ATTRIBUTE, key,
                        vt_py_is(w, key, "_mem") ? behind_proxy(w, value) : value);
@@ -308,8 +308,8 @@ static void name_unless_books(struct vt_owners *w, uintptr_t key, uintptr_t valu
 
 void vt_py_attributes(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     enum vt_step kind = VT_STEP_ATTRIBUTE;
-    if (type->spare[VT_PYSPARE_BOOKS])
-        each_in_dict(w, object, type, name_unless_books, NULL);
+    if (type->spare[VT_PYSPARE_REGISTRY])
+        each_in_dict(w, object, type, name_unless_registry, NULL);
     else
         each_in_dict(w, object, type, name_entry, &kind);
     if (type->spare[VT_PYSPARE_MEMBERS])

@@ -124,7 +124,7 @@ static uint32_t line_of(struct vt_owners *w, uintptr_t frame, uintptr_t code) {
     return vt_python_line(table, n, first, (uint32_t)lasti);
 }
 
-bool vt_py_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place) {
+bool vt_py_position(struct vt_owners *w, uintptr_t frame, struct vt_pyposition *place) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     struct code code;
     if (!read_code(w, code_of(w, frame), &code))
@@ -183,10 +183,10 @@ uintptr_t vt_py_frame_in(struct vt_owners *w, uintptr_t object) {
 }
 
 void vt_py_traceback(struct vt_owners *w, uintptr_t traceback) {
-    struct vt_pyplace place;
+    struct vt_pyposition place;
     uintptr_t object = vt_owners_word(w, traceback + VT_PYTRACEBACK_FRAME);
     uintptr_t frame = object ? vt_py_frame_in(w, object) : 0;
-    if (frame && vt_py_place(w, frame, &place))
+    if (frame && vt_py_position(w, frame, &place))
         vt_py_edge(w, VT_STEP_FRAME, vt_owners_text_of(place.name), object);
     /* The next one is a part of it, because the depth of the frame does not matter. */
     vt_py_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
@@ -218,7 +218,7 @@ static void default_of(struct vt_owners *w, uintptr_t key, uintptr_t value, void
     vt_py_edge_str(w, VT_STEP_DEFAULT, key, value);
 }
 
-uintptr_t vt_py_closed(struct vt_owners *w, uintptr_t function, const char *name) {
+uintptr_t vt_py_free_variable(struct vt_owners *w, uintptr_t function, const char *name) {
     const struct vt_owners_type *type = vt_owners_type_of(w, function);
     struct code code;
     if (!type || type->reader != VT_PYREAD_FUNCTION ||

@@ -30,8 +30,8 @@ static void limit_lru(struct vt_owners *w, uintptr_t lru, const struct vt_owners
     uint64_t entries = vt_owners_word(w, vt_owners_word(w, lru + VT_PYLRU_CACHE) + VT_PYDICT_USED);
     uint64_t most =
         vt_py->minor > 8
-            ? count_of(
-                  w, vt_py_closed(w, vt_py_attribute(w, lru, type, "cache_parameters"), "maxsize"))
+            ? count_of(w, vt_py_free_variable(w, vt_py_attribute(w, lru, type, "cache_parameters"),
+                                              "maxsize"))
             : lru_maxsize_checked(w, lru, entries);
     if (most)
         vt_owners_capacity(w, entries, most);
@@ -53,18 +53,19 @@ static void limit_queue(struct vt_owners *w, uintptr_t queue, const struct vt_ow
         vt_owners_capacity(w, vt_owners_word(w, items + VT_PY_SIZE), most);
 }
 
-/* A list that was made at its full length, `[None] * n`, and is filled from the front. A list that grows by append ends
- * in None only if None is appended. */
+/* A list that was made at its full length, `[None] * n`, and is filled from the front. In a list that
+ * grows by append, None is rarely last. */
 static void limit_list(struct vt_owners *w, uintptr_t list) {
     uint64_t count = vt_owners_word(w, list + VT_PY_SIZE), used = 0, word;
     uintptr_t items = vt_owners_word(w, list + VT_PYLIST_ITEMS), last;
     if (count < 2 || !(last = vt_owners_word(w, items + (count - 1) * 8)) ||
         !vt_py_type_is(w, vt_owners_word(w, last + VT_PY_TYPE), "NoneType"))
         return;
-    while ((word = vt_owners_word(w, items + used * 8)) && word != last && vt_owners_goes_on(w))
+    while ((word = vt_owners_word(w, items + used * 8)) && word != last &&
+           vt_owners_may_continue(w))
         used++;
     for (uint64_t i = used; i < count; i++)
-        if (vt_owners_word(w, items + i * 8) != last || !vt_owners_goes_on(w))
+        if (vt_owners_word(w, items + i * 8) != last || !vt_owners_may_continue(w))
             return;
     if (used && used < count - 1)
         vt_owners_capacity(w, used, count);

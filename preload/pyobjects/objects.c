@@ -82,7 +82,7 @@ static const struct {
         bool each;
         const char *name;
     } contents[3];
-} holders[] = {
+} field_types[] = {
     {"method", 32, {{24, false, "__self__"}, {16, false, "__func__"}}},
     {"builtin_function_or_method", 32, {{24, false, "__self__"}}},
     {"staticmethod", 24, {{16, false, NULL}}},
@@ -165,9 +165,9 @@ static bool is_known(const struct fields *f, struct vt_owners_type *type) {
             return true;
         }
     }
-    for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
-        if (strcmp(f->name, holders[i].name) == 0 && f->basic_size >= holders[i].bytes) {
-            type->reader = VT_PYREAD_HOLDER;
+    for (size_t i = 0; i < sizeof field_types / sizeof *field_types; i++) {
+        if (strcmp(f->name, field_types[i].name) == 0 && f->basic_size >= field_types[i].bytes) {
+            type->reader = VT_PYREAD_FIELDS;
             type->spare[VT_PYSPARE_KNOWN] = i;
             return true;
         }
@@ -186,7 +186,7 @@ static uint8_t reader_by_flags(uint64_t flags) {
 }
 
 /* Allocators' registries: they list live objects, and own nothing. */
-static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
+static bool keeps_registry(struct vt_owners *w, uintptr_t type, bool is_type) {
     char name[128] = "";
     static const char numba[] = "numba.cuda.cudadrv.driver.";
     uint32_t n = vt_py_type_name(w, type, name, sizeof name - 1);
@@ -232,8 +232,8 @@ void vt_py_type(struct vt_owners *w, struct vt_owners_type *type) {
     type->number = type->reader == VT_PYREAD_NUMBER;
     type->spare[VT_PYSPARE_QUEUE] =
         f.flags & VT_PYFLAG_HEAP && attributes ? queue_of(w, type->address) : VT_PYQUEUE_NONE;
-    type->spare[VT_PYSPARE_BOOKS] =
-        f.flags & VT_PYFLAG_HEAP && attributes && keeps_books(w, type->address, false);
+    type->spare[VT_PYSPARE_REGISTRY] =
+        f.flags & VT_PYFLAG_HEAP && attributes && keeps_registry(w, type->address, false);
 }
 
 /* --- containers --- */
@@ -245,7 +245,7 @@ static void name_number(struct vt_owners *w, uintptr_t object) {
 }
 
 static void name_items(struct vt_owners *w, uintptr_t at, uint64_t count) {
-    for (uint64_t i = 0; i < count && i < MOST_ITEMS && vt_owners_goes_on(w); i += BATCH) {
+    for (uint64_t i = 0; i < count && i < MOST_ITEMS && vt_owners_may_continue(w); i += BATCH) {
         uint64_t words[BATCH], n = count - i < BATCH ? count - i : BATCH;
         if (!vt_owners_read(w, words, at + i * 8, n * 8)) {
             vt_owners_in_doubt(w);
@@ -271,7 +271,7 @@ static void name_set(struct vt_owners *w, uintptr_t object) {
     uintptr_t table = vt_owners_word(w, object + VT_PYSET_TABLE);
     if (mask & (mask + 1) || mask >= MOST_ITEMS)
         return;
-    for (uint64_t i = 0; i <= mask && vt_owners_goes_on(w); i++) {
+    for (uint64_t i = 0; i <= mask && vt_owners_may_continue(w); i++) {
         uint64_t entry[2]; /* the key, NULL or the mark of a removed one; its hash */
         if (!vt_owners_read(w, entry, table + i * sizeof entry, sizeof entry)) {
             vt_owners_in_doubt(w);
@@ -286,7 +286,7 @@ static void name_deque(struct vt_owners *w, uintptr_t object) {
     uintptr_t block = vt_owners_word(w, object + VT_PYDEQUE_LEFT);
     uint64_t place = vt_owners_word(w, object + VT_PYDEQUE_INDEX);
     /* A block: the link to the left, the objects, the link to the right. */
-    for (uint64_t i = 0; i < count && i < MOST_ITEMS && vt_owners_goes_on(w); i++) {
+    for (uint64_t i = 0; i < count && i < MOST_ITEMS && vt_owners_may_continue(w); i++) {
         if (place == VT_PYDEQUE_BLOCK) {
             block = vt_owners_word(w, block + 8 + VT_PYDEQUE_BLOCK * 8);
             place = 0;
@@ -344,8 +344,8 @@ static void type_object(struct vt_owners *w, uintptr_t object) {
     uintptr_t dict = vt_owners_word(w, object + VT_PYTYPE_DICT);
     if (!(vt_owners_word(w, object + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP))
         return;
-    if (keeps_books(w, object, true))
-        vt_py_leave_out(vt_py_look_up(w, dict, "_registry"));
+    if (keeps_registry(w, object, true))
+        vt_py_exclude(vt_py_look_up(w, dict, "_registry"));
     else
         vt_py_each(w, dict, class_attribute, NULL);
 }
@@ -360,7 +360,7 @@ static void name_queue(struct vt_owners *w, uintptr_t object) {
     if (!vt_owners_read(w, ring, object + VT_PYQUEUE_RING, sizeof ring) ||
         ring[VT_PYRING_COUNT] > ring[VT_PYRING_ROOM] || ring[VT_PYRING_ROOM] > MOST_ITEMS)
         return;
-    for (uint64_t i = 0; i < ring[VT_PYRING_COUNT] && vt_owners_goes_on(w); i++) {
+    for (uint64_t i = 0; i < ring[VT_PYRING_COUNT] && vt_owners_may_continue(w); i++) {
         uint64_t place = (ring[VT_PYRING_GET] + i) % ring[VT_PYRING_ROOM];
         vt_py_edge_at(w, VT_STEP_INDEX, (int64_t)i,
                       vt_owners_word(w, ring[VT_PYRING_ITEMS] + place * 8));
@@ -386,7 +386,7 @@ static void name_contents(struct vt_owners *w, uintptr_t object, const struct co
             vt_py_edge(w, VT_STEP_ATTRIBUTE, vt_owners_text_of(contents[i].name), to);
         else if (!count)
             vt_py_part(w, to);
-        for (uint64_t k = 0; k < count && k < MOST_ITEMS && vt_owners_goes_on(w); k++)
+        for (uint64_t k = 0; k < count && k < MOST_ITEMS && vt_owners_may_continue(w); k++)
             vt_py_part(w, vt_owners_word(w, to + vt_py->tuple_items + k * 8));
     }
 }
@@ -518,8 +518,8 @@ static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_o
         vt_py_ctypes(w, object, type);
     } else if (type->reader == VT_PYREAD_PANDAS) {
         name_pandas(w, object, type->spare[VT_PYSPARE_KNOWN]);
-    } else if (type->reader == VT_PYREAD_HOLDER) {
-        name_contents(w, object, holders[type->spare[VT_PYSPARE_KNOWN]].contents);
+    } else if (type->reader == VT_PYREAD_FIELDS) {
+        name_contents(w, object, field_types[type->spare[VT_PYSPARE_KNOWN]].contents);
     } else if (type->reader < sizeof readers / sizeof *readers && readers[type->reader].read) {
         readers[type->reader].read(w, object);
         attributes = readers[type->reader].attributes;

@@ -40,7 +40,7 @@ enum vt_pyreader {
     VT_PYREAD_TRACEBACK,
     VT_PYREAD_EXCEPTION,
     VT_PYREAD_TYPE,
-    VT_PYREAD_HOLDER, /* only references at fixed offsets */
+    VT_PYREAD_FIELDS, /* only references at fixed offsets */
     VT_PYREAD_TEE,
     VT_PYREAD_VARIABLE, /* context variables, and the trees in which contexts store their values */
     VT_PYREAD_TREE,
@@ -59,9 +59,9 @@ enum vt_pyreader {
 
 /* vt_owners_type.spare */
 enum {
-    VT_PYSPARE_MEMBERS, /* 1: the type or a base has members that refer to objects */
-    VT_PYSPARE_BOOKS,   /* 1: an allocator's registry: its dicts of live objects are not owners */
-    /* for a type found by name: VT_PYREAD_HOLDER: its row; else the known type's size in bytes */
+    VT_PYSPARE_MEMBERS,  /* 1: the type or a base has members that refer to objects */
+    VT_PYSPARE_REGISTRY, /* 1: an allocator's registry: its dicts of live objects are not owners */
+    /* for a type found by name: VT_PYREAD_FIELDS: its row; else the known type's size in bytes */
     VT_PYSPARE_KNOWN,
     VT_PYSPARE_QUEUE /* enum vt_pyqueue */
 };
@@ -147,10 +147,10 @@ void vt_py_attributes(struct vt_owners *w, uintptr_t object, const struct vt_own
 uintptr_t vt_py_attribute(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type,
                           const char *name);
 /* Registries that were excluded. They list all live objects, so they are not reported as owners either. */
-void vt_py_leave_out(uintptr_t book);
-bool vt_py_is_left_out(uintptr_t object);
+void vt_py_exclude(uintptr_t book);
+bool vt_py_is_excluded(uintptr_t object);
 /* Called when a new walk begins. The last one may have died at any instruction, in a child that shared our memory. */
-void vt_py_forget_books(void);
+void vt_py_forget_excluded(void);
 void vt_py_forget_cycles(void); /* cycles.c */
 /* Whether a type or a base of it has members that refer to objects. */
 bool vt_py_has_members(struct vt_owners *w, uintptr_t type);
@@ -158,13 +158,13 @@ bool vt_py_has_members(struct vt_owners *w, uintptr_t type);
 /* --- frame.c --- */
 
 /* The position of a frame in its code. */
-struct vt_pyplace {
+struct vt_pyposition {
     uintptr_t code;
     uint32_t line;
     char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
 };
 /* Fills in `place`. False: not a frame of Python code. */
-bool vt_py_place(struct vt_owners *w, uintptr_t frame, struct vt_pyplace *place);
+bool vt_py_position(struct vt_owners *w, uintptr_t frame, struct vt_pyposition *place);
 /* Reports a frame's local variables and evaluation stack. `frame`: a frame object up to 3.10, an interpreter frame from
  * 3.11 on. */
 void vt_py_frame(struct vt_owners *w, uintptr_t frame);
@@ -176,7 +176,7 @@ void vt_py_traceback(struct vt_owners *w, uintptr_t traceback);
 void vt_py_generator(struct vt_owners *w, uintptr_t generator);
 void vt_py_function(struct vt_owners *w, uintptr_t function);
 /* The value of a function's free variable; 0: none, or not a function. */
-uintptr_t vt_py_closed(struct vt_owners *w, uintptr_t function, const char *name);
+uintptr_t vt_py_free_variable(struct vt_owners *w, uintptr_t function, const char *name);
 
 /* --- limits.c --- */
 

@@ -82,9 +82,9 @@ static uintptr_t first_frame(struct vt_owners *w, uintptr_t thread) {
 /* A frame's variables belong to the level of its file. Its evaluation stack comes last: it has no names, and the
  * objects on it are often in variables as well. */
 static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
-    struct vt_pyplace place;
+    struct vt_pyposition place;
     bool last = vt_owners_level(w) == VT_LEVEL_INTERPRETER;
-    if (!vt_py_place(w, frame, &place))
+    if (!vt_py_position(w, frame, &place))
         return;
     struct vt_root root = {
         .level = last                     ? VT_LEVEL_INTERPRETER
@@ -106,7 +106,7 @@ static void name_frames(struct vt_owners *w, uintptr_t thread) {
     for (uintptr_t frame = first_frame(w, thread); frame && count < MOST_FRAMES;
          frame = vt_owners_word(w, frame + vt_pyimage.at.previous))
         list[count++] = frame;
-    while (count && vt_owners_goes_on(w))
+    while (count && vt_owners_may_continue(w))
         frame_of_thread(w, list[--count]);
 }
 
@@ -205,7 +205,7 @@ void vt_py_roots(struct vt_owners *w) {
     if (!vt_py)
         return;
     if (vt_owners_level(w) == VT_LEVEL_USER) {
-        vt_py_forget_books();
+        vt_py_forget_excluded();
         vt_py_forget_cycles();
     }
     uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_py->interpreters);

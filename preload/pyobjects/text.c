@@ -237,9 +237,9 @@ static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
         of = vt_owners_number(w);
         memset(all, 0, sizeof all);
     }
-    if (!vt_owners_stands_still(w) || kept->name != name) {
+    if (!vt_owners_is_unchanging(w) || kept->name != name) {
         uint32_t n = vt_py_str(w, name, text, VT_OWNERS_TEXT_MOST);
-        if (!vt_owners_stands_still(w) || n > sizeof kept->text)
+        if (!vt_owners_is_unchanging(w) || n > sizeof kept->text)
             return (struct vt_owners_text){text, n};
         kept->name = name;
         kept->bytes = (uint8_t)n;

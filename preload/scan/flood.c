@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks like a garbage collector: it starts from the memory that a program can always reach (module data, stacks,
+ * Marks memory as a garbage collector does: it starts from the memory that a program can always reach (module data, stacks,
  * registers) and follows every pointer from block to block. If it finds a pointer into a live allocation, the program
  * can still reach the allocation.
  *
@@ -60,18 +60,18 @@ struct flood {
     bool marked;         /* the piece may be a library's */
     bool theirs;         /* ... and certainly is */
     unsigned leads_back; /* words so far that refer back */
-    bool in_unknown;     /* opaque memory is scanned as well */
+    bool in_opaque;      /* opaque memory is scanned as well */
     struct vt_span *span;
     uintptr_t block, block_end;
     const uint64_t *row; /* the words being scanned */
     uintptr_t row_at;
-    struct vt_hint *hints, *in_books; /* the program's; all pointers in marked blocks */
-    uint32_t hint_count, in_books_count;
+    struct vt_hint *hints, *in_cuda; /* the program's; all pointers in marked blocks */
+    uint32_t hint_count, in_cuda_count;
     const struct vt_span *last;
 };
 
 static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address) {
-    return vt_scan_around(scan->targets, scan->target_count, sizeof *scan->targets, address);
+    return vt_scan_item_at(scan->targets, scan->target_count, sizeof *scan->targets, address);
 }
 
 static void push_piece(struct flood *f, uintptr_t start, uintptr_t end) {
@@ -81,15 +81,15 @@ static void push_piece(struct flood *f, uintptr_t start, uintptr_t end) {
         f->stack[f->depth++] = (struct vt_range){start, end};
 }
 
-/* The first run goes from a library's data, or from a marked block, to another block. */
-static void note_way(struct flood *f, struct vt_span *s, uintptr_t start) {
+/* In the first run: notes that a library's data, or a marked block, refers to another block. */
+static void note_reference(struct flood *f, struct vt_span *s, uintptr_t start) {
     if (f->from_data) {
-        if (!vt_scan_has(s, start, VT_MARK_THEIRS)) /* handles were marked before */
-            vt_scan_set(s, start, VT_MARK_CENTRE);
-        vt_scan_set(s, start, VT_MARK_THEIRS);
-    } else if ((s->kind == VT_SPAN_BOOKS || vt_scan_has(s, start, VT_MARK_CENTRE)) &&
+        if (!vt_scan_has_mark(s, start, VT_MARK_THEIRS)) /* handles were marked before */
+            vt_scan_set_mark(s, start, VT_MARK_CENTRE);
+        vt_scan_set_mark(s, start, VT_MARK_THEIRS);
+    } else if ((s->kind == VT_SPAN_CUDA || vt_scan_has_mark(s, start, VT_MARK_CENTRE)) &&
                ++f->leads_back == LEADS_BACK) {
-        vt_scan_set(f->span, f->block, VT_MARK_THEIRS);
+        vt_scan_set_mark(f->span, f->block, VT_MARK_THEIRS);
     }
 }
 
@@ -101,33 +101,33 @@ static void reach_block(struct flood *f, uintptr_t address) {
             return;
         f->last = s;
     }
-    if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS) {
-        if (f->mark == VT_MARK_BOOKS && s->kind == VT_SPAN_BOOKS && !f->from_data)
-            note_way(f, s, s->start);
+    if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_CUDA) {
+        if (f->mark == VT_MARK_CUDA && s->kind == VT_SPAN_CUDA && !f->from_data)
+            note_reference(f, s, s->start);
         return;
     }
-    if (f->mark == VT_MARK_BOOKS && !s->heap) {
-        s->marked[VT_MARK_BOOKS] = true; /* marked, but not scanned */
+    if (f->mark == VT_MARK_CUDA && !s->heap) {
+        s->marked[VT_MARK_CUDA] = true; /* marked, but not scanned */
         return;
     }
-    if (s->unknown && !f->in_unknown) {
+    if (s->opaque && !f->in_opaque) {
         vt_scan_note_pointed(s, address);
         return;
     }
     struct vt_range block = {s->start, s->end};
     if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, &block))
         return;
-    if (f->mark == VT_MARK_BOOKS)
-        note_way(f, s, block.start);
-    if (vt_scan_has(s, block.start, f->mark) ||
-        (f->theirs && vt_scan_has(s, block.start, VT_MARK_BOOKS)))
+    if (f->mark == VT_MARK_CUDA)
+        note_reference(f, s, block.start);
+    if (vt_scan_has_mark(s, block.start, f->mark) ||
+        (f->theirs && vt_scan_has_mark(s, block.start, VT_MARK_CUDA)))
         return;
-    vt_scan_set(s, block.start, f->mark);
+    vt_scan_set_mark(s, block.start, f->mark);
     push_piece(f, block.start, block.end);
 }
 
 /* Most pointers to allocations in marked blocks that are kept. */
-static size_t in_books_most(const struct vt_scan *scan) {
+static size_t in_cuda_most(const struct vt_scan *scan) {
     return 4 * (size_t)scan->target_count + HINTS_MOST;
 }
 
@@ -148,13 +148,13 @@ static void find_target(struct flood *f, uintptr_t value, uintptr_t at) {
     struct vt_target *t = target_at(f->scan, value);
     if (!t)
         return;
-    if (f->mark == VT_MARK_BOOKS) {
-        if (!f->from_data && f->in_books_count < in_books_most(f->scan))
-            f->in_books[f->in_books_count++] = hint_at(f, t, at);
+    if (f->mark == VT_MARK_CUDA) {
+        if (!f->from_data && f->in_cuda_count < in_cuda_most(f->scan))
+            f->in_cuda[f->in_cuda_count++] = hint_at(f, t, at);
         return;
     }
     if (!f->marked) {
-        f->scan->by_unknown |= f->in_unknown && !t->reached;
+        f->scan->by_opaque |= f->in_opaque && !t->reached;
         reach_target(f->scan, t);
         /* Its contents may hold pointers, but it is already unmapped: a runtime that ended released it. */
         if (vt_scan_may_lead_on(t) && !vt_scan_span_at(f->scan, value))
@@ -205,7 +205,7 @@ static bool is_end(const struct flood *f, uint64_t word, uintptr_t at) {
 
 /* For the other forms, only the exact start counts. With 2^27 random words (1 GiB), the chance of hitting one start is
  * one in a million, but an allocation of 1 MiB would be hit once. */
-static void look_at_forms(struct flood *f, uint64_t word, uintptr_t at) {
+static void scan_forms(struct flood *f, uint64_t word, uintptr_t at) {
     const uintptr_t forms[] = {(word + ELEMENT) & ~(uintptr_t)15, word & (VT_MACHINE_ADDRESSES - 1),
                                word >> TAG_BITS};
     for (unsigned i = 0; i < 3; i++) {
@@ -232,7 +232,7 @@ static bool is_in_window(const struct flood *f, uint64_t word) {
     return is;
 }
 
-static __attribute__((noinline)) void look_at_word(struct flood *f, uint64_t word, uintptr_t at) {
+static __attribute__((noinline)) void scan_word(struct flood *f, uint64_t word, uintptr_t at) {
     const struct vt_scan *scan = f->scan;
     uintptr_t span = scan->target_high - scan->target_low;
     if (f->mark == VT_MARK_USER) {
@@ -243,7 +243,7 @@ static __attribute__((noinline)) void look_at_word(struct flood *f, uint64_t wor
         uint64_t number = (word >> 32) << 30 | (word & 0x3fffffff);
         if (!(word & DIGITS) && number - scan->target_low < span)
             find_target(f, number, at);
-        look_at_forms(f, word, at);
+        scan_forms(f, word, at);
     } else if (word - scan->target_low < span) {
         find_target(f, word, at);
     }
@@ -253,7 +253,7 @@ static __attribute__((noinline)) void look_at_word(struct flood *f, uint64_t wor
 
 void vt_scan_follow(struct flood *f, uint64_t word) {
     f->row = NULL;
-    look_at_word(f, word, 0);
+    scan_word(f, word, 0);
 }
 
 /* `words` may be a copy of the memory at `at`. A pointer lies in one of the windows, or is two
@@ -264,7 +264,7 @@ static void words_plain(struct flood *f, const uint64_t *words, size_t count, ui
         uint64_t w = words[i], number = (w >> 32) << 30 | (w & 0x3fffffff);
         if (is_in_window(f, w) || is_in_window(f, TAGGED(w)) || is_in_window(f, SHIFTED(w)) ||
             (!(w & DIGITS) && number - low < span))
-            look_at_word(f, w, at + 8 * i);
+            scan_word(f, w, at + 8 * i);
     }
 }
 
@@ -292,13 +292,13 @@ VT_WIDE static void words_by_four(struct flood *f, const uint64_t *words, size_t
         is |= ((w & (int64_t)DIGITS) == 0) & (n > number_low) & (n < number_high);
         for (unsigned mask = VT_ANY_OF(is); mask; mask &= mask - 1) {
             unsigned k = (unsigned)__builtin_ctz(mask);
-            look_at_word(f, words[i + k], at + 8 * (i + k));
+            scan_word(f, words[i + k], at + 8 * (i + k));
         }
     }
     words_plain(f, words + i, count - i, at + 8 * i);
 }
 
-static void look_at_words(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
+static void scan_words(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
     f->scan->bytes += count;
     f->scan->work += count;
     f->row = bytes;
@@ -341,25 +341,25 @@ static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, 
     f->span = (struct vt_span *)s;
     f->block = start;
     f->block_end = end;
-    f->marked = f->mark == VT_MARK_USER && s->heap && vt_scan_has(s, start, VT_MARK_BOOKS);
-    f->theirs = f->marked && vt_scan_has(s, start, VT_MARK_THEIRS);
+    f->marked = f->mark == VT_MARK_USER && s->heap && vt_scan_has_mark(s, start, VT_MARK_CUDA);
+    f->theirs = f->marked && vt_scan_has_mark(s, start, VT_MARK_THEIRS);
     f->leads_back = 0;
 }
 
 /* Scans the readable pages of a part; page by page if some are not readable. */
-static void look_through_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
+static void scan_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
     struct vt_scan *scan = f->scan;
     if (vt_scan_gather(scan, &part, 1) == 1) {
-        look_at_words(f, scan->buffer, part.end - part.start, part.start);
+        scan_words(f, scan->buffer, part.end - part.start, part.start);
         return;
     }
     for (uintptr_t at = part.start, page; at < part.end; at = page) {
         page = (at & ~(uintptr_t)4095) + 4096;
         struct vt_range r = {at, page < part.end ? page : part.end};
         if (vt_scan_gather(scan, &r, 1) == 1) {
-            look_at_words(f, scan->buffer, r.end - r.start, r.start);
+            scan_words(f, scan->buffer, r.end - r.start, r.start);
         } else {
-            const struct vt_vma *v = vt_scan_after(scan, at);
+            const struct vt_vma *v = vt_scan_vma_from(scan, at);
             scan->unread_pages++;
             if (s->every_page || (v && v->sealed && v->start <= at))
                 scan->in_doubt = true;
@@ -368,7 +368,7 @@ static void look_through_part(struct flood *f, const struct vt_span *s, struct v
 }
 
 /* Scans the resident pages of a large piece. */
-static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+static void scan_piece(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     struct vt_scan *scan = f->scan;
     if (end - start > NOT_MEMORY) {
         scan->in_doubt |= s->pointed;
@@ -388,15 +388,14 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
             if (!s->every_page && !vt_scan_resident(scan, run.start, window, &run, &present))
                 break;
             if (scan->alone && s->steady && present)
-                look_at_words(f, (const void *)run.start, run.end - run.start, run.start);
+                scan_words(f, (const void *)run.start, run.end - run.start, run.start);
             else
-                for (uintptr_t p = run.start; p < run.end && vt_scan_goes_on(scan);
+                for (uintptr_t p = run.start; p < run.end && vt_scan_may_continue(scan);
                      p += VT_SCAN_BUFFER)
-                    look_through_part(f, s,
-                                      (struct vt_range){p, run.end - p > VT_SCAN_BUFFER
-                                                               ? p + VT_SCAN_BUFFER
-                                                               : run.end});
-            if (!vt_scan_goes_on(scan))
+                    scan_part(f, s,
+                              (struct vt_range){p, run.end - p > VT_SCAN_BUFFER ? p + VT_SCAN_BUFFER
+                                                                                : run.end});
+            if (!vt_scan_may_continue(scan))
                 return;
         }
     }
@@ -427,7 +426,7 @@ static const void *from_window(struct vt_scan *scan, const struct vt_span *s, st
 static void drain_stack(struct flood *f) {
     struct vt_scan *scan = f->scan;
     static struct vt_range batch[BATCH]; /* static: the stack may be small */
-    while (f->depth && vt_scan_goes_on(scan)) {
+    while (f->depth && vt_scan_may_continue(scan)) {
         uint32_t n = 0;
         size_t bytes = 0;
         while (f->depth && n < BATCH) {
@@ -442,11 +441,11 @@ static void drain_stack(struct flood *f) {
                 f->depth--;
                 if (in_place && whole) {
                     piece_of(f, s, r.start, r.end);
-                    look_at_words(f, (const void *)r.start, size, r.start);
+                    scan_words(f, (const void *)r.start, size, r.start);
                 } else {
-                    look_through(f, s, r.start, r.end);
+                    scan_piece(f, s, r.start, r.end);
                 }
-                if (!vt_scan_goes_on(scan))
+                if (!vt_scan_may_continue(scan))
                     return;
                 continue;
             }
@@ -454,7 +453,7 @@ static void drain_stack(struct flood *f) {
             if (copy) {
                 f->depth--;
                 piece_of(f, s, r.start, r.end);
-                look_at_words(f, copy, size, r.start);
+                scan_words(f, copy, size, r.start);
                 continue;
             }
             if (bytes + size > VT_SCAN_BUFFER)
@@ -469,13 +468,13 @@ static void drain_stack(struct flood *f) {
             for (uint32_t i = done; i < done + have; i++) {
                 size_t size = batch[i].end - batch[i].start;
                 piece_of(f, vt_scan_span_at(scan, batch[i].start), batch[i].start, batch[i].end);
-                look_at_words(f, at, size, batch[i].start);
+                scan_words(f, at, size, batch[i].start);
                 at += size;
             }
             done += have;
             if (have == 0) { /* unmapped, at least in part */
                 const struct vt_range *r = &batch[done++];
-                look_through(f, vt_scan_span_at(scan, r->start), r->start, r->end);
+                scan_piece(f, vt_scan_span_at(scan, r->start), r->start, r->end);
             }
         }
     }
@@ -484,16 +483,16 @@ static void drain_stack(struct flood *f) {
 /* Scans all spans of a kind, and everything that they lead to. */
 static void flood_from(struct flood *f, unsigned root_kind) {
     struct vt_scan *scan = f->scan;
-    for (uint32_t i = 0; i < scan->span_count && vt_scan_goes_on(scan); i++) {
+    for (uint32_t i = 0; i < scan->span_count && vt_scan_may_continue(scan); i++) {
         const struct vt_span *s = &scan->spans[i];
         if (s->kind != root_kind)
             continue;
         const struct vt_range *skip = &scan->main_arena;
         if (skip->start < s->start || skip->end > s->end || !skip->end) {
-            look_through(f, s, s->start, s->end);
+            scan_piece(f, s, s->start, s->end);
         } else {
-            look_through(f, s, s->start, skip->start);
-            look_through(f, s, skip->end, s->end);
+            scan_piece(f, s, s->start, skip->start);
+            scan_piece(f, s, skip->end, s->end);
         }
         if (!f->from_data)
             drain_stack(f);
@@ -506,39 +505,39 @@ static void note_handle(uint64_t handle, void *data) {
     struct vt_span *s = vt_scan_span_at(f->scan, handle);
     struct vt_range block;
     if (s && s->kind == VT_SPAN_CELLS && s->heap && vt_scan_cell_at(s, handle, &block))
-        vt_scan_set(s, block.start, VT_MARK_THEIRS);
+        vt_scan_set_mark(s, block.start, VT_MARK_THEIRS);
 }
 
 /* The first run. NULL: it stopped. */
-static struct flood *flood_books(struct vt_scan *scan) {
-    struct flood *f = vt_scan_take(scan, sizeof *f);
+static struct flood *flood_cuda(struct vt_scan *scan) {
+    struct flood *f = vt_scan_allocate(scan, sizeof *f);
     if (!f)
         return NULL;
     f->scan = scan;
-    f->stack = vt_scan_take(scan, STACK_MOST);
-    f->hints = vt_scan_take(scan, HINTS_MOST * sizeof *f->hints);
-    f->in_books = vt_scan_take(scan, in_books_most(scan) * sizeof *f->in_books);
+    f->stack = vt_scan_allocate(scan, STACK_MOST);
+    f->hints = vt_scan_allocate(scan, HINTS_MOST * sizeof *f->hints);
+    f->in_cuda = vt_scan_allocate(scan, in_cuda_most(scan) * sizeof *f->in_cuda);
     if (scan->stop)
         return NULL;
     set_windows(f);
     scan->peeked_at = scan->peeked_end = 0;
     /* The blocks to which the data itself points must be known before the rest is scanned. */
-    f->mark = VT_MARK_BOOKS;
+    f->mark = VT_MARK_CUDA;
     f->from_data = true;
     vt_context_each(note_handle, f);
     vt_pool_streams_each(note_handle, f);
-    flood_from(f, VT_SPAN_BOOKS);
+    flood_from(f, VT_SPAN_CUDA);
     f->from_data = false;
     drain_stack(f);
     return f;
 }
 
 /* Queues opaque memory to which words point: only single objects, or `all`. False: there is none. */
-static bool enter_unknown(struct flood *f, bool all) {
+static bool enter_opaque(struct flood *f, bool all) {
     size_t before = f->depth;
     for (uint32_t i = 0; i < f->scan->span_count && !f->scan->found; i++) {
         struct vt_span *s = &f->scan->spans[i];
-        if (!s->unknown || !s->pointed || s->marked[VT_MARK_USER] || !(all || vt_scan_is_one(s)))
+        if (!s->opaque || !s->pointed || s->marked[VT_MARK_USER] || !(all || vt_scan_is_one(s)))
             continue;
         s->marked[VT_MARK_USER] = true;
         push_piece(f, s->start, s->end);
@@ -546,28 +545,28 @@ static bool enter_unknown(struct flood *f, bool all) {
     return f->depth > before;
 }
 
-bool vt_scan_flood_books(struct vt_scan *scan) {
-    return flood_books(scan) && !scan->stop;
+bool vt_scan_flood_cuda(struct vt_scan *scan) {
+    return flood_cuda(scan) && !scan->stop;
 }
 
 bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count) {
-    struct flood *f = flood_books(scan);
+    struct flood *f = flood_cuda(scan);
     if (!f)
         return false;
     f->mark = VT_MARK_USER;
     f->marked = f->theirs = false;
     for (uint32_t i = 0; i < register_count; i++)
-        look_at_word(f, registers[i], 0);
+        scan_word(f, registers[i], 0);
     drain_stack(f);
     flood_from(f, VT_SPAN_ROOT);
-    while (enter_unknown(f, false))
+    while (enter_opaque(f, false))
         drain_stack(f);
-    f->in_unknown = enter_unknown(f, true);
+    f->in_opaque = enter_opaque(f, true);
     drain_stack(f);
-    if (vt_scan_goes_on(scan))
-        vt_scan_ask_kernel(scan, f);
+    if (vt_scan_may_continue(scan))
+        vt_scan_follow_kernel(scan, f);
     drain_stack(f);
     if (!scan->stop)
-        vt_scan_weigh_hints(scan, f->hints, f->hint_count, f->in_books, f->in_books_count);
+        vt_scan_weigh_hints(scan, f->hints, f->hint_count, f->in_cuda, f->in_cuda_count);
     return !scan->stop;
 }

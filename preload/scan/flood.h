@@ -17,13 +17,13 @@ bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t re
 /* hints.c: marks the targets whose hints count as the program's as reached. `in_books`: all pointers to targets in
  * blocks that may be the libraries'. */
 void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint32_t count,
-                         const struct vt_hint *in_books, uint32_t in_books_count);
+                         const struct vt_hint *in_cuda, uint32_t in_cuda_count);
 
 struct flood;
 /* Follows a word as one of the program's. */
 void vt_scan_follow(struct flood *f, uint64_t word);
 /* kernel.c: follows the addresses that the kernel stores for the process. */
-void vt_scan_ask_kernel(struct vt_scan *scan, struct flood *flood);
+void vt_scan_follow_kernel(struct vt_scan *scan, struct flood *flood);
 
 /* Whether the contents may hold pointers. PyTorch, for one, pins four bytes for a flag. */
 static inline bool vt_scan_may_lead_on(const struct vt_target *t) {

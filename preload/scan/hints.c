@@ -16,7 +16,7 @@
 #define MORE       (PLACES + 1)
 #define TRIES      64u
 #define RECORD     4096u /* bytes: a larger block is not the record of a single allocation */
-#define BOOKS_FROM 8u    /* with fewer live allocations, a table proves nothing */
+#define TABLE_FROM 8u    /* with fewer live allocations, a table proves nothing */
 
 struct place {
     uint32_t block_bytes, offset; /* 0, 0: free */
@@ -60,16 +60,16 @@ static void note_places(struct place *places, const struct vt_hint *hints, uint3
 }
 
 void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint32_t n,
-                         const struct vt_hint *in_books, uint32_t in_books_count) {
+                         const struct vt_hint *in_cuda, uint32_t in_cuda_count) {
     uint32_t enough = scan->target_count - scan->target_count / 10;
-    bool weigh = n && scan->target_count >= BOOKS_FROM;
-    struct place *places = weigh ? vt_scan_take(scan, PLACES * sizeof *places) : NULL;
-    uint32_t *at = weigh ? vt_scan_take(scan, scan->target_count * sizeof *at) : NULL;
+    bool weigh = n && scan->target_count >= TABLE_FROM;
+    struct place *places = weigh ? vt_scan_allocate(scan, PLACES * sizeof *places) : NULL;
+    uint32_t *at = weigh ? vt_scan_allocate(scan, scan->target_count * sizeof *at) : NULL;
     if (scan->stop)
         return;
     if (weigh) {
-        count_places(places, in_books, in_books_count);
-        note_places(places, in_books, in_books_count, at);
+        count_places(places, in_cuda, in_cuda_count);
+        note_places(places, in_cuda, in_cuda_count, at);
     }
     for (uint32_t i = 0; i < n; i++) {
         struct vt_target *t = &scan->targets[hints[i].target];

@@ -98,7 +98,7 @@ static void ask_pipe(struct asked *a, uint32_t fd) {
         VT_SYS1(SYS_close, copy[1]);
     }
     if (done < waiting)
-        doubt(a, "a pipe holds more than can be copied");
+        doubt(a, "a pipe holds more bytes than can be copied");
 }
 
 static int option(uint32_t fd, int which) {
@@ -109,7 +109,7 @@ static int option(uint32_t fd, int which) {
 
 /* Reads everything that a stream holds, or one datagram. */
 static void peek(struct asked *a, uint32_t fd, uint32_t waiting) {
-    uint8_t *bytes = waiting <= BYTES ? a->bytes : vt_taken_add(&a->scan->taken, waiting);
+    uint8_t *bytes = waiting <= BYTES ? a->bytes : vt_memory_list_add(&a->scan->memory, waiting);
     long size = waiting <= BYTES ? BYTES : waiting,
          got = bytes ? VT_SYS6(SYS_recvfrom, fd, bytes, size, MSG_PEEK | MSG_DONTWAIT, NULL, NULL)
                      : 0;
@@ -118,7 +118,7 @@ static void peek(struct asked *a, uint32_t fd, uint32_t waiting) {
     a->scan->work += got > 0 ? (uint64_t)got * BYTE_WORK : 0;
     follow_bytes(a, bytes, got);
     if (bytes && bytes != a->bytes)
-        vt_taken_give_back(&a->scan->taken, bytes);
+        vt_memory_list_release(&a->scan->memory, bytes);
 }
 
 /* A read, even with MSG_PEEK, takes the socket's pending error: the program would then see the end of the file instead.
@@ -148,7 +148,7 @@ static void ask_socket(struct asked *a, uint32_t fd) {
     if (known && !connected && !(ready.revents & POLLERR) && option(fd, SO_PEEK_OFF) < 0)
         peek(a, fd, (uint32_t)waiting);
     else
-        doubt(a, "a socket holds messages that cannot be read in advance");
+        doubt(a, "a socket holds messages that cannot be peeked at");
 }
 
 /* A message queue's file has the text "QSIZE:n NOTIFY:n SIGNO:n NOTIFY_PID:n". False: not a queue. */
@@ -157,7 +157,7 @@ static bool ask_queue(struct asked *a, uint32_t fd) {
     if (VT_SYS4(SYS_pread64, fd, text, sizeof text - 1, 0) <= 0 || !vt_maps_begins(text, "QSIZE:"))
         return false;
     whom = strstr(text, "NOTIFY_PID:");
-    if (text[6] != '0' || (whom && vt_scan_number_in(whom + 11, 0) == a->scan->pid))
+    if (text[6] != '0' || (whom && vt_scan_parse_number(whom + 11, 0) == a->scan->pid))
         doubt(a, "a message queue may hold addresses");
     return true;
 }
@@ -183,7 +183,7 @@ static void ask_file(struct asked *a, uint32_t fd, const char *path, const struc
     if (vt_log_is_file(st->st_dev, st->st_ino) || (flags & O_ACCMODE) == O_WRONLY || flags & O_PATH)
         return; /* the log, which holds every address; or a file that the program cannot read */
     long own = vt_descriptors_open(path, O_RDONLY, 0);
-    while (at < end && a->file_bytes < FILES_MOST && vt_scan_goes_on(a->scan)) {
+    while (at < end && a->file_bytes < FILES_MOST && vt_scan_may_continue(a->scan)) {
         long data = own >= 0 ? VT_SYS3(SYS_lseek, own, at, SEEK_DATA) : -EINVAL;
         if (data == -ENXIO) /* only a hole up to the end */
             end = at;
@@ -203,14 +203,14 @@ static void ask_file(struct asked *a, uint32_t fd, const char *path, const struc
     if (own >= 0)
         VT_SYS1(SYS_close, own);
     if (at < end && !a->scan->found && !is_mapped(a, st))
-        doubt(a, "a file without a name is too large, or cannot be read");
+        doubt(a, "an unnamed file is too large or cannot be read");
 }
 
 static void ask_descriptor(struct asked *a, uint32_t fd) {
     struct stat st;
     char path[64] = "/proc/self/fd/", name[32] = {0};
     uint64_t taken, done;
-    vt_scan_number(path + strlen(path), fd);
+    vt_scan_write_number(path + strlen(path), fd);
     if (VT_SYS2(SYS_fstat, fd, &st) != 0)
         return;
     if (S_ISFIFO(st.st_mode))
@@ -226,7 +226,7 @@ static void ask_descriptor(struct asked *a, uint32_t fd) {
     if (S_ISREG(st.st_mode) && !st.st_nlink && !vt_maps_begins(name, "/memfd:" VT_OUR_MEMFD))
         ask_file(a, fd, path, &st);
     memcpy(path, "/proc/self/fdinfo/", 19);
-    *vt_scan_number(path + 18, fd) = 0;
+    *vt_scan_write_number(path + 18, fd) = 0;
     if (strcmp(name, "anon_inode:[eventpoll]") == 0)
         follow_lines(a, path, "data:", &done);
     else if (strcmp(name, "anon_inode:[eventfd]") == 0)
@@ -234,29 +234,30 @@ static void ask_descriptor(struct asked *a, uint32_t fd) {
     else if (strcmp(name, "anon_inode:[io_uring]") == 0 &&
              (!follow_lines(a, path, "CachedSqHead:", &taken) ||
               !follow_lines(a, path, "CachedCqTail:", &done) || taken != done))
-        doubt(a, "an io_uring has requests that are not done");
+        doubt(a, "an io_uring has unfinished requests");
 }
 
-void vt_scan_ask_kernel(struct vt_scan *scan, struct flood *flood) {
+void vt_scan_follow_kernel(struct vt_scan *scan, struct flood *flood) {
     struct asked a = {.scan = scan, .flood = flood};
-    char *block = vt_scan_take(scan, 32768);
+    char *block = vt_scan_allocate(scan, 32768);
     uint64_t pending = 0, ignored;
-    a.maps = vt_scan_take(scan, sizeof *a.maps);
-    a.bytes = vt_scan_take(scan, BYTES);
+    a.maps = vt_scan_allocate(scan, sizeof *a.maps);
+    a.bytes = vt_scan_allocate(scan, BYTES);
     if (scan->stop)
         return;
     follow_lines(&a, "/proc/self/timers", "/", &ignored);
     /* Signals that carry a value: SIGUSR1, SIGUSR2, real-time signals. */
     VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending);
     if (pending & (1u << 9 | 1u << 11 | ~0ull << 31))
-        doubt(&a, "a signal waits that may have an address");
+        doubt(&a, "a pending signal may carry an address");
     if (scan->aio)
         doubt(&a, "asynchronous I/O may hold addresses");
     long fd = vt_descriptors_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0), got;
     ask_descriptor(&a, 0);
     while (fd >= 0 && (got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0 && !scan->found) {
         uint32_t number;
-        for (long at = 0; vt_scan_entry(block, got, &at, &number) && vt_scan_goes_on(scan);)
+        for (long at = 0;
+             vt_scan_next_entry(block, got, &at, &number) && vt_scan_may_continue(scan);)
             if (number)
                 ask_descriptor(&a, number);
     }

@@ -34,10 +34,10 @@
 static uint32_t scans; /* a thread is scanning */
 static uint32_t spent; /* the process ends */
 static uint32_t early; /* the interpreter ended and was scanned */
-static bool went_on;   /* atomic */
+static bool continued; /* atomic */
 
-void vt_scan_went_on(bool so) {
-    vt_put(&went_on, so);
+void vt_scan_set_continued(bool so) {
+    vt_put(&continued, so);
 }
 
 struct gathering {
@@ -58,7 +58,7 @@ static void count_target(const struct vt_live *what, void *data) {
 
 /* Skips some kinds: framework blocks lie inside other targets, physical memory has no address of its own, and
  * registered memory is the program's own. */
-static void take_target(const struct vt_live *what, void *data) {
+static void add_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
     uint64_t size = what->size ? what->size : 1;
     switch (what->kind) {
@@ -90,9 +90,10 @@ static void take_target(const struct vt_live *what, void *data) {
 static void gather_targets(struct vt_scan *scan) {
     struct gathering g = {.scan = scan};
     vt_live_each(count_target, &g);
-    if (!g.room || !(scan->targets = vt_scan_take(scan, (size_t)g.room * sizeof *scan->targets)))
+    if (!g.room ||
+        !(scan->targets = vt_scan_allocate(scan, (size_t)g.room * sizeof *scan->targets)))
         return;
-    vt_live_each(take_target, &g);
+    vt_live_each(add_target, &g);
     struct vt_target *a = scan->targets;
     uint32_t n = scan->target_count;
     if (!n)
@@ -105,7 +106,7 @@ static void gather_targets(struct vt_scan *scan) {
 
 static const char *refuse(struct vt_scan *scan) {
     uint64_t most = vt_options.scan_bytes ? vt_options.scan_bytes : AUTO_BYTES, resident, files;
-    if (!vt_scan_size(&resident, &files))
+    if (!vt_scan_resident_bytes(&resident, &files))
         return "/proc/self cannot be read";
     if (resident > most)
         return vt_options.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
@@ -128,7 +129,7 @@ static bool lives(const struct vt_scan *scan, uint32_t tid) {
 
 static void reach_exactly(struct vt_scan *scan, uint64_t address) {
     struct vt_target *t =
-        vt_scan_around(scan->targets, scan->target_count, sizeof *scan->targets, address);
+        vt_scan_item_at(scan->targets, scan->target_count, sizeof *scan->targets, address);
     if (t && t->start == address)
         t->reached = true;
 }
@@ -211,8 +212,8 @@ static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
     r->lost = lost;
     r->threads = scan->thread_count;
     r->flags = (scan->stop ? VT_SCAN_STOPPED : 0) | (scan->in_doubt ? VT_SCAN_IN_DOUBT : 0) |
-               (cut ? VT_SCAN_CUT : 0) | (vt_get(&went_on) ? VT_SCAN_WENT_ON : 0) |
-               (scan->by_unknown ? VT_SCAN_BY_UNKNOWN : 0);
+               (cut ? VT_SCAN_CUT : 0) | (vt_get(&continued) ? VT_SCAN_WENT_ON : 0) |
+               (scan->by_opaque ? VT_SCAN_BY_UNKNOWN : 0);
     r->unread_pages = scan->unread_pages;
     r->at = vt_scan_at(scan->started_ticks);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_SCAN, 0, 0, sizeof *r), sizeof *r);
@@ -229,19 +230,19 @@ static void note_skipped(const char *why) {
 #define PYTHON_DOWN "Python had already destroyed its objects"
 
 static bool python_is_down(void) {
-    return !vt_python_lives() && vt_python_lived() && !vt_get(&went_on);
+    return !vt_python_lives() && vt_python_lived() && !vt_get(&continued);
 }
 
-static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
+static void search_all(struct vt_scan *scan, const uintptr_t *registers) {
     if (!vt_scan_read_open(scan))
         return;
-    if (!vt_scan_list_maps(scan) || !vt_scan_look_around(scan))
+    if (!vt_scan_list_maps(scan) || !vt_scan_classify_maps(scan))
         return;
     if (scan->python && python_is_down()) {
         scan->stop = PYTHON_DOWN;
         return;
     }
-    if (!vt_scan_spans(scan))
+    if (!vt_scan_make_spans(scan))
         return;
     vt_scan_heap_free_lists(scan);
     if (vt_scan_flood(scan, registers, VT_MACHINE_REGISTERS) && !scan->found)
@@ -296,13 +297,13 @@ static void note_alone(const char *why) {
     vt_event_close(&recording);
 }
 
-static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *registers) {
+static void scan_and_write(struct vt_scan *scan, void *frame, const uintptr_t *registers) {
     const char *why = scan->stop ? scan->stop : refuse(scan);
     if (!why) {
         scan->frame = frame;
         if (scan->sought) {
             vt_scan_find_threads(scan);
-            look_for_all(scan, registers);
+            search_all(scan, registers);
             vt_scan_read_close(scan);
         }
         if (scan->found)
@@ -323,7 +324,7 @@ static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *r
 
 static void scan_now(void *frame, const uintptr_t *registers) {
     /* Not on the stack, because a thread's stack may have only 16 KiB. */
-    struct vt_scan *scan = vt_scan_memory(sizeof *scan);
+    struct vt_scan *scan = vt_memory_map(sizeof *scan);
     if (!scan) {
         note_alone(VT_SCAN_NO_MEMORY);
         return;
@@ -331,10 +332,10 @@ static void scan_now(void *frame, const uintptr_t *registers) {
     gather_targets(scan);
     if (scan->target_count || scan->stop) {
         uint64_t mask = hold_signals(scan);
-        look_and_write(scan, frame, registers);
+        scan_and_write(scan, frame, registers);
         VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
     }
-    vt_scan_give_back(scan);
+    vt_scan_release(scan);
     vt_sys_munmap(scan, sizeof *scan);
 }
 

@@ -21,7 +21,7 @@
  * result counts. */
 void vt_scan_run(void *frame, bool ends);
 /* `so`: an embedding program continued after Python ended. Memory that only Python held is then lost. */
-void vt_scan_went_on(bool so);
+void vt_scan_set_continued(bool so);
 
 /* Like vt_scan_run, called when a runtime is about to destroy its context inside exit. Runs only if pinned or managed
  * memory is live, because its contents will be gone afterwards. */
@@ -30,7 +30,7 @@ void vt_scan_before_teardown(void *frame);
 struct vt_scan;
 /* Marks everything that the data of CUDA's libraries reaches, with all marks except VT_MARK_USER. False: stopped
  * early. */
-bool vt_scan_flood_books(struct vt_scan *scan);
+bool vt_scan_flood_cuda(struct vt_scan *scan);
 /* The signals that the program handles, as a mask. Any other signal may arrive while the memory is read: it ends the
  * process, or does nothing. */
 uint64_t vt_scan_handled_signals(void);

@@ -36,12 +36,12 @@ struct vt_room vt_bounds_room;
 
 uint64_t vt_snapshot_private_bytes(void) {
     uint64_t all, files;
-    return vt_scan_size(&all, &files) && all > files ? all - files : 0;
+    return vt_scan_resident_bytes(&all, &files) && all > files ? all - files : 0;
 }
 
 void vt_bounds_set(struct vt_owners *w) {
     uint64_t resident = 0, files;
-    vt_scan_size(&resident, &files);
+    vt_scan_resident_bytes(&resident, &files);
     uint64_t units = resident / UNIT_BYTES + 1,
              ns = vt_options.snapshot_ns ? vt_options.snapshot_ns : UNIT_NS,
              space = vt_options.snapshot_bytes ? vt_options.snapshot_bytes : UNIT_SPACE;
@@ -53,7 +53,7 @@ void vt_bounds_set(struct vt_owners *w) {
 
 bool vt_bounds_is_runnable(uint32_t pid) {
     char path[32] = "/proc/";
-    memcpy(vt_scan_number(path + strlen(path), pid), "/stat", 6);
+    memcpy(vt_scan_write_number(path + strlen(path), pid), "/stat", 6);
     return vt_room_state(path) == 'R';
 }
 
@@ -71,12 +71,12 @@ static uint64_t registered_bytes(const struct vt_owners *w) {
 static uint64_t kernel_version(void) {
     char text[128];
     const char *at = text;
-    if (!vt_scan_file("/proc/sys/kernel/osrelease", text, sizeof text))
+    if (!vt_scan_read_file("/proc/sys/kernel/osrelease", text, sizeof text))
         return 0;
-    uint64_t version = vt_scan_number_in(at, 0) * 100;
+    uint64_t version = vt_scan_parse_number(at, 0) * 100;
     while (*at && *at != '.')
         at++;
-    return version + (*at ? vt_scan_number_in(at + 1, 0) : 0);
+    return version + (*at ? vt_scan_parse_number(at + 1, 0) : 0);
 }
 
 /* Whether a child would be in another namespace than this thread: the first process in a pid namespace is its init,
@@ -101,7 +101,8 @@ static bool children_are_elsewhere(void) {
 uint32_t vt_bounds_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
     char text[128];
     uint64_t registered = registered_bytes(w);
-    if ((vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2') ||
+    if ((vt_scan_read_file("/proc/sys/vm/overcommit_memory", text, sizeof text) &&
+         text[0] == '2') ||
         (registered && kernel_version() < FORK_SAFE))
         return VT_MISSED_REFUSED;
     if (children_are_elsewhere())

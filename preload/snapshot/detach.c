@@ -31,7 +31,7 @@ static bool close_each(void) {
          got = -1;
     uint32_t open;
     for (long at; fd >= 0 && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)
-        for (at = 0; vt_scan_entry(block, got, &at, &open);)
+        for (at = 0; vt_scan_next_entry(block, got, &at, &open);)
             if (open != (uint32_t)fd)
                 VT_SYS1(SYS_close, open); /* the entries "." and ".." read as 0 */
     VT_SYS1(SYS_close, fd);

@@ -280,11 +280,11 @@ static uint64_t tasks_of_others(const struct vt_room *room, uint64_t uid, uint64
     long fd = vt_descriptors_open(joined(room->root, "/proc", ""), O_RDONLY | O_DIRECTORY, 0), got;
     while (fd >= 0 && left && others < enough &&
            (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0)
-        for (long at = 0; left && others < enough && vt_scan_entry(block, got, &at, &pid);) {
+        for (long at = 0; left && others < enough && vt_scan_next_entry(block, got, &at, &pid);) {
             if (!pid)
                 continue;
             left--;
-            memcpy(vt_scan_number(name, pid), "/status", 8);
+            memcpy(vt_scan_write_number(name, pid), "/status", 8);
             read_status(joined(room->root, "/proc/", name), of);
             others += of[UID] != uid && of[UID] < NONE && of[THREADS] < NONE ? of[THREADS] : 0;
         }
@@ -303,7 +303,7 @@ static uint64_t tasks_anywhere(const struct vt_room *room, uint64_t enough) {
     uint64_t most = lesser(read_number(room->root, "proc/sys/kernel/threads-max"),
                            read_number(room->root, "proc/sys/kernel/pid_max")),
              own = user.rlim_cur;
-    const char *all = vt_scan_file(joined(room->root, "/proc/loadavg", ""), text, sizeof text)
+    const char *all = vt_scan_read_file(joined(room->root, "/proc/loadavg", ""), text, sizeof text)
                           ? strchr(text, '/')
                           : NULL;
     uint64_t used = all ? number_at(all + 1) : UINT64_MAX, users = used;
@@ -350,7 +350,7 @@ uint64_t vt_room_needed(const char *root, uint64_t registered) {
 
 char vt_room_state(const char *name) {
     char text[256];
-    size_t bytes = vt_scan_file(name, text, sizeof text);
+    size_t bytes = vt_scan_read_file(name, text, sizeof text);
     const char *name_end = strrchr(text, ')'); /* proc(5): the state follows the name */
     return !bytes ? 0 : name_end && name_end[1] == ' ' ? name_end[2] : '?';
 }
@@ -358,7 +358,7 @@ char vt_room_state(const char *name) {
 /* How often a thread ran is the third number in "schedstat". */
 static bool sleeps(uint32_t tid, uint64_t *turns) {
     char name[64] = "/proc/self/task/", text[256];
-    char *end = vt_scan_number(name + strlen(name), tid);
+    char *end = vt_scan_write_number(name + strlen(name), tid);
     memcpy(end, "/stat", 6);
     char state = vt_room_state(name);
     if (!state)
@@ -366,19 +366,19 @@ static bool sleeps(uint32_t tid, uint64_t *turns) {
     if (state == 'R' || state == '?')
         return false;
     memcpy(end, "/schedstat", 11);
-    uint64_t n = vt_scan_file(name, text, sizeof text) ? number_at(field_behind(text, 2)) : 0;
+    uint64_t n = vt_scan_read_file(name, text, sizeof text) ? number_at(field_behind(text, 2)) : 0;
     *turns += n;
     return n && n < NONE; /* 0: the kernel does not count them */
 }
 
 bool vt_room_asleep(uint64_t *turns) {
     static char block[4096];
-    uint32_t self = vt_scan_self(), tid;
+    uint32_t self = vt_scan_own_tid(), tid;
     long fd = vt_descriptors_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
     bool asleep = fd >= 0;
     *turns = 0;
     for (long got, at; asleep && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)
-        for (at = 0; asleep && vt_scan_entry(block, got, &at, &tid);)
+        for (at = 0; asleep && vt_scan_next_entry(block, got, &at, &tid);)
             asleep = !tid || tid == self || sleeps(tid, turns);
     if (fd >= 0)
         VT_SYS1(SYS_close, fd);

@@ -441,11 +441,11 @@ static bool begin_one(struct moment *m, bool copy) {
     m->began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     for (bool disturbed = false;; disturbed = true) {
         /* Not on the stack, because a thread's stack may have only 16 KiB. */
-        struct vt_owners *w = vt_scan_memory(sizeof *w);
+        struct vt_owners *w = vt_memory_map(sizeof *w);
         bool begun = w && begin_walk(w, m, copy);
         if (w) {
             if (w->native)
-                vt_scan_give_back(w->native);
+                vt_scan_release(w->native);
             vt_owners_unmap(w);
             vt_sys_munmap(w, (sizeof *w + PAGE - 1) & ~(size_t)(PAGE - 1));
         }

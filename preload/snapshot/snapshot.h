@@ -2,7 +2,7 @@
 /*
  * Public header of snapshot/: when the owners of live memory are searched for, in which process, and the result.
  *
- *   triggers.c     when: VRAMTRACE_SNAPSHOT
+ *   triggers.c    when: VRAMTRACE_SNAPSHOT
  *   snapshot.c    one snapshot: the child that walks, and its answer
  *   targets.c     the allocations to search for
  *   bounds.c      the limits of a search, and whether memory may be copied
@@ -52,7 +52,7 @@ void vt_snapshot_forked(void);
 
 /* triggers.c: decides when snapshots are taken, from VRAMTRACE_SNAPSHOT. */
 void vt_triggers_run(void); /* at the end of an event: takes what vt_tls.due requests */
-/* before the process ends, while its memory is still as the program left it; and again later */
+/* Before the process ends, while its memory is still as the program left it; and again later */
 void vt_triggers_end(void);
 /* Like vt_triggers_end, after the first of exit's handlers have run: allocations that they still hold are not lost. */
 void vt_triggers_exit_handlers_ran(void);

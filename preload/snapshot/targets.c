@@ -47,7 +47,7 @@ static bool holds_block(const struct gathering *g, const struct vt_owners_target
 }
 
 /* Skips physical memory, which has no address of its own. For an array, only the handle refers to it. */
-static void take_target(const struct vt_live *what, void *data) {
+static void add_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
     struct vt_owners *w = g->w;
     if ((what->kind == VT_KIND_BLOCK) != g->blocks || what->kind == VT_KIND_PHYSICAL ||
@@ -74,11 +74,11 @@ void vt_targets_gather(struct vt_owners *w, uint64_t newest) {
     vt_live_each(count_target, &g);
     if (!g.room || !(w->targets = vt_owners_map(w, g.room * sizeof *w->targets)))
         return;
-    vt_live_each(take_target, &g);
+    vt_live_each(add_target, &g);
     vt_scan_sort(w->targets, w->target_count, sizeof *w->targets);
     g.block_count = w->target_count;
     g.blocks = false;
-    vt_live_each(take_target, &g);
+    vt_live_each(add_target, &g);
     vt_scan_sort(w->targets, w->target_count, sizeof *w->targets);
     for (uint32_t i = 0; i + 1 < w->target_count; i++)
         if (w->targets[i].end > w->targets[i + 1].start)

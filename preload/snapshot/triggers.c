@@ -142,7 +142,7 @@ static void note_python_end(void) {
     vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more pending calls */
     vt_triggers_finish();
     vt_triggers_end();
-    vt_scan_went_on(false);
+    vt_scan_set_continued(false);
     vt_scan_run(VT_MACHINE_CALLERS, false);
     vt_tls.due = 0;
     vt_log_look_soon(); /* if the program continues, this function must be registered again */
@@ -241,7 +241,7 @@ static void look_whether_it_goes_on(void) {
     for (size_t i = 0; goes_on && i < n; i++)
         goes_on = !vt_python_owns((uintptr_t)frames[i]);
     if (goes_on)
-        vt_scan_went_on(true);
+        vt_scan_set_continued(true);
 }
 
 static void look_around(void) {

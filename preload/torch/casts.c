@@ -51,7 +51,7 @@ static uintptr_t cast_in(struct vt_owners *w, const struct entry *e) {
 static bool read_entries(struct vt_owners *w, const struct table *t, bool emit) {
     uint64_t count = 0;
     struct entry e;
-    for (uint64_t i = 0; i < t->last_slot + t->lookups && vt_owners_goes_on(w); i++) {
+    for (uint64_t i = 0; i < t->last_slot + t->lookups && vt_owners_may_continue(w); i++) {
         if (!vt_owners_read(w, &e, t->entries + i * sizeof e, sizeof e))
             return false;
         uintptr_t cast = e.distance < 0 ? 0 : cast_in(w, &e);
@@ -79,7 +79,7 @@ void vt_torch_casts(struct vt_owners *w, const struct vt_scan *scan) {
              at += (WORDS - TABLE + 1) * 8) {
             size_t n = (m->end - at) / 8 < WORDS ? (m->end - at) / 8 : WORDS;
             w->work += n / 16;
-            if (!vt_owners_goes_on(w) || !vt_owners_read(w, words, at, n * 8))
+            if (!vt_owners_may_continue(w) || !vt_owners_read(w, words, at, n * 8))
                 continue;
             for (size_t k = 0; k + TABLE <= n; k++)
                 look_for_table(w, at + 8 * k, (const struct table *)(const void *)(words + k));

@@ -238,7 +238,7 @@ static void read_next(struct vt_owners *w, uintptr_t node, const struct node_lay
     uint64_t bytes = edges[1] - edges[0];
     if (!edges[0] || bytes % l->edge_bytes || bytes / l->edge_bytes > NODES_MOST)
         return;
-    for (uintptr_t at = edges[0]; at < edges[1] && vt_owners_goes_on(w); at += l->edge_bytes)
+    for (uintptr_t at = edges[0]; at < edges[1] && vt_owners_may_continue(w); at += l->edge_bytes)
         vt_torch_edge_to_node(w, vt_owners_word(w, at));
 }
 

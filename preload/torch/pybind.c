@@ -102,7 +102,7 @@ static void name_tensors(struct vt_owners *w, uintptr_t vector, uint16_t roles) 
 static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
     uintptr_t end = vt_torch_block_end(w, reducer);
     struct vector v;
-    for (uintptr_t at = reducer; at + sizeof v <= end && vt_owners_goes_on(w); at += 8) {
+    for (uintptr_t at = reducer; at + sizeof v <= end && vt_owners_may_continue(w); at += 8) {
         uint64_t bytes =
             read_vector(w, at, 8, BUCKETS_MOST * BUCKET_MOST / 8, &v) ? bucket_bytes(w, &v) : 0;
         if (!bytes)
@@ -138,7 +138,7 @@ static void name_value(struct vt_owners *w, struct vt_edge edge, uintptr_t value
 }
 
 static void name_values(struct vt_owners *w, uintptr_t at, uint64_t count) {
-    for (uint64_t i = 0; i < count && vt_owners_goes_on(w); i++)
+    for (uint64_t i = 0; i < count && vt_owners_may_continue(w); i++)
         name_value(w, (struct vt_edge){.kind = VT_STEP_INDEX, .indexed = true, .index = (int64_t)i},
                    vt_owners_word(w, at + i * VALUE_BYTES));
 }
@@ -205,7 +205,7 @@ void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict) {
             first = to;
     }
     uintptr_t before = first, at = first ? vt_owners_word(w, first + 8) : 0;
-    for (uint64_t i = 0; at && at != first && i < VALUES_MOST && vt_owners_goes_on(w); i++) {
+    for (uint64_t i = 0; at && at != first && i < VALUES_MOST && vt_owners_may_continue(w); i++) {
         char name[VT_OWNERS_TEXT_MOST];
         if (!vt_owners_read(w, entry, at, sizeof entry) || entry[0] != before ||
             (int8_t)entry[USED] < 0)
@@ -299,7 +299,7 @@ void vt_torch_script(struct vt_owners *w, uintptr_t object) {
         uint64_t count = (slots.end - slots.first) / SLOT;
         if (!find_attributes(w, class_, count, &attributes))
             return;
-        for (uint64_t i = 0; i < count && vt_owners_goes_on(w); i++)
+        for (uint64_t i = 0; i < count && vt_owners_may_continue(w); i++)
             if (read_attribute(w, attributes.first + i * sizeof a, &a, name))
                 name_slot(w, vt_owners_word(w, slots.first + i * SLOT), &a, name);
         return;
@@ -325,7 +325,7 @@ static void read_script_value(struct vt_owners *w, uintptr_t value) {
 static void read_work(struct vt_owners *w, uintptr_t work) {
     uintptr_t end = vt_class_object(w, work) ? vt_torch_block_end(w, work) : 0;
     struct vector v;
-    for (uintptr_t at = work + 8; at + sizeof v <= end && vt_owners_goes_on(w); at += 8) {
+    for (uintptr_t at = work + 8; at + sizeof v <= end && vt_owners_may_continue(w); at += 8) {
         name_tensors(w, at, 0);
         if (!read_vector(w, at, sizeof v, TENSORS_MOST, &v))
             continue;

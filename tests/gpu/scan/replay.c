@@ -132,12 +132,12 @@ static void take_bits(const struct dump_part *p, const uint64_t *words) {
 
 static void take_scan(const void *bytes) {
     memcpy(&scan, bytes, sizeof scan);
-    scan.taken = NULL;
+    scan.memory = NULL;
     scan.stop = NULL;
     scan.work = scan.looked_work = scan.bytes = 0;
     scan.most_work = UINT64_MAX;
     scan.alone = true;
-    scan.no_readv = scan.found = scan.in_doubt = scan.by_unknown = false;
+    scan.no_readv = scan.found = scan.in_doubt = scan.by_opaque = false;
     scan.ending = 0;
     scan.unread_pages = 0;
 }
@@ -149,7 +149,7 @@ static void *copy_of(const void *bytes, size_t count) {
 
 static void take_size(uintptr_t address, uint64_t size) {
     struct vt_target *t =
-        vt_scan_around(scan.targets, scan.target_count, sizeof *scan.targets, address);
+        vt_scan_item_at(scan.targets, scan.target_count, sizeof *scan.targets, address);
     if (t && t->start == address && (size_t)(t - scan.targets) < sizeof sizes / sizeof *sizes)
         sizes[t - scan.targets] = size;
 }
@@ -270,8 +270,8 @@ static void print_place(uintptr_t at) {
     else
         printf("%s+%zx", n ? n->text : "?", at - (n ? n->start : b.start));
     printf("%s%s", s->kind == VT_SPAN_ROOT ? " (root)" : "",
-           s->heap && vt_scan_has(s, b.start, VT_MARK_BOOKS)
-               ? vt_scan_has(s, b.start, VT_MARK_THEIRS) ? " (theirs)" : " (marked)"
+           s->heap && vt_scan_has_mark(s, b.start, VT_MARK_CUDA)
+               ? vt_scan_has_mark(s, b.start, VT_MARK_THEIRS) ? " (theirs)" : " (marked)"
                : "");
 }
 
@@ -311,9 +311,10 @@ static void print_way(uintptr_t at) {
 /* As the flood goes: not from an object of a library into marked memory. */
 static bool may_go(const struct vt_span *from, uintptr_t block, const struct vt_span *to,
                    uintptr_t start) {
-    return to->kind != VT_SPAN_ROOT && to->kind != VT_SPAN_BOOKS && !to->unknown &&
-           !(from->heap && vt_scan_has(from, block, VT_MARK_BOOKS) &&
-             vt_scan_has(from, block, VT_MARK_THEIRS) && vt_scan_has(to, start, VT_MARK_BOOKS));
+    return to->kind != VT_SPAN_ROOT && to->kind != VT_SPAN_CUDA && !to->opaque &&
+           !(from->heap && vt_scan_has_mark(from, block, VT_MARK_CUDA) &&
+             vt_scan_has_mark(from, block, VT_MARK_THEIRS) &&
+             vt_scan_has_mark(to, start, VT_MARK_CUDA));
 }
 
 static void print_ways(void) {
@@ -434,7 +435,7 @@ static void print_result(const char *path, bool done) {
     }
     printf("%s: %u of %u reached, %s%s%s%s; kept but called lost: %u; lost but reached: %u\n", path,
            reached, scan.target_count, done ? "whole" : "stopped",
-           scan.in_doubt ? ", in doubt" : "", scan.by_unknown ? ", some by unknown memory" : "",
+           scan.in_doubt ? ", in doubt" : "", scan.by_opaque ? ", some by opaque memory" : "",
            scan.found ? ", until all was found" : "", kept_lost, lost_reached);
 }
 

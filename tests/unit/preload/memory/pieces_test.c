@@ -9,14 +9,14 @@ static int left; /* mappings until one fails */
 
 static void *take_or_not(struct vt_scan *scan, size_t bytes) {
     if (left-- > 0)
-        return vt_scan_take(scan, bytes);
+        return vt_scan_allocate(scan, bytes);
     scan->stop = "no memory";
     return 0;
 }
-#define vt_scan_take take_or_not
+#define vt_scan_allocate take_or_not
 #include "memory/pieces.c"
 #include "memory/threads.c"
-#undef vt_scan_take
+#undef vt_scan_allocate
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -35,7 +35,7 @@ static void look_around(void) {
     vt_scan_find_threads(&scan);
     assert_true(vt_scan_read_open(&scan));
     assert_true(vt_scan_list_maps(&scan));
-    assert_true(vt_scan_look_around(&scan));
+    assert_true(vt_scan_classify_maps(&scan));
 }
 
 __attribute__((noinline)) static void unwind_here(void) {

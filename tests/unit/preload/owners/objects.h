@@ -71,7 +71,7 @@ static void python(struct vt_owners *w, uintptr_t object, const struct vt_owners
     if (!vt_owners_read(w, &o, object, sizeof o))
         return;
     vt_owners_keys(w, o.keys);
-    for (uint32_t i = 0; i < o.count && vt_owners_goes_on(w); i++)
+    for (uint32_t i = 0; i < o.count && vt_owners_may_continue(w); i++)
         vt_owners_edge(w, &o.edges[i]);
 }
 

@@ -17,8 +17,8 @@ enum { TARGETS = 10, PAGES = 18 };
 
 static struct {
     struct vt_scan *scan;
-    uint64_t *books, *roots; /* the library's data; the program's */
-    uintptr_t next;          /* free in the heap */
+    uint64_t *cuda_data, *roots; /* the library's data; the program's */
+    uintptr_t next;              /* free in the heap */
     struct vt_span *heap;
     uint64_t *records[TARGETS]; /* the library's: of each allocation */
     uint64_t *centre, *list;    /* to which its data points; which leads to all records */
@@ -45,7 +45,7 @@ static uint64_t *record(unsigned target) {
     uint64_t *r = block(6);
     r[0] = address(target);
     r[1] = to(h.centre);
-    r[2] = to(h.books);
+    r[2] = to(h.cuda_data);
     return r;
 }
 
@@ -73,7 +73,7 @@ static int make(void **state) {
     assert_true(vt_scan_read_open(&scan));
     uintptr_t at = (uintptr_t)memory;
     spans[0] =
-        (struct vt_span){.start = at, .end = at + 4096, .kind = VT_SPAN_BOOKS, .steady = true};
+        (struct vt_span){.start = at, .end = at + 4096, .kind = VT_SPAN_CUDA, .steady = true};
     spans[1] = (struct vt_span){
         .start = at + 4096, .end = at + 8192, .kind = VT_SPAN_ROOT, .steady = true};
     spans[2] = (struct vt_span){.start = at + 8192,
@@ -83,16 +83,16 @@ static int make(void **state) {
                                 .heap = true,
                                 .steady = true};
     for (unsigned i = 0; i < VT_BITS_MARK + VT_MARKS; i++)
-        spans[2].bits[i] = vt_scan_take(&scan, PAGES * 4096 / 128);
-    spans[2].pages = vt_scan_take(&scan, 4096);
+        spans[2].bits[i] = vt_scan_allocate(&scan, PAGES * 4096 / 128);
+    spans[2].pages = vt_scan_allocate(&scan, 4096);
     h.scan = &scan;
     h.heap = &spans[2];
     h.next = h.heap->base;
     vt_scan_note_present(&scan, h.heap->base, h.heap->start, h.heap->end, h.heap->pages);
-    h.books = memory;
+    h.cuda_data = memory;
     h.roots = memory + 512;
     h.centre = block(4);
-    h.books[0] = to(h.centre);
+    h.cuda_data[0] = to(h.centre);
     h.list = NULL;
     for (unsigned i = 0; i < TARGETS; i++) {
         uint64_t *entry = block(4); /* of a list, which does not lead back itself */
@@ -107,8 +107,8 @@ static int make(void **state) {
 static int drop(void **state) {
     (void)state;
     vt_scan_read_close(h.scan);
-    vt_scan_give_back(h.scan);
-    munmap(h.books, PAGES * 4096);
+    vt_scan_release(h.scan);
+    munmap(h.cuda_data, PAGES * 4096);
     return 0;
 }
 
@@ -176,7 +176,7 @@ static void behind_a_handle(void **state) {
     (void)state;
     uint64_t *handle = block(4);
     handle[0] = to(h.centre);
-    handle[1] = to(h.books);
+    handle[1] = to(h.cuda_data);
     handle[2] = to(h.list);
     h.centre[1] = to(handle);
     h.roots[0] = to(handle);

@@ -36,8 +36,8 @@ static int ask(void) {
     scan.pid = (uint32_t)getpid();
     scan.most_work = UINT64_MAX;
     seen = 0;
-    vt_scan_ask_kernel(&scan, NULL);
-    vt_scan_give_back(&scan);
+    vt_scan_follow_kernel(&scan, NULL);
+    vt_scan_release(&scan);
     assert_null(scan.stop);
     return scan.in_doubt ? DOUBT : seen ? FOUND : LOST;
 }

@@ -164,12 +164,12 @@ void vt_owners_keys(struct vt_owners *w, uint64_t count) {
     (void)w, (void)count;
 }
 
-bool vt_owners_seen(const struct vt_owners *w, uintptr_t object) {
+bool vt_owners_is_reached(const struct vt_owners *w, uintptr_t object) {
     (void)w, (void)object;
     return false;
 }
 
-bool vt_owners_stands_still(const struct vt_owners *w) {
+bool vt_owners_is_unchanging(const struct vt_owners *w) {
     (void)w;
     return false;
 }
@@ -179,7 +179,7 @@ uint32_t vt_owners_number(const struct vt_owners *w) {
     return 1;
 }
 
-bool vt_owners_goes_on(struct vt_owners *w) {
+bool vt_owners_may_continue(struct vt_owners *w) {
     (void)w;
     return true;
 }
@@ -189,8 +189,8 @@ void *vt_owners_map(struct vt_owners *w, size_t bytes) {
     return calloc(1, bytes);
 }
 
-struct vt_taken;
-void vt_taken_give_back(struct vt_taken **list, void *memory) {
+struct vt_memory_list;
+void vt_memory_list_release(struct vt_memory_list **list, void *memory) {
     (void)list;
     free(memory);
 }

@@ -6,32 +6,32 @@
  * table has an array for each piece of memory that contains an object, and only pages are hashed: neighbours have
  * neighbouring entries, and nothing moves when the table grows.
  */
-#ifndef VT_PRELOAD_PLACES_H
-#define VT_PRELOAD_PLACES_H
+#ifndef VT_PRELOAD_ADDRESS_TABLE_H
+#define VT_PRELOAD_ADDRESS_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define VT_OWNERS_PLACE 16u /* bytes per entry; few objects are as close to each other */
+#define VT_ADDRESS_ENTRY 16u /* bytes per entry; few objects are as close to each other */
 
 struct vt_owners;
-struct vt_owners_page {
+struct vt_address_page {
     uintptr_t page;    /* its number; 0: a free entry */
     uint32_t parts[8]; /* one for each 512 bytes; 0: none */
 };
-struct vt_owners_places {
-    struct vt_owners_page *pages; /* a hash */
+struct vt_address_table {
+    struct vt_address_page *pages; /* a hash */
     uint32_t page_count, page_room;
-    uint32_t (*parts)[512 / VT_OWNERS_PLACE];
+    uint32_t (*parts)[512 / VT_ADDRESS_ENTRY];
     uint32_t part_count, part_room;
 };
 
 /* Makes an empty table. False: out of memory. `bytes`: most that the parts may use. */
-bool vt_owners_places_open(struct vt_owners *w, struct vt_owners_places *p, size_t bytes);
+bool vt_address_table_open(struct vt_owners *w, struct vt_address_table *p, size_t bytes);
 /* The entry of all objects that begin within the same 16 bytes, initially 0. NULL: nothing was entered there. */
-uint32_t *vt_owners_place_at(const struct vt_owners_places *p, uintptr_t address);
+uint32_t *vt_address_find(const struct vt_address_table *p, uintptr_t address);
 /* The same, making the entry if there is none. NULL: out of memory. */
-uint32_t *vt_owners_place_for(struct vt_owners *w, struct vt_owners_places *p, uintptr_t address);
+uint32_t *vt_address_enter(struct vt_owners *w, struct vt_address_table *p, uintptr_t address);
 
 #endif

@@ -56,8 +56,8 @@ static void *new_record(struct vt_owners *w, uint32_t type, uint32_t fixed, uint
 
 /* Writes a reference. `from`: the word that points to the block with it; 0: none. Returns its number; 0: not
  * written. */
-static uint32_t write_hop(struct vt_owners *w, uintptr_t word, uintptr_t from, uint32_t parent,
-                          struct window window) {
+static uint32_t write_reference(struct vt_owners *w, uintptr_t word, uintptr_t from,
+                                uint32_t parent, struct window window) {
     uint32_t before = 0, count = 0;
     int64_t offset = from ? (int64_t)(word - vt_owners_word(w, from)) : 0;
     struct vt_rec_hop *r = offset == (int32_t)offset
@@ -74,29 +74,32 @@ static uint32_t write_hop(struct vt_owners *w, uintptr_t word, uintptr_t from, u
 }
 
 /* Writes a reference after those that lead to it. Returns its number; 0: not all are written. */
-static uint32_t write_hops(struct vt_owners *w, uint32_t hop) {
+static uint32_t write_references(struct vt_owners *w, uint32_t reference) {
     uint32_t chain[CHAIN_MOST], count = 0;
-    for (; hop && !w->hops[hop].number; hop = w->hops[hop].parent) {
+    for (; reference && !w->references[reference].number;
+         reference = w->references[reference].parent) {
         if (count == CHAIN_MOST)
             return 0;
-        chain[count++] = hop;
+        chain[count++] = reference;
     }
     while (count) {
-        const struct vt_hop *parent = &w->hops[hop];
-        struct vt_hop *h = &w->hops[hop = chain[--count]];
-        h->number = write_hop(w, h->at, h->parent ? parent->at : 0, h->parent ? parent->number : 0,
-                              h->parent ? narrow : wide);
+        const struct vt_reference *parent = &w->references[reference];
+        struct vt_reference *h = &w->references[reference = chain[--count]];
+        h->number = write_reference(w, h->at, h->parent ? parent->at : 0,
+                                    h->parent ? parent->number : 0, h->parent ? narrow : wide);
         if (!h->number)
             return 0;
     }
-    return w->hops[hop].number;
+    return w->references[reference].number;
 }
 
 void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step) {
     uint32_t before = 0, count = 0, last = 0;
-    if (root->hop) {
-        uint32_t number = write_hops(w, root->hop);
-        last = number ? write_hop(w, root->last, w->hops[root->hop].at, number, wide) : 0;
+    if (root->reference) {
+        uint32_t number = write_references(w, root->reference);
+        last = number
+                   ? write_reference(w, root->last, w->references[root->reference].at, number, wide)
+                   : 0;
         if (!last)
             return;
     }
