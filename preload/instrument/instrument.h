@@ -17,7 +17,7 @@ void vt_nvtx_load(void);
 void vt_seccomp_load(void);
 /* At the first use of CUDA: detects a seccomp filter that the program set by a route that we do not intercept. */
 void vt_seccomp_arm(void);
-void vt_seccomp_ends(void); /* writes a note about a filter that one of our system calls met */
+void vt_seccomp_ends(void); /* writes a note about a filter that stopped one of our system calls */
 
 /* In a forked child: forget the totals and the calls of backward() in progress. */
 void vt_torch_forked(void);

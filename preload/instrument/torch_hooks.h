@@ -10,7 +10,7 @@
  * `known` (atomic, NULL at first) caches the result. */
 void *vt_torch_next(void **known, const char *name);
 
-/* What the allocator's own entry has on a block that it is about to report. */
+/* The allocator's own data on a block that it is about to report. */
 struct vt_torch_block {
     uint64_t requested, stream; /* as in vt_rec_blockinfo */
     uint64_t pool;              /* address of the allocator's pool: a private one or the device's */

@@ -48,7 +48,8 @@ static inline CUresult vt_ask_alloc(const struct vt_call *call, CUresult result,
     return result;
 }
 
-/* What a successful call stored in its out-parameter. After a failure 0, because the parameter must not be read. */
+/* The value that a successful call stored in its out-parameter. 0 after a failure, when the parameter must not be
+ * read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)
 
 /* The first and second argument of a wrapper that is generated from its row in hooks.def. */

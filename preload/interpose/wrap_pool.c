@@ -4,9 +4,10 @@
  * the _ptsz variant takes stream 0 as the thread's own default stream and must call the driver's _ptsz variant. On a
  * stream that is being captured, these calls add nodes to a graph and neither allocate nor free (state/graph.c).
  *
- * We count what a pool hands out. What it reserves is known only when the program asks (cuMemPoolGetAttribute). So
- * cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, and neither do cuDeviceSetMemPool and cuMemSetMemPool:
- * a device's current pool is on that device in any case. A destroyed pool lives until its last allocation is freed.
+ * We count the memory that a pool hands out. Its reserve is known only when the program asks (cuMemPoolGetAttribute).
+ * So cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, and neither do cuDeviceSetMemPool and
+ * cuMemSetMemPool: a device's current pool is on that device in any case. A destroyed pool lives until its last
+ * allocation is freed.
  */
 #include "state/state.h"
 #include "base/base.h"

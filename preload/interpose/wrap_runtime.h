@@ -46,7 +46,7 @@ static inline cudaError_t allocated(const struct vt_label *label, cudaError_t re
     return result;
 }
 
-/* If no driver event happened inside, the free gets the time before the call. */
+/* If no driver event happened inside, the free is recorded with the time before the call. */
 static inline cudaError_t freed(const struct vt_label *label, uint64_t ticks, cudaError_t result,
                                 const void *pointer, unsigned kind) {
     if (vt_event_label_end(label) && pointer) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What C and C++ variables hold. Their types are unknown here, so any word that looks like an address counts as one: it
- * leads into a block of the heap, or to an allocation. Only the variable at the start of a path is named; the analyzer
- * finds its name by its address.
+ * Finds the allocations held by C and C++ variables. Their types are unknown here, so any word that looks like an
+ * address counts as one: it leads into a block of the heap, or to an allocation. Only the variable at the start of a
+ * path is named; the analyzer finds its name by its address.
  *
  * Freed blocks are not entered, and memory that CUDA's libraries reach gives no owner, because they have every address.
  * A framework's block is never held by a single word, because allocators have the addresses of all their blocks. In a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of native/: what C and C++ variables hold, although their types are unknown.
+ * Public header of native/: the allocations held by C and C++ variables, whose types are unknown.
  *
  *   native.c          the search: words of variables, and the memory to which they lead
  *   blocks.c          the blocks of memory that the search enters

@@ -21,7 +21,7 @@
 #define BEFORE       5u /* words of the public struct link_map */
 #define UNALLOCATED  (~(uintptr_t)0)
 
-/* What the loader stores about a module's storage. */
+/* The loader's data on a module's storage. */
 struct known {
     /* distance to a thread's block, if all threads have the same; else 0 or -1 */
     uintptr_t offset;

@@ -409,7 +409,7 @@ static bool is_passed_over(const struct vt_owners *w) {
     return w->passing && (w->level == VT_LEVEL_NATIVE || w->level == VT_LEVEL_CYCLE);
 }
 
-/* If the user's own names hold everything, libraries' roots are not walked. */
+/* Skips the roots of libraries if the user's own names hold everything. */
 static void walk_levels(struct vt_owners *w) {
     for (; w->level < VT_LEVELS && !w->stopped; w->level++)
         if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of pyobjects/: what Python objects hold. Its parts, in their order:
+ * Public header of pyobjects/: reads Python objects. Its parts, in their order:
  *
  *   layout.h   offsets of fields that never moved
  *   text.c     strings, type names, keys as Python shows them; the edge itself

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What copies of the memory cost the program: each one stops it briefly, and each page that it writes to later causes
- * one fault. The kernel counts faults, and the program's time in the kernel. After a copy, we count as many faults as
- * there were pages, at the average cost of a fault so far; that includes faults that would have happened anyway.
+ * The cost of copies of the memory to the program: each one stops it briefly, and each page that it writes to later
+ * causes one fault. The kernel counts faults, and the program's time in the kernel. After a copy, we count as many
+ * faults as there were pages, at the average cost of a fault so far; that includes faults that would have happened
+ * anyway.
  *
  * Called by snapshot.c; triggers.c uses it to decide when to take a snapshot.
  */

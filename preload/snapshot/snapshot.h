@@ -9,7 +9,7 @@
  *   room.c        whether a copy of the process fits into memory
  *   detach.c      what a copy releases first, because the program may want it back
  *   copy_guard.c  how a copy leaves when memory runs short
- *   cost.c        what copies cost the program
+ *   cost.c        the cost of copies to the program
  *
  * Invariants: the program never waits for a lock, and no CUDA call is made. A copy is made only if it can do no harm.
  * Uses all modules before it.
@@ -40,7 +40,7 @@ unsigned vt_snapshot_finish(bool wait);
 bool vt_snapshot_is_running(void);
 /* Just before the process ends: writes finished results, and kills a search on growth. */
 void vt_snapshot_abandon(void);
-/* What snapshots have cost so far, in ns of processor time. `spent`: by the children, counting running ones with their
+/* The cost of all snapshots so far, in ns of processor time. `spent`: by the children, counting running ones with their
  * limit; `stood`: by the program, for copies and the page faults that follow; `next`: estimate of `stood` for the next
  * copy; `search`: estimate of `spent` for the next search. */
 struct vt_snapshot_cost {

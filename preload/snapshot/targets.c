@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a snapshot of the owners searches for: the live allocations.
+ * The targets of a snapshot of the owners: the live allocations.
  *
  * They are collected before the memory is copied. So the copy drops those that are no longer in its own live table:
  * another thread has freed them meanwhile, and their addresses may have been reused.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's autograd graph holds: a node holds the tensors saved for it, objects given to its hooks, and the nodes
+ * Reads PyTorch's autograd graph: a node holds the tensors saved for it, objects given to its hooks, and the nodes
  * before it. Layouts and rules are as in torch.c.
  *
  * Called by torch.c and pybind.c.
@@ -245,7 +245,7 @@ static void read_next(struct vt_owners *w, uintptr_t node, const struct node_lay
 /* Hooks and metadata that register_hook(), register_prehook() and `metadata` stored in a node. */
 static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
     enum { ANOMALY = 32, PRE = 40, TENSOR_PRE = 64, POST = 144 }; /* after l->next */
-    /* After a std::string, which was shorter, and a pointer, which was longer. */
+    /* Offsets after a std::string and a pointer, whose sizes differ between versions. */
     static const uint8_t metadata[] = {48, 56, 32};
     uintptr_t at = node + l->next, anomaly = vt_owners_word(w, at + ANOMALY);
     for (size_t i = 0; anomaly && i < sizeof metadata; i++)

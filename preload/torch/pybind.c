@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's objects hold that Python sees through pybind11: the reducer of DistributedDataParallel holds its
- * buckets of gradients, a module of torch.jit its parameters, a running collective its tensors.
+ * Reads PyTorch's objects that Python sees through pybind11: the reducer of DistributedDataParallel holds its buckets
+ * of gradients, a module of torch.jit its parameters, a running collective its tensors.
  *
  * A Python object of pybind11 has the address of its C++ object after the header (struct instance in
  * pybind11/detail/common.h, the same from 2.2 on). If the C++ class is not polymorphic, that object has no run-time

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's objects hold: a Tensor holds its storage, its gradient and the node of the autograd graph that made
- * it; a node holds the tensors saved for it and the nodes before it.
+ * Reads PyTorch's objects: a Tensor holds its storage, its gradient and the node of the autograd graph that made it; a
+ * node holds the tensors saved for it and the nodes before it.
  *
  * Layouts of PyTorch 2.x, from its headers (torch/include) of 2.6, 2.9 and 2.15: two of each where they have changed.
  * An object is read only if its run-time class (owners/class.c) and those of its targets are as expected; so an unknown

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of torch/: what PyTorch's objects hold.
+ * Public header of torch/: reads PyTorch's objects.
  *
  *   torch.c   tensors, storages, and which Python types are PyTorch's
  *   graph.c   nodes of the autograd graph
