@@ -42,7 +42,7 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim python demo test test-build test-unit test-arm64 test-frameworks test-gpu test-genuine test-model \
+.PHONY: all lib analyzer sim python schema demo test test-build test-unit test-arm64 test-frameworks test-gpu test-genuine test-model \
     scan-dump test-cpython check check-setup check-format check-warnings check-modules modules-picture plain-words check-man \
     compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
@@ -170,7 +170,7 @@ include packaging/packaging.mk
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
-test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs $(BUILD)/bench/ranks $(BUILD)/bench/steps \
+test-build: $(UNIT_TESTS) $(BUILD)/schema-keys python $(BUILD)/bench/pairs $(BUILD)/bench/ranks $(BUILD)/bench/steps \
     $(if $(SANITIZE),,$(BUILD)/scan/libvramtrace.so $(BUILD)/scan/replay)
 
 $(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS)) $(PROTO_OBJECTS)
@@ -189,6 +189,14 @@ endef
 # Ours stand in for what an old glibc has in libdl, which the program needs all the same: --no-as-needed.
 $(eval $(call unit_rule,preload,-Wl$(comma)--no-as-needed $(PRELOAD_LIBS) $(if $(SANITIZE),-Wl$(comma)--exclude-libs$(comma)preload.a)))
 $(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
+
+# --- the schemas ----------------------------------------------------------------------------------------------
+
+$(BUILD)/schema-keys: tools/schema-keys.c $(BUILD)/obj/analyzer.a
+	$(CC) $(CPPFLAGS) $(CFLAGS) -Iinclude -Ianalyzer $(LDFLAGS) -o $@ $< $(BUILD)/obj/analyzer.a $(ANALYZER_LIBS)
+
+schema: $(BUILD)/schema-keys ## write the keys of analyzer/report/report_keys.c into doc/schema
+	tools/make-schema $< doc/schema
 
 # --- the benchmark's program, and the driver below it --------------------------------------------------------
 

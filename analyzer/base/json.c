@@ -171,6 +171,15 @@ void vt_json_number(struct vt_json *j, const char *name, uint64_t value) {
     fprintf(j->out, "%" PRIu64, value);
 }
 
+void vt_json_ratio(struct vt_json *j, const char *name, double value) {
+    if (value < 0) {
+        vt_json_null(j, name);
+        return;
+    }
+    vt_json_key(j, name);
+    fprintf(j->out, "%.4f", value);
+}
+
 void vt_json_boolean(struct vt_json *j, const char *name, bool value) {
     vt_json_key(j, name);
     fputs(value ? "true" : "false", j->out);

@@ -41,6 +41,7 @@ void vt_json_key(struct vt_json *j, const char *name);
 void vt_json_null(struct vt_json *j, const char *name);
 void vt_json_string(struct vt_json *j, const char *name, const char *value); /* NULL becomes null */
 void vt_json_number(struct vt_json *j, const char *name, uint64_t value);    /* UINT64_MAX: null */
+void vt_json_ratio(struct vt_json *j, const char *name, double value);       /* negative: null */
 void vt_json_boolean(struct vt_json *j, const char *name, bool value);
 /* CLOCK_REALTIME in ns as RFC 3339, UTC, to the millisecond. 0, or past the calendar: null. */
 void vt_json_time(struct vt_json *j, const char *name, uint64_t ns);

@@ -7,6 +7,8 @@
  */
 #include "samples.h"
 
+#include "report/keys.h"
+
 #include "vramtrace/log_format.h"
 
 #include <inttypes.h>
@@ -87,6 +89,19 @@ static void put_stack(struct table *t, const struct figures *f) {
     put_text(t, "stack", frames.text);
 }
 
+/* The keys of the JSON report that are a text or a number. */
+static void put_keys(struct table *t, const struct vt_key *keys, const void *of) {
+    for (; keys->key; keys++) {
+        uint64_t number;
+        const char *text =
+            vt_key_is_text(keys) || vt_key_is_number(keys) ? vt_key_value(keys, of, &number) : NULL;
+        if (vt_key_is_text(keys))
+            put_text(t, keys->key, text);
+        else if (vt_key_is_number(keys))
+            put_number(t, keys->key, number);
+    }
+}
+
 static void put_row(struct table *t, const struct figures *f) {
     const struct vt_process *p = f->process;
     const struct vt_site *s = f->site;
@@ -94,20 +109,11 @@ static void put_row(struct table *t, const struct figures *f) {
     put_number(t, "pid", p->pid);
     put_number(t, "rank", vt_rank_number(p->rank));
     put_text(t, "host", p->host);
-    put_text(t, "site", s->name);
+    put_keys(t, vt_site_keys, s);
     put_text(t, "verdict", vt_verdict_names[s->verdict]);
-    put_number(t, "device", vt_device_number(s->device));
-    put_text(t, "layer", vt_layer_name(s->layer));
-    put_text(t, "api", s->api);
     put_text(t, "class", vt_class_names[s->class]);
-    put_text(t, "class_name", s->class_name);
-#define COLUMN(member, unit, merge, null, meaning) put_number(t, #member, s->member);
-    VT_SITE_FIGURES(COLUMN)
-#undef COLUMN
     put_number(t, "leaked_bytes", f->row->bytes[VT_EXPORT_LEAKED]);
     put_number(t, "leaked_count", f->row->counts[VT_EXPORT_LEAKED]);
-    put_number(t, "first_at_ns", s->first_at);
-    put_number(t, "last_at_ns", s->last_at);
     put_place(t, f);
     put_text(t, "own_function", f->own ? f->own->function : NULL);
     put_text(t, "own_file", f->own ? f->own->file : NULL);

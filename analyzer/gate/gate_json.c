@@ -56,7 +56,8 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         else
             vt_json_null(j, "suppression");
         if (!w->stable) {
-            vt_json_part_bound(j, f->site->bound);
+            vt_keys_object(&(struct vt_key_writer){.json = j}, "bound", vt_bound_keys,
+                           f->site->bound, 0);
             vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
             vt_json_string(j, "kept_by", f->leak ? f->leak->kept_by : NULL);
         }

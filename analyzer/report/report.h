@@ -14,6 +14,7 @@
 
 #include "formats.h"
 #include "json_parts.h"
+#include "keys.h"
 #include "text_page.h"
 
 #endif

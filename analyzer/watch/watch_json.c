@@ -27,8 +27,7 @@ static void put_text(struct vt_json *j, const char *name, char *text) {
 static void put_devices(struct vt_json *j, const struct vt_watch_process *w) {
     for (uint32_t i = 0; vt_json_objects(j, "devices", i, w->process->device_count); i++) {
         const struct vt_watch_device *s = &w->devices[i];
-        const struct vt_device *d = s->device;
-        vt_json_part_device(j, d);
+        vt_keys_write(&(struct vt_key_writer){.json = j}, vt_device_keys, s->device);
         vt_json_number(j, "in_use_bytes", s->in_use);
         vt_json_number(j, "cached_bytes", s->cached);
         vt_json_number(j, "untracked_bytes", s->untracked);
@@ -66,14 +65,9 @@ static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
         if (phase->mark || phase->end != VT_UNKNOWN || w->state != VT_WATCH_RUNNING)
             continue;
         vt_json_open(j, NULL, '{');
-        vt_json_part_phase(j, phase);
+        vt_keys_write(&(struct vt_key_writer){.json = j}, vt_phase_keys, phase);
         vt_json_close(j, '}');
     }
-}
-
-static void put_ooms(struct vt_json *j, const struct vt_watch_process *w) {
-    for (uint32_t i = 0; vt_json_objects(j, "ooms", i, w->process->oom_count); i++)
-        vt_json_part_oom(j, &w->process->ooms[i]);
 }
 
 static void put_leaks(struct vt_json *j, const struct vt_watch_process *w) {
@@ -110,6 +104,7 @@ static void put_owners(struct vt_json *j, const struct vt_watch_process *w) {
 
 static void put_process(struct vt_json *j, const struct vt_watch_process *w, uint32_t top) {
     const struct vt_process *p = w->process;
+    struct vt_key_writer rows = {.json = j, .process = p};
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "source", w->source);
     vt_json_string(j, "log", w->log);
@@ -127,11 +122,11 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
         vt_json_number(j, "events", p->events);
         vt_json_number(j, "dropped_events", p->quality.missing);
         put_devices(j, w);
-        vt_json_part_apart(j, "pinned_host", &p->pinned);
-        vt_json_part_apart(j, "managed", &p->managed);
+        vt_keys_object(&rows, "pinned_host", vt_apart_keys, &p->pinned, 0);
+        vt_keys_object(&rows, "managed", vt_apart_keys, &p->managed, 0);
         put_lines(j, w, top);
         put_phases(j, w);
-        put_ooms(j, w);
+        vt_keys_list(&rows, "ooms", vt_oom_keys, p->ooms, p->oom_count, sizeof *p->ooms);
         put_leaks(j, w);
         put_owners(j, w);
         vt_json_strings(j, "notes", p->notes, p->note_count);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prints the tables of analyzer/report/report_keys.c as JSON, for tools/make-schema: {table: [[key, kind, meaning, of,
+ * keys], ..]}. `of` is what the key's own keys belong to: "object", "null" (an object or null), "list"; else null.
+ */
+#include "report/keys.h"
+
+/* A key's type; of words: these. */
+static void print_kind(struct vt_json *j, const struct vt_key *key) {
+    VT_SCOPED_STRING words = {0};
+    for (unsigned i = 0; !key->kind && i < key->word_count; i++) {
+        vt_string_add(&words, i ? ", " : "{\"enum\": [");
+        vt_string_format(&words, key->words[i] ? "\"%s\"" : "null", key->words[i]);
+    }
+    if (words.length)
+        vt_string_add(&words, "]}");
+    vt_json_string(j, NULL, key->kind ? key->kind : words.text);
+}
+
+static void print_keys(struct vt_json *j, const char *name, const struct vt_key *keys,
+                       bool inside) {
+    if (!inside)
+        vt_json_open(j, name, '[');
+    for (; keys->key; keys++) {
+        if (keys->type == VT_KEY_INLINE) {
+            print_keys(j, NULL, keys->keys, true);
+            continue;
+        }
+        vt_json_open(j, NULL, '[');
+        vt_json_string(j, NULL, keys->key);
+        print_kind(j, keys);
+        vt_json_string(j, NULL, keys->meaning);
+        vt_json_string(j, NULL,
+                       !keys->keys                                                   ? NULL
+                       : keys->type == VT_KEY_OBJECT                                 ? "object"
+                       : keys->type == VT_KEY_LIST || keys->type == VT_KEY_MADE_LIST ? "list"
+                                                                                     : "null");
+        if (keys->keys)
+            print_keys(j, NULL, keys->keys, false);
+        vt_json_close(j, ']');
+    }
+    if (!inside)
+        vt_json_close(j, ']');
+}
+
+int main(void) {
+    struct vt_json j = {.out = stdout, .first = true};
+    vt_json_open(&j, NULL, '{');
+    print_keys(&j, "device", vt_device_more_keys, false);
+    print_keys(&j, "device of watch", vt_device_keys, false);
+    print_keys(&j, "leak", vt_leak_keys, false);
+    print_keys(&j, "site", vt_site_keys, false);
+    print_keys(&j, "oom", vt_oom_more_keys, false);
+    print_keys(&j, "oom of watch", vt_oom_keys, false);
+    print_keys(&j, "failed", vt_failed_keys, false);
+    print_keys(&j, "object", vt_object_keys, false);
+    print_keys(&j, "module", vt_module_keys, false);
+    print_keys(&j, "phase", vt_phase_more_keys, false);
+    print_keys(&j, "phase of watch", vt_phase_keys, false);
+    print_keys(&j, "phase sum", vt_phase_sum_keys, false);
+    vt_json_close(&j, '}');
+    putchar('\n');
+    return 0;
+}
