@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every record of memory events passes here. Wrappers report a call; this file adds the time, the device and context, the API
- * name and the stack, and keeps the live table and the log consistent. A refused allocation is recorded as FAIL; a free that
- * the driver refuses puts the block back into the live table and is recorded as FREE_FAIL. (The analyzer counts it in
- * replay.c.)
+ * Every record of memory events passes here. Wrappers report a call; this file adds the time, the device and context,
+ * the API name and the stack, and keeps the live table and the log consistent. A refused allocation is recorded as
+ * FAIL; a free that the driver refuses puts the block back into the live table and is recorded as FREE_FAIL. (The
+ * analyzer counts it in replay.c.)
  *
- * Time: an allocation is stamped after the driver's call and a free before it, so in time order an address is never reused
- * before it is freed. A free's record is written after the call, when we know whether the driver accepted it, with the
- * earlier stamp.
+ * Time: an allocation is stamped after the driver's call and a free before it, so in time order an address is never
+ * reused before it is freed. A free's record is written after the call, when we know whether the driver accepted it,
+ * with the earlier stamp.
  */
 #include "event.h"
 #include "stack/stack.h"

@@ -69,7 +69,7 @@ void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address
  * of the program's own code. */
 void vt_event_watch_program(uint64_t ticks);
 
-/* Records what remains when the process ends: graphs launched since its last allocation. */
+/* Call when the process ends: records the graphs launched since its last allocation. */
 void vt_event_ends(void);
 
 /* The first allocation error other than out of memory, for the exit line; 0: none. Atomic. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec*: the process continues as another program, so this log ends. The whole family is wrapped,
- * because the C library's functions call each other internally and not through our exports. An exec
- * that fails returns, and the END mark is removed. fork is in fork.c.
+ * exec*: the process continues as another program, so this log ends. The whole family is wrapped, because the C
+ * library's functions call each other internally and not through our exports. An exec that fails returns, and the END
+ * mark is removed. fork is in fork.c.
  */
 #define _GNU_SOURCE
 /* The C library declares the first argument nonnull, but accepts NULL; so do we. */
@@ -22,8 +22,8 @@ typedef int fexecve_function(int fd, char *const argv[], char *const envp[]);
 typedef int execveat_function(int dirfd, const char *path, char *const argv[], char *const envp[],
                               int flags);
 
-/* Looks the real function up, marks the end, and calls it; it only returns after a failure. A vfork
- * child shares its parent's errno, so errno changes only with a failure. */
+/* Looks up the real function, marks the end, and calls it; it only returns after a failure. A vfork child shares its
+ * parent's errno, so errno changes only with a failure. */
 #define EXEC(type, function, ...)                                                                  \
     __extension__({                                                                                \
         type *real_ = __extension__(type *) vt_libc_end(function);                                 \
@@ -71,7 +71,7 @@ static size_t count(va_list list) {
     return n;
 }
 
-/* `list` by its address: on AArch64 a va_list that is passed is a copy. */
+/* `list` is passed by its address: on AArch64 a va_list argument is a copy. */
 static void gather(char **argv, const char *first, size_t n, va_list *list) {
     __extension__ union {
         const char *in;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork: the child must not write into its parent's log, nor wait for what its parent's threads were in the middle of
- * (base/locks.h). Right after the call it drops what the parent was in the middle of (vt_log_child). At its first
- * event, base/process.c finds the guard word wiped, and vt_fork_happened lets each room forget what it inherited; the
- * child then starts a log of its own. A child of a system call is found by the guard word alone. A vfork child runs in
- * its parent's memory, with its guard: it writes into its parent's log, and does not end it: vfork is ours
- * (base/vfork_entry.S), as is clone, and pids are compared (vt_log_is_mine). Under a seccomp filter no pid can be asked for:
- * then a child in its parent's memory that a bare instruction made, or that its parent does not wait for, is not told from it.
+ * fork: the child must not write into its parent's log, nor wait for locks that its parent's threads held
+ * (base/locks.h). Right after the call it drops its parent's unfinished record (vt_log_child). At its first event,
+ * base/process.c finds the guard word cleared, and vt_fork_happened resets the inherited state of each module; the
+ * child then starts a log of its own. A child of a bare system call is detected by the guard word alone.
+ *
+ * A vfork child runs in its parent's memory, with its guard: it writes into its parent's log, and must not end it. So
+ * we wrap vfork (base/vfork_entry.S) and clone, and compare pids (vt_log_is_mine). Under a seccomp filter the pid is
+ * unavailable: then a child in its parent's memory is mistaken for the parent if a bare instruction made it, or if the
+ * parent does not wait for it.
  */
 #define _GNU_SOURCE
 #include "state/state.h"
@@ -25,7 +27,7 @@
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
                              void *dso);
 
-/* A child of fork, forkpty or daemon continues where its parent was, which may be in the middle of a record. */
+/* A child of fork, forkpty or daemon continues where its parent was, possibly in the middle of a record. */
 static void child_begins(void) {
     vt_locks_fork_in_child(true);
     vt_descriptors_forked();
@@ -56,8 +58,8 @@ VT_EXPORT pid_t _Fork(void) {
     return child;
 }
 
-/* A child in this memory, while this thread waits for it, is counted as vfork's is. It runs on another stack, so a frame of ours
- * does no harm. The C library's own threads and posix_spawn do not come here. */
+/* A child in this memory that this thread waits for is counted like vfork's. It runs on another stack, so our frame is
+ * harmless. The C library's own threads and posix_spawn do not call this function. */
 typedef int clone_function(int (*function)(void *), void *stack, int flags, void *data, ...);
 VT_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *data, ...) {
     const int kind = flags & (CLONE_VM | CLONE_VFORK | CLONE_THREAD);
@@ -100,6 +102,6 @@ void vt_fork_happened(void) {
     vt_snapshot_forked();
     vt_triggers_forked();
     vt_exit_forked();
-    /* Only the forking thread lives on. */
+    /* Only the forking thread exists in the child. */
     memset(&vt_tls, 0, sizeof vt_tls);
 }

@@ -2,13 +2,12 @@
 /*
  * The start of the library in a process.
  *
- *   load    The constructor notes the time and the folder, finds the functions behind _exit and
- *           exec*, and registers the end handlers. Nothing else: most processes that inherit LD_PRELOAD never
- *           use CUDA.
- *   arming  At the first use of CUDA: options, fork guard, unwinder (base/process.c, which calls
- *           the steps below).
+ *   load    The constructor notes the time and the folder, finds the functions behind _exit and exec*, and registers
+ *   the
+ *           end handlers. Nothing else: most processes that inherit LD_PRELOAD never use CUDA.
+ *   arming  At the first use of CUDA: options, fork guard, unwinder (base/process.c, which calls the steps below).
  *
- * fork.c, exec.c and exit.c have the rest of a process's life.
+ * fork.c, exec.c and exit.c handle the rest of a process's life.
  */
 #include "state/state.h"
 #include "base/base.h"
@@ -21,7 +20,7 @@
 
 extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
 
-/* glibc passes constructors what main gets. */
+/* glibc passes main's arguments to constructors. */
 __attribute__((constructor)) static void load(int argc, char **argv) {
     if (argc > 0) {
         vt_process_command = argv[0];
@@ -38,7 +37,7 @@ __attribute__((constructor)) static void load(int argc, char **argv) {
     __cxa_at_quick_exit(vt_exit_quick_handler, NULL);
 }
 
-/* By each thread that arms. */
+/* Called by each thread that arms. */
 static void open(void) {
     if (vt_get(&vt_sys_sealed)) /* opening the unwinder takes system calls */
         return;

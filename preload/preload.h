@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Invariants of the whole library, which runs inside someone else's process. Each module's own invariants are in its public
- * header, MODULE/MODULE.h.
+ * Invariants of the whole library, which runs inside someone else's process. Each module's own invariants are in its
+ * public header, MODULE/MODULE.h.
  *
- *   - The program's result never changes. We return what the driver returned, keep errno, never exit and never abort. When
- *     we cannot record, we count (vt_log_drop), and the report shows the number.
- *   - The record path (event.c and what it calls) takes no lock, calls no malloc, no stdio and no CUDA, and may be entered
- *     from any thread at any time: the caller may hold a framework's allocator mutex or Python's GIL. It never waits. (The
- *     driver is asked for VRAMTRACE_ASK after the record is closed: interpose/ask_driver.c.) Two exceptions, explained where
- *     they occur: a stack never seen before (libunwind's cache and the loader's lock, stack.c), and the first look-ups and
- *     the opening of the log (real.c, log.c).
+ *   - The program's result never changes. We return what the driver returned, keep errno, and neither exit nor abort.
+ *     When we cannot record, we count (vt_log_drop), and the report shows the number.
+ *   - The record path (event.c and what it calls) takes no lock, calls neither malloc nor stdio nor CUDA, and may be
+ *     entered from any thread at any time: the caller may hold a framework's allocator mutex or Python's GIL. It never
+ *     waits. (The driver is asked for VRAMTRACE_ASK after the record is closed: interpose/ask_driver.c.) Two
+ *     exceptions, explained where they occur: a stack never seen before (libunwind's cache and the loader's lock,
+ *     stack.c), and the first look-ups and the opening of the log (real.c, log.c).
  *   - Nothing happens before the program first uses CUDA: no file, no output, no library opened.
- *   - System calls are made directly (sys.h). The program may close any file descriptor, so ours is checked before each use.
+ *   - System calls are made directly (sys.h). The program may close any file descriptor, so ours is checked before
+ *     each use.
  *
  * The modules have an order; each uses only those before it (tools/check-modules proves it):
  *   machine/ the differences between architectures
@@ -22,8 +23,8 @@
  *   stack/   the caller's native and Python frames
  *   event.c  the only way to the log: joins time, stack, state and record
  *   scan/    looks for pointers to live memory when the process ends
- *   owners/, pyobjects/, torch/, native/   find the named paths that hold memory: the walk over the process's objects, and
- *            the readers of Python's objects, of PyTorch's, and of plain memory
+ *   owners/, pyobjects/, torch/, native/   find the named paths that hold memory: the walk over the process's objects,
+ *            and the readers of Python's objects, of PyTorch's, and of plain memory
  *   snapshot/  decides when, in which process and within which limits owners are searched
  *   interpose/   receives the program's calls: look-ups, the real functions, one wrapper per hook
  *   instrument/  receives reports of programs and frameworks

@@ -2,15 +2,15 @@
 /*
  * All memory orders that this library uses, and how they pair. Nothing else in preload/ names an order.
  *
- *   vt_publish, vt_see  release store and acquire load: a thread that sees the value also sees everything written before
- *                       it was published. Pairs: a record's first word (written by log.c, read by another process), the
- *                       state of an object that is made once (real.c, log.c), a slot's key (table.c, stack.c).
+ *   vt_publish, vt_see  release store and acquire load: a thread that sees the value also sees everything written
+ *                       before it was published. Pairs: a record's first word (written by log.c, read by another process),
+ *                       the state of an object that is made once (real.c, log.c), a slot's key (table.c, stack.c).
  *   vt_put, vt_get      relaxed: counters, hints, and words that only their own thread writes.
- *   vt_claim            compare-and-swap, acquire-release: the winner does the work; nobody waits.
+ *   vt_claim            compare-and-swap, acquire-release: the winner does the work, without waiting.
  *   vt_add              relaxed fetch-add: numbers handed out, counters.
  *   vt_or               release fetch-or: flags, and marks for earlier writes (stack.c).
- *   vt_fence            orders earlier loads and stores before later stores, and earlier loads before later loads, plain
- *                       accesses included. Takes no instruction on x86.
+ *   vt_fence            orders earlier loads and stores before later stores, and earlier loads before later loads,
+ *                       plain accesses included. Takes no instruction on x86.
  *
  * doc/INTERNALS.md lists the pairs between log and analyzer; tests/model proves them.
  */

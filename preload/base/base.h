@@ -2,8 +2,8 @@
 /*
  * Public header of base/: basic tools that are safe inside a process that is not ours.
  *
- * Invariants: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other module, with one exception: process.h
- * calls load.c's steps through a table.
+ * Invariants: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other module, with one exception:
+ * process.h calls load.c's steps through a table.
  *
  * Each part has a header of its own:
  *   atomic.h       all memory orders

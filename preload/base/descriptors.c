@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens files above descriptor 2 (see descriptors.h). The kernel gives the lowest free number, so free ones of 0 to 2 are
- * filled first, with O_PATH descriptors: a read or write fails with EBADF, as on a closed one. Opening first and then moving
- * the descriptor up would leave a moment in which another thread's output goes into the file. A child must not inherit the
- * fillers, since nothing would close them there: a fork waits (locks.h), and if it waited in vain, the child closes them.
+ * Opens files above descriptor 2 (see descriptors.h). The kernel gives the lowest free number, so free ones of 0 to 2
+ * are filled first, with O_PATH descriptors: a read or write fails with EBADF, as on a closed one. Opening first and
+ * then moving the descriptor up would leave a moment in which another thread's output goes into the file. A child must
+ * not inherit the fillers, since nothing would close them there: a fork waits (locks.h), and if it waited in vain, the
+ * child closes them.
  *
  * Called by all code that opens files, by nvtx.c and stack.c, which load libraries, and by fork.c.
  */

@@ -3,7 +3,7 @@
  * Symbols of loaded objects, read from the objects' own tables.
  *
  * Why not dlsym: we export dlsym, so our own calls would come back to us; it leaves a message for the program's next
- * dlerror; and it cannot see into an object that was opened RTLD_LOCAL without a handle. Called by libc.c (to find the C
+ * dlerror; and for an object opened RTLD_LOCAL it needs a handle. Called by libc.c (to find the C
  * library's dlsym) and by interpose/.
  */
 #define _GNU_SOURCE

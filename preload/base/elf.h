@@ -56,8 +56,8 @@ bool vt_elf_containing(const void *address, struct vt_elf *out);
  * program may have such a name. False: none. Takes the loader's lock. */
 bool vt_elf_named(const char *prefix, const char *symbol, struct vt_elf *out);
 
-/* The same, from the loader's own list, starting at `first`. Takes no lock and calls nothing, so
- * use it only for objects that are never unloaded. Does not fill in the range. */
+/* The same, from the loader's own list, starting at `first`. It is lock-free, so
+ * use it only for objects that stay loaded. Does not fill in the range. */
 bool vt_elf_at_start(const struct link_map *first, const char *prefix, struct vt_elf *out);
 
 /* The first object after the one containing `after`, in load order, that defines the symbol. False:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the loaded modules that are known libraries: CUDA's own, and caching allocators, which keep driver memory by design.
- * The analyzer classifies such memory by the same list, whatever a search of the process would find. So it is not searched
- * for, which saves most PyTorch processes the search (scan/).
+ * Finds the loaded modules that are known libraries: CUDA's own, and caching allocators, which keep driver memory by
+ * design. The analyzer classifies such memory by the same list, whatever a search of the process would find. So it is
+ * not searched for, which saves most PyTorch processes the search (scan/).
  *
  * stack/modules.c passes each module, and stack.c asks once for each new stack. Classes that need function names
  * (classes.def) are unknown here; their memory is searched for.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of the C library and of libunwind that stay locked for ever in a forked child if another thread of its parent held
- * them. All locks that this library waits for are known here: a fork briefly waits until they are free, and a child asks
- * which it must avoid. doc/INTERNALS.md lists them ("A forked child").
+ * Locks of the C library and of libunwind that stay locked for ever in a forked child if another thread of its parent
+ * held them. All locks that this library waits for are known here: a fork briefly waits until they are free, and a
+ * child asks which it must avoid. doc/INTERNALS.md lists them ("A forked child").
  */
 #ifndef VT_PRELOAD_LOCKS_H
 #define VT_PRELOAD_LOCKS_H

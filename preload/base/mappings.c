@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's own mappings. They cannot be recognized in /proc/self/maps, because the kernel merges neighbours; but our
- * tables, logs and per-thread data hold the address of every live allocation. sys.h calls this from any thread when it maps
- * or unmaps; the exit scan reads the list. Lock-free, no allocation. A forked child inherits the list together with the
- * mappings.
+ * The library's own mappings. They cannot be recognized in /proc/self/maps, because the kernel merges neighbours; but
+ * our tables, logs and per-thread data hold the address of every live allocation. sys.h calls this from any thread
+ * when it maps or unmaps; the exit scan reads the list. Lock-free, no allocation. A forked child inherits the list
+ * together with the mappings.
  */
 #include "mappings.h"
 #include "atomic.h"

@@ -2,10 +2,10 @@
 /*
  * Numbers by hash (see numbering.h). Called by stack.c and phases.c.
  *
- * The slots are in parts, each twice as long as the one before, and made when needed: a typical process has only the first,
- * whose slots lie close together. In each part a hash has one cache line of slots, and moves on to the next part only if
- * they are all taken. A taken slot stays taken. Hence an item is in the first part where its line contains it or has a free
- * slot, whichever thread looks.
+ * The slots are in parts, each twice as long as the one before, and made when needed: a typical process has only the
+ * first, whose slots lie close together. In each part a hash has one cache line of slots, and moves on to the next
+ * part only if they are all taken. A taken slot stays taken. Hence an item is in the first part where its line
+ * contains it or has a free slot, whichever thread looks.
  */
 #define _GNU_SOURCE
 #include "numbering.h"

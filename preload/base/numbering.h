@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for items that are written to the log once and named by number afterwards: stacks, Python code, names of phases.
- * An item is identified by the hash of its content; its number is the hash's slot in one table, from 1. So threads that
- * have the same item get the same number without communicating. Lock-free; calls no malloc. The table grows up to 8 million
- * items, and its memory grows with it.
+ * Numbers for items that are written to the log once and named by number afterwards: stacks, Python code, names of
+ * phases. An item is identified by the hash of its content; its number is the hash's slot in one table, from 1. So
+ * threads that have the same item get the same number without communicating. Lock-free; calls no malloc. The table
+ * grows up to 8 million items, and its memory grows with it.
  */
 #ifndef VT_PRELOAD_NUMBERING_H
 #define VT_PRELOAD_NUMBERING_H

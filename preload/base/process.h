@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of our process for every module: is it armed, is it a forked child, is it inside exit()? Arming and forks
- * concern every module, so process.c calls them through one table, which load.c fills. Only here is the order of the modules
- * reversed.
+ * concern every module, so process.c calls them through one table, which load.c fills. Only here is the order of the
+ * modules reversed.
  */
 #ifndef VT_PRELOAD_PROCESS_H
 #define VT_PRELOAD_PROCESS_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our own versions of the functions of <string.h> that the library uses. They are hidden, so our calls, and the calls that
- * the compiler makes to copy a struct, reach no other library. In a program with a sanitizer, the C library's names are the
- * sanitizer's. Its functions are not ready while the program starts. Later they check our memory against instrumented
- * writes. Ours are not instrumented, so they would end the program for a race or an uninitialized read that does not exist.
+ * Our own versions of the functions of <string.h> that the library uses. They are hidden, so our calls, and the calls
+ * that the compiler makes to copy a struct, reach no other library. In a program with a sanitizer, the C library's
+ * names are the sanitizer's. Its functions are not ready while the program starts. Later they check our memory against
+ * instrumented writes. Ours are not instrumented, so they would end the program for a race or an uninitialized read
+ * that does not exist.
  *
- * Compiled with -fno-builtin: otherwise the compiler would make some of them call themselves. Long copies use the machine's
- * instructions.
+ * Compiled with -fno-builtin: otherwise the compiler would make some of them call themselves. Long copies use the
+ * machine's instructions.
  */
 #define _GNU_SOURCE
 #include "machine/machine.h"

@@ -5,26 +5,26 @@
  * A slot is found by hash and a bounded probe. Its key is EMPTY, or that of its last entry. A probe may stop at EMPTY,
  * because a slot never becomes EMPTY again.
  *
- * The key only guides the search. The slot's `state` alone decides whether there is an entry. It holds the value (word 2),
- * the bits THERE and CLAIMED and a generation, all in one 64-bit word.
+ * The key only guides the search. The slot's `state` alone decides whether there is an entry. It holds the value (word
+ * 2), the bits THERE and CLAIMED and a generation, all in one 64-bit word.
  *
- *   insert   exchanges the state of a slot without an entry for the next generation and CLAIMED, then writes the key and
- *            the words, then replaces CLAIMED by THERE.
+ *   insert   exchanges the state of a slot without an entry for the next generation and CLAIMED, then writes the key
+ *            and the words, then replaces CLAIMED by THERE.
  *   look-up  reads state, words, key, state. If both states have the same generation and THERE, that generation held
  *            throughout, so the key and the words belong to it.
  *   change   (take, count) exchanges the state that the look-up read. If that succeeds, no other entry used the slot
  *            since: a new entry would have a new generation, and only one of two takers finds THERE.
  *
  * Exchanging the key would not be enough: if the slot is taken and reused for the same key between the look-up and the
- * exchange, it looks unchanged (this happens with cuCtxDestroy: another context may get the same addresses before we have
- * removed the old ones). Nor would exchanging a plain count: the slot's next entry may have the same count.
+ * exchange, it looks unchanged (this happens with cuCtxDestroy: another context may get the same addresses before we
+ * have removed the old ones). Nor would exchanging a plain count: the slot's next entry may have the same count.
  *
- * The loads of a look-up acquire, and the stores of an insert release: a thread that sees a word of a new entry also sees
- * that the previous one is gone. A look-up pairs with fill() and with end_entry(); model: TABLE_CLAIM, TABLE_WORDS,
- * TABLE_STATE, TABLE_SEE, TABLE_AGAIN, TABLE_TAKE.
+ * The loads of a look-up acquire, and the stores of an insert release: a thread that sees a word of a new entry also
+ * sees that the previous one is gone. A look-up pairs with fill() and with end_entry(); model: TABLE_CLAIM,
+ * TABLE_WORDS, TABLE_STATE, TABLE_SEE, TABLE_AGAIN, TABLE_TAKE.
  *
- * A generation has 30 bits. A change goes wrong only if a thread stalls between its look-up and its exchange while the slot
- * is reused a multiple of 2^30 times.
+ * A generation has 30 bits. A change goes wrong only if a thread stalls between its look-up and its exchange while the
+ * slot is reused a multiple of 2^30 times.
  *
  * A returning key, such as a reused address, finds its slot by the key left there: a put need not search further for an
  * entry, since each key is put by one thread at a time, which takes the first slot that has it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock-free table: key -> three words. It calls no malloc, nobody waits, and nothing is ever
- * unmapped, so a slot's address stays valid for the life of the process.
+ * A lock-free table: key -> three words. It is independent of malloc and never waits. Its memory stays
+ * mapped, so a slot's address stays valid for the life of the process.
  *
  * Guarantees:
  *   - A reader sees an entry whole or not at all.
@@ -46,7 +46,7 @@ static inline uint64_t vt_table_hash(uint64_t key) {
     return key ^ key >> 29;
 }
 
-/* Keys are numbers from 3 up; a lower key is never inserted and never found. Word 2 has 32 bits.
+/* Keys are numbers from 3 up; lower keys are ignored. Word 2 has 32 bits.
  * False: no room. */
 bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]);
 /* Copies an entry's words. False: no entry. */
@@ -84,7 +84,7 @@ void vt_table_each(struct vt_table *table,
                    void (*taken)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
                    void *data);
 
-/* In a forked child: starts empty. The old memory stays mapped; nobody touches those pages. */
+/* In a forked child: starts empty. The old memory stays mapped, but unused. */
 void vt_table_forget(struct vt_table *table);
 
 #endif

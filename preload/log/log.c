@@ -3,10 +3,10 @@
  * The log file: opened at the first record, and extended chunk by chunk. Its format is described in
  * include/vramtrace/log_format.h. log_chunks.c hands the chunks out to threads.
  *
- * There are two modes. Mapped (the usual one): a chunk's space is allocated in the file, then mapped shared. So written records
- * survive SIGKILL without a flush, and a full disk is an error code here and not a SIGBUS in the program (if someone truncates
- * the file: log_fault.c). Buffered, if the file system cannot guarantee the space (NFS, FUSE, copy-on-write): chunks lie in our
- * own memory and are written when they are full, once a second, and at the end.
+ * There are two modes. Mapped (the usual one): a chunk's space is allocated in the file, then mapped shared. So
+ * written records survive SIGKILL without a flush, and a full disk is an error code here and not a SIGBUS in the
+ * program (if someone truncates the file: log_fault.c). Buffered, if the file system cannot guarantee the space (NFS,
+ * FUSE, copy-on-write): chunks lie in our own memory and are written when they are full, once a second, and at the end.
  *
  * Called by log_chunks.c and log_live.c.
  */

@@ -2,8 +2,8 @@
 /*
  * Public header of log/: writes records. One file per process; each thread writes to a chunk of its own.
  *
- * Invariants: a record is complete or absent. Records that cannot be written are counted (vt_log_drop); nobody waits. Written
- * records survive SIGKILL. Uses base/.
+ * Invariants: a record is complete or absent. Records that cannot be written are counted (vt_log_drop), without
+ * waiting. Written records survive SIGKILL. Uses base/.
  */
 #ifndef VT_PRELOAD_LOG_H
 #define VT_PRELOAD_LOG_H
@@ -94,7 +94,7 @@ struct vt_thread *vt_thread_first(void); /* head of the list of all threads; NUL
 void vt_thread_forked(void);             /* in a forked child: empties the list */
 
 extern bool vt_log_opened; /* atomic */
-/* Opens the log at the first record. False: there is no log and there will be none. */
+/* Opens the log at the first record. False: it cannot be opened, now or later. */
 bool vt_log_open_(void);
 static inline bool vt_log_ready(void) {
     return VT_LIKELY(vt_see(&vt_log_opened)) || vt_log_open_();
@@ -104,7 +104,7 @@ static inline bool vt_log_is_open(void) {
 }
 /* From now on, system calls must not be used, and with `tsc` neither must the time stamp counter. */
 void vt_log_stop_clock(bool tsc);
-void vt_log_start_clock(void);  /* at load: all times count from here */
+void vt_log_start_clock(void);  /* call at load: all times count from here */
 void vt_log_start_folder(void); /* ... and the folder for a relative name of the log */
 uint64_t vt_log_ticks(void);    /* ticks since then; ordered after every earlier access */
 /* Reserves `bytes` for an event's record in the thread's chunk, zeroed like all bytes after them. NULL: no space; a
@@ -141,8 +141,8 @@ void vt_log_enter(struct vt_thread *thread); /* sets entered_at, to thread->held
 uint64_t
 vt_log_enter_now(struct vt_thread *thread);  /* the same; returns the time, later than entered_at */
 void vt_log_leave(struct vt_thread *thread); /* clears it, or sets it to thread->held */
-/* Announces that a snapshot of that time may still be written, until it is withdrawn. One at a time. Has no effect if
- * the log has no slots. */
+/* Announces that a snapshot of that time may still be written, until it is withdrawn. One at a time. Requires a log
+ * with slots. */
 void vt_log_announce(uint64_t ticks);
 void vt_log_withdraw(void);
 void vt_log_drop(enum vt_drop reason); /* counts one event that is not recorded */
@@ -162,7 +162,7 @@ void vt_log_ends(bool scan);
 /* Whether events are no longer recorded, because the log has reached its limit. */
 bool vt_log_is_at_bound(void);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
-void vt_log_unend(void);                        /* after an exec that failed */
+void vt_log_unend(void);                        /* removes it after an exec that failed */
 bool vt_log_is_file(uint64_t device, uint64_t inode);
 /* Schedules the next VT_DUE_LOOK after a while: the longer the log is open, the longer, but at most a second. Without
  * this call it comes at the next event. */

@@ -333,16 +333,17 @@ void vt_log_unend(void) {
         vt_publish(&vt_log_header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
 
-/* A signal handler may fork in the middle of a record, and return. Then both parent and child finish that record in the same
- * shared chunk. The parent does not wait, so it may have written more records by the time the child continues. So
- *   - a thread's stores for a record are the same in both, and nothing is stored behind it: the space there is zero from the
- *     start (vt_log_abandon keeps it so);
+/* A signal handler may fork in the middle of a record, and return. Then both parent and child finish that record in
+ * the same shared chunk. The parent does not wait, so it may have written more records by the time the child
+ * continues. So
+ *   - a thread's stores for a record are the same in both, and nothing is stored behind it: the space there is zero
+ *     from the start (vt_log_abandon keeps it so);
  *   - no signal is handled while a thread moves from one chunk to the next (renew_chunk);
  *   - a child never starts a record in its parent's log: its guard word is cleared (room).
- * That holds for each way to make a child. A child made by the C library (fork.c calls this) also replaces its mapping of the
- * chunk by private memory at the same address, and of its slot's page: pointers in interrupted code stay valid, and nobody sees
- * its stores. The counters in the log's header are still shared. A child of a bare system call keeps the parent's chunk, and
- * must not be so late that the chunk has been filled, given back and recycled. */
+ * That holds for each way to make a child. A child made by the C library (fork.c calls this) also replaces its mapping
+ * of the chunk by private memory at the same address, and of its slot's page: pointers in interrupted code stay valid,
+ * and its stores stay private. The counters in the log's header are still shared. A child of a bare system call keeps
+ * the parent's chunk, and must not be so late that the chunk has been filled, given back and recycled. */
 void vt_log_child(void) {
     struct vt_thread *t = vt_tls.thread;
     if (!vt_log_is_open() || foreign || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log's clock: the processor's counter if its rate is constant, else CLOCK_MONOTONIC. The header has two pairs of readings
- * of both clocks, so that a reader can convert.
+ * The log's clock: the processor's counter if its rate is constant, else CLOCK_MONOTONIC. The header has two pairs of
+ * readings of both clocks, so that a reader can convert.
  *
  * Called by log.c and log_chunks.c; vt_log_ticks by every module.
  */

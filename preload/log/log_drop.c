@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts events that are not recorded, by reason, and sets flags, in the log's header; also before the log is opened. Called by
- * every module; vt_log_drop is in log_record.c.
+ * Counts events that are not recorded, by reason, and sets flags, in the log's header; also before the log is opened.
+ * Called by every module; vt_log_drop is in log_record.c.
  */
 #include "log_file.h"
 #include "base/base.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work that the log finds to be due at an event (vt_tls.due): periodic checks, and requests by another process in the header
- * (`vramtrace snapshot`). log_chunks.c finds it, snapshot/triggers.c does it.
+ * Work that the log finds to be due at an event (vt_tls.due): periodic checks, and requests by another process in the
+ * header (`vramtrace snapshot`). log_chunks.c finds it, snapshot/triggers.c does it.
  */
 #include "log_file.h"
 #include "base/base.h"

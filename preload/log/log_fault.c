@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles truncation of the log while it is written. A store to its mapping is then a SIGBUS, which would kill the program, and
- * no mapping of a file is safe from that. So a handler replaces the page by private memory; the store is repeated there, and
- * the log counts as lost.
+ * Handles truncation of the log while it is written. A store to its mapping is then a SIGBUS, which would kill the
+ * program, and no mapping of a file is safe from that. So a handler replaces the page by private memory; the store is
+ * repeated there, and the log counts as lost.
  *
- * It is installed when the log opens, and only if the program has no handler of its own: then a SIGBUS ends the process. A
- * SIGBUS outside our mappings still does so. A handler that the program installs later replaces ours; from then on a truncated
- * log is a fault like any other.
+ * It is installed when the log opens, and only if the program has no handler of its own: then a SIGBUS ends the
+ * process. A SIGBUS outside our mappings still does so. A handler that the program installs later replaces ours; from
+ * then on a truncated log is a fault like any other.
  *
  * Called by log.c. The handler makes only system calls and loads.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of log/: log.c (the file and its space), log_chunks.c (the threads' chunks), log_clock.c (time),
- * log_name.c (the file's name), log_header.c (the process in the header), log_launcher.c (its rank), log_run.c (the list of
- * logs), log_fault.c (a truncated file), log_due.c (work at the end of events), log_drop.c (missing events), log_bound.c (the
- * file's limit), log_free.c (recycled chunks), log_live.c (live memory at the end), log_record.c and log_short.c (records),
- * log_slots.c (announcements), log_space.c (disk space).
+ * log_name.c (the file's name), log_header.c (the process in the header), log_launcher.c (its rank), log_run.c (the
+ * list of logs), log_fault.c (a truncated file), log_due.c (work at the end of events), log_drop.c (missing events),
+ * log_bound.c (the file's limit), log_free.c (recycled chunks), log_live.c (live memory at the end), log_record.c and
+ * log_short.c (records), log_slots.c (announcements), log_space.c (disk space).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recycled chunks, which the compactor has given back (include/vramtrace/log_chunk.h). They are preferred to extending the
- * file; where the file has reached its limit, a thread continues to record in one.
+ * Recycled chunks, which the compactor has given back (include/vramtrace/log_chunk.h). They are preferred to extending
+ * the file; where the file has reached its limit, a thread continues to record in one.
  *
  * Called by log_chunks.c, only by threads of the process that the log describes.
  */

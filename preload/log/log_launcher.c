@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the launcher's environment variables: the process's rank, and which processes were launched together. Called by
- * log_name.c and log_header.c at the first record, and by log_chunks.c at the end, because some launchers set the rank within
- * the process (torch.multiprocessing, Ray Train).
+ * log_name.c and log_header.c at the first record, and by log_chunks.c at the end, because some launchers set the rank
+ * within the process (torch.multiprocessing, Ray Train).
  */
 #define _GNU_SOURCE
 #include "log_file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of live allocations at the end, behind the header in chunk 0 and in chunks of its own, for a log with dropped events.
- * exit.c writes it.
+ * The list of live allocations at the end, behind the header in chunk 0 and in chunks of its own, for a log with
+ * dropped events. exit.c writes it.
  */
 #include "log_file.h"
 #include "base/base.h"

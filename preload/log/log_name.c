@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the path of a process's log: the template in VRAMTRACE_OUTPUT or the default name, its folders, and the first free
- * name. Called once, by log.c, at the first record. No allocation.
+ * Chooses the path of a process's log: the template in VRAMTRACE_OUTPUT or the default name, its folders, and the
+ * first free name. Called once, by log.c, at the first record. No allocation.
  *
- * A relative name starts at the folder in which the process started, noted when load.c calls us: many programs change it
- * before they use CUDA.
+ * A relative name starts at the folder in which the process started, noted when load.c calls us: many programs change
+ * it before they use CUDA.
  */
 #define _GNU_SOURCE
 #include "log_file.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes complete records: events, and entries that are written once (names, modules, notes). Called by all modules that record.
- * ALLOC, FREE and STACK are in log_short.c. Also counts missing records.
+ * Writes complete records: events, and entries that are written once (names, modules, notes). Called by all modules
+ * that record. ALLOC, FREE and STACK are in log_short.c. Also counts missing records.
  *
- * Once per log, it writes the environment variables that influence GPU memory (allocator settings, visible devices, our own
- * limit), so that the report of a failed allocation does not advise a setting that is already made. No other variable is
- * recorded.
+ * Once per log, it writes the environment variables that influence GPU memory (allocator settings, visible devices,
+ * our own limit), so that the report of a failed allocation does not advise a setting that is already made. No other
+ * variable is recorded.
  */
 #include "log_file.h"
 

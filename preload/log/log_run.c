@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds a log's name to the list that `vramtrace run` keeps for its processes. Called by log.c when a log was made, or could not
- * be.
+ * Adds a log's name to the list that `vramtrace run` keeps for its processes. Called by log.c when a log was made, or
+ * could not be.
  */
 #include "log_file.h"
 #include "base/base.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes ALLOC, FREE and STACK records, in the short form where they fit (include/vramtrace/log_short.h): a loop's pair takes 24
- * bytes instead of 56.
+ * Writes ALLOC, FREE and STACK records, in the short form where they fit (include/vramtrace/log_short.h): a loop's
+ * pair takes 24 bytes instead of 56.
  *
- * The short form depends on earlier records of the chunk. That state is in vt_thread.shorts, which moves from thread to thread
- * with the chunk. A signal handler may jump out of here at any instruction; then it is unknown whether the thread's last record
- * counts, and the next one is long.
+ * The short form depends on earlier records of the chunk. That state is in vt_thread.shorts, which moves from thread
+ * to thread with the chunk. A signal handler may jump out of here at any instruction; then it is unknown whether the
+ * thread's last record counts, and the next one is long.
  *
  * Called by event.c, stack/ and instrument/.
  */

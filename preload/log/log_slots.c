@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slots in which pending records are announced: each thread's, and the one of snapshots, which is the first. Called by log.c,
- * log_chunks.c and snapshot/.
+ * The slots in which pending records are announced: each thread's, and the one of snapshots, which is the first.
+ * Called by log.c, log_chunks.c and snapshot/.
  */
 #include "log_file.h"
 #include "base/base.h"

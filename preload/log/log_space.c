@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file's possible length, and whether its file system guarantees allocated space. Also writes with system calls: all records
- * if a store to mapped space could fail, else only zeroes in advance. Called by log.c.
+ * The file's possible length, and whether its file system guarantees allocated space. Also writes with system calls:
+ * all records if a store to mapped space could fail, else only zeroes in advance. Called by log.c.
  */
 #define _GNU_SOURCE
 #include "log_file.h"

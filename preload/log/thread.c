@@ -2,9 +2,9 @@
 /*
  * Per-thread data, and how a later thread takes it over.
  *
- * There is no thread-exit hook: such hooks allocate, and run too late for frees made by other destructors. Instead, a new thread
- * checks a few existing entries and takes over one whose thread no longer exists in the kernel. If the kernel has reused the
- * tid, the entry looks alive and stays for a later attempt.
+ * There is no thread-exit hook: such hooks allocate, and run too late for frees made by other destructors. Instead, a
+ * new thread checks a few existing entries and takes over one whose thread no longer exists in the kernel. If the
+ * kernel has reused the tid, the entry looks alive and stays for a later attempt.
  */
 #include "log.h"
 #include "base/base.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * AArch64, little-endian, LP64 (see machine.h). A call leaves its return address in a register. A function that calls others
- * saves it somewhere in its frame, usually beside the frame pointer; it may be signed (pointer authentication). The C
- * library's struct pthread lies below the thread pointer, modules' storage above.
+ * AArch64, little-endian, LP64 (see machine.h). A call leaves its return address in a register. A function that calls
+ * others saves it somewhere in its frame, usually beside the frame pointer; it may be signed (pointer authentication).
+ * The C library's struct pthread lies below the thread pointer, modules' storage above.
  */
 #ifndef VT_PRELOAD_MACHINE_AARCH64_H
 #define VT_PRELOAD_MACHINE_AARCH64_H

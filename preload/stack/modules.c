@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records the files mapped into the process, so that the analyzer can later turn addresses into names, also on another machine.
- * Called by stack.c for a new stack, because only a new stack can have new addresses.
+ * Records the files mapped into the process, so that the analyzer can later turn addresses into names, also on another
+ * machine. Called by stack.c for a new stack, because only a new stack can have new addresses.
  */
 #define _GNU_SOURCE
 #include "modules.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the calling thread's Python frames in place, without the GIL. stack.c calls this when a stack is new. Related files:
- * python_chain.c (detects new stacks), python_find.c (the interpreter), python_layout.c (its fields' offsets), python_code.c
- * (functions, files and lines), python_merge.c (merges with the native frames).
+ * Reads the calling thread's Python frames in place, without the GIL. stack.c calls this when a stack is new. Related
+ * files: python_chain.c (detects new stacks), python_find.c (the interpreter), python_layout.c (its fields' offsets),
+ * python_code.c (functions, files and lines), python_merge.c (merges with the native frames).
  *
- * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper returns. So its frames, their code
- * objects and the objects' strings neither move nor change; other threads only read them. Only our assumptions about the
- * structures can be wrong. So the version is known or publishes its own offsets; the code type's member table must agree
- * (python_layout.c); the first walk uses reads that cannot fault; and every frame's code object must have the code type. If any
- * of these fails, Python frames are off for good, and the report gives the reason.
+ * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper returns. So its frames,
+ * their code objects and the objects' strings neither move nor change; other threads only read them. Only our
+ * assumptions about the structures can be wrong. So the version is known or publishes its own offsets; the code type's
+ * member table must agree (python_layout.c); the first walk uses reads that cannot fault; and every frame's code
+ * object must have the code type. If any of these fails, Python frames are off for good, and the report gives the
+ * reason.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,13 +2,13 @@
 /*
  * The Python half of a call stack: the interface of python*.c for stack.c.
  *
- * The calling thread's chain of Python frames does not change while the thread is inside one of our wrappers. So we read it
- * in place: without the GIL, without making a Python object, without touching a reference count. The offsets of the fields
- * differ between CPython's minor versions (python_layout.c).
+ * The calling thread's chain of Python frames does not change while the thread is inside one of our wrappers. So we
+ * read it in place: without the GIL, without making a Python object, without touching a reference count. The offsets
+ * of the fields differ between CPython's minor versions (python_layout.c).
  *
- * Order of calls: vt_python_resolve() at arming and after later library loads; vt_python_identify() at each event; for a new
- * stack, within the same wrapper call, while the frames are alive: vt_python_capture(), vt_python_describe() for each frame,
- * and vt_python_merge() with the native frames.
+ * Order of calls: vt_python_resolve() at arming and after later library loads; vt_python_identify() at each event; for
+ * a new stack, within the same wrapper call, while the frames are alive: vt_python_capture(), vt_python_describe() for
+ * each frame, and vt_python_merge() with the native frames.
  */
 #ifndef VT_PRELOAD_PYTHON_H
 #define VT_PRELOAD_PYTHON_H
@@ -102,8 +102,8 @@ void vt_python_note_lived(void);
 /* Arranges that, with the GIL held, `call` is called when the interpreter ends, before it drops its objects
  * (python_end.c), and `soon` is called soon; and `all` when all of Python has ended. `is_end` returns whether the
  * native stack shows the interpreter's end. Call it now and then: other handlers may have come between, and a program
- * may clear its registrations. From any thread; it waits only for the lock of CPython's list of pending calls. Does
- * nothing without a running interpreter. */
+ * may clear its registrations. From any thread; it waits only for the lock of CPython's list of pending calls. Needs a
+ * running interpreter. */
 void vt_python_watch_end(void (*call)(void), void (*soon)(void), void (*all)(void),
                          bool (*is_end)(void));
 /* Whether `call` was called; false again when the program continues. */

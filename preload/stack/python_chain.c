@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Distinguishes Python stacks at each event, by comparing the chain of frames with the one at the thread's last event. stack.c
- * calls this; the frames' names are read only when a stack is new (python.c, python_code.c).
+ * Distinguishes Python stacks at each event, by comparing the chain of frames with the one at the thread's last event.
+ * stack.c calls this; the frames' names are read only when a stack is new (python.c, python_code.c).
  *
- * A frame is the same when its address, the one before it, its code object, its instruction and its owner are the same. All
- * frames are compared, from the innermost on: an unchanged one proves nothing about its callers, because the same address, code
- * and instruction recur under another line. Changed frames are read again; each frame's hash includes its caller's, so the
- * unchanged outer part keeps its hashes.
+ * A frame is the same when its address, the one before it, its code object, its instruction and its owner are the
+ * same. All frames are compared, from the innermost on: an unchanged one proves nothing about its callers, because the
+ * same address, code and instruction recur under another line. Changed frames are read again; each frame's hash
+ * includes its caller's, so the unchanged outer part keeps its hashes.
  *
- * A code object's address does not identify it: another one may be made where one was freed. So we replace the code type's
- * deallocation function by one that counts and then calls the interpreter's. While the count is unchanged, an address means the
- * same code object, and nothing of it needs reading. When it changes, everything is read again, and code objects are
- * distinguished by their contents (vt_python_tag); likewise if that function cannot be replaced.
+ * A code object's address does not identify it: another one may be made where one was freed. So we replace the code
+ * type's deallocation function by one that counts and then calls the interpreter's. While the count is unchanged, an
+ * address means the same code object, and nothing of it needs reading. When it changes, everything is read again, and
+ * code objects are distinguished by their contents (vt_python_tag); likewise if that function cannot be replaced.
  */
 #define _GNU_SOURCE
 #include <string.h>

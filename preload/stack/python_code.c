@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The contents of a Python frame's code object: name, file, first line, and the line of a bytecode offset. Read in place, while
- * the frame keeps the code object and its strings alive. Called for a new stack.
+ * The contents of a Python frame's code object: name, file, first line, and the line of a bytecode offset. Read in
+ * place, while the frame keeps the code object and its strings alive. Called for a new stack.
  */
 #include <string.h>
 

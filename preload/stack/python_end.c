@@ -3,20 +3,22 @@
  * Detects the end of a Python program while its objects still exist. An exit handler of the C library is too late: the
  * interpreter has dropped them by then.
  *
- * Python's own module `atexit` calls at the right moment: after the program's last statement and its threads, before anything is
- * dropped. But registering there takes the GIL, and a thread in one of our wrappers must not wait for it. So we add a pending
- * call, which takes no GIL; the interpreter makes it on its main thread between two bytecodes, at the latest before it runs the
- * functions of `atexit`, and the call registers us. It calls only C functions of `atexit`: none of the program's code runs.
+ * Python's own module `atexit` calls at the right moment: after the program's last statement and its threads, before
+ * anything is dropped. But registering there takes the GIL, and a thread in one of our wrappers must not wait for it.
+ * So we add a pending call, which takes no GIL; the interpreter makes it on its main thread between two bytecodes, at
+ * the latest before it runs the functions of `atexit`, and the call registers us. It calls only C functions of
+ * `atexit`: none of the program's code runs.
  *
- * `atexit` calls the last function first. Ours must be called before the program's functions, to see which memory they will
- * free, so it is registered again whenever others were added. The same count shows when the program has cleared the list.
- * Removing the old entry would compare it with the program's objects, which may run their code; so it stays, and its call finds
- * nothing new.
+ * `atexit` calls the last function first. Ours must be called before the program's functions, to see which memory they
+ * will free, so it is registered again whenever others were added. The same count shows when the program has cleared
+ * the list. Removing the old entry would compare it with the program's objects, which may run their code; so it stays,
+ * and its call finds nothing new.
  *
- * The functions of `atexit` may also be called, or dropped, without an end: `atexit._run_exitfuncs()`, `_clear()`. In the first
- * case Python code is running and the interpreter's end is not on the stack, and ours does nothing. Our function holds a capsule,
- * whose destructor reports that the list has dropped it; then it is registered again. A subinterpreter may end at any time: only
- * the main one's end is watched. A program that embeds Python continues after Py_FinalizeEx; Py_AtExit reports that.
+ * The functions of `atexit` may also be called, or dropped, without an end: `atexit._run_exitfuncs()`, `_clear()`. In
+ * the first case Python code is running and the interpreter's end is not on the stack, and ours does nothing. Our
+ * function holds a capsule, whose destructor reports that the list has dropped it; then it is registered again. A
+ * subinterpreter may end at any time: only the main one's end is watched. A program that embeds Python continues after
+ * Py_FinalizeEx; Py_AtExit reports that.
  *
  * Called by snapshot/triggers.c.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the Python interpreter in this process: the few functions and variables needed for reading its frames, its version, and
- * the range of its code. Nothing is known at link time: the program may be the interpreter, may be linked to libpython, or may
- * have opened it, even privately.
+ * Finds the Python interpreter in this process: the few functions and variables needed for reading its frames, its
+ * version, and the range of its code. Nothing is known at link time: the program may be the interpreter, may be linked
+ * to libpython, or may have opened it, even privately.
  *
  * Called by python.c at arming and after later library loads. Takes the loader's lock.
  */

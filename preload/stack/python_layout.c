@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The layout of a CPython of a given minor version. From 3.13 on, the interpreter publishes the layout of its frames
- * (_Py_DebugOffsets, at the start of _PyRuntime); python_layout.def has the other numbers. Either way the result is compared with
- * the code type's member table, so that a build with other structures is refused and not misread.
+ * (_Py_DebugOffsets, at the start of _PyRuntime); python_layout.def has the other numbers. Either way the result is
+ * compared with the code type's member table, so that a build with other structures is refused and not misread.
  *
  * python_find.c calls this, once.
  */

@@ -33,8 +33,7 @@ enum vt_pymanaged {
     VT_PYMANAGED_INLINE, /* 3.13 on: at -24 the dict; the values follow the object */
 };
 
-/* A version's layout. The other fields are offsets in bytes; a field that a version does not have is 0 and is not
- * read. */
+/* A version's layout. The other fields are offsets in bytes; a field that a version lacks is 0 and unused. */
 struct vt_pylayout {
     uint8_t minor;
     uint8_t chain, lines, managed;

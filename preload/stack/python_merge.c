@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges two stacks into one: the native frames, where each Python call is a loop inside the interpreter, and the Python frames
- * that those loops ran. stack.c calls this for a new stack.
+ * Merges two stacks into one: the native frames, where each Python call is a loop inside the interpreter, and the
+ * Python frames that those loops ran. stack.c calls this for a new stack.
  *
- * A loop keeps an object on its C stack, the anchor, and the Python chain holds its address. The native frame that contains the
- * anchor is that loop, whatever its symbol, and even without one (some builds split the loop's function, so that its symbol
- * covers a thousandth of it). Python 3.8 and 3.9 leave no anchor. There, the frames whose return address is in the loop's function
- * are matched in order.
+ * A loop keeps an object on its C stack, the anchor, and the Python chain holds its address. The native frame that
+ * contains the anchor is that loop, whatever its symbol, and even without one (some builds split the loop's function,
+ * so that its symbol covers a thousandth of it). Python 3.8 and 3.9 leave no anchor. There, the frames whose return
+ * address is in the loop's function are matched in order.
  */
 #include "python.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source lines of Python code that is not in a file: a notebook's cell, typed input. They cannot be looked up afterwards; Python's
- * module `linecache` has them, from IPython or the interpreter.
+ * Source lines of Python code that is not in a file: a notebook's cell, typed input. They cannot be looked up
+ * afterwards; Python's module `linecache` has them, from IPython or the interpreter.
  *
- * Reading it takes the GIL. So a new stack (stack.c) only requests its lines, and a pending call (python_end.c) writes them to the
- * log.
+ * Reading it takes the GIL. So a new stack (stack.c) only requests its lines, and a pending call (python_end.c) writes
+ * them to the log.
  */
 #define _GNU_SOURCE
 #include <string.h>

@@ -2,17 +2,17 @@
 /*
  * Captures stacks; each distinct one gets a number and is written to the log.
  *
- * libunwind is opened privately (RTLD_LOCAL) at arming: a copy of our own, or else the system's. If we linked it, it would enter
- * the global scope with the preload and replace _Unwind_RaiseException and its relatives for every library loaded later, C++
- * exceptions included.
+ * libunwind is opened privately (RTLD_LOCAL) at arming: a copy of our own, or else the system's. If we linked it, it
+ * would enter the global scope with the preload and replace _Unwind_RaiseException and its relatives for every library
+ * loaded later, C++ exceptions included.
  *
  * A number is a slot in one hash table of stack hashes, so two threads with the same stack get the same number without
- * communicating. A stack's record is in the log before the first event that names it. If its record is missing (the disk was
- * full), the reader takes the stack as unknown.
+ * communicating. A stack's record is in the log before the first event that names it. If its record is missing (the
+ * disk was full), the reader takes the stack as unknown.
  *
- * An exception to the record path's invariants: a new stack takes libunwind's cache lock and the loader's lock (dl_iterate_phdr),
- * for which it waits while another thread forks, and blocks signals meanwhile. A forked child that may never get them does
- * without (base/locks.h): a stack that needs libunwind is cut there.
+ * An exception to the record path's invariants: a new stack takes libunwind's cache lock and the loader's lock
+ * (dl_iterate_phdr), for which it waits while another thread forks, and blocks signals meanwhile. A forked child avoids
+ * them if they may stay locked (base/locks.h): a stack that needs libunwind is cut there.
  */
 #define _GNU_SOURCE
 #include "stack.h"

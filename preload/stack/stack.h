@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of stack/: the caller's native and Python frames, merged. Each distinct stack gets a number and is written to
- * the log once, with the modules that its addresses lie in.
+ * Public header of stack/: the caller's native and Python frames, merged. Each distinct stack gets a number and is
+ * written to the log once, with the modules that its addresses lie in.
  *
  * Invariants: a known stack takes no lock. A new one takes libunwind's cache lock and the loader's lock (explained in
  * stack.c). Python frames are read in place, without the GIL. Uses base/ and log/.

@@ -2,18 +2,19 @@
 /*
  * Keeps libunwind off the program's descriptors, and thread cancellation out of our calls.
  *
- * libunwind tests whether memory is readable by writing a byte of it into a pipe of its own, and empties the pipe by reading a
- * byte. The pipe takes two low descriptors of the program's. If the program closes descriptors that it did not open and gets the
- * same numbers for its own files, libunwind reads a byte from one file and writes a byte into the other. Also, read, write and
- * open are cancellation points: a thread could be cancelled inside cuMemAlloc, which is not one, and lose its new allocation.
+ * libunwind tests whether memory is readable by writing a byte of it into a pipe of its own, and empties the pipe by
+ * reading a byte. The pipe takes two low descriptors of the program's. If the program closes descriptors that it did
+ * not open and gets the same numbers for its own files, libunwind reads a byte from one file and writes a byte into
+ * the other. Also, read, write and open are cancellation points: a thread could be cancelled inside cuMemAlloc, which
+ * is not one, and lose its new allocation.
  *
- * In a program with a sanitizer built in, libunwind would call the sanitizer's functions instead of the C library's. The sanitizer
- * does not know libunwind's memory, and its state of a thread ends before libunwind has freed its own, in the last round of
- * thread-specific destructors.
+ * In a program with a sanitizer built in, libunwind would call the sanitizer's functions instead of the C library's.
+ * The sanitizer does not know libunwind's memory, and its state of a thread ends before libunwind has freed its own,
+ * in the last round of thread-specific destructors.
  *
- * So our copy of libunwind calls our functions, or the C library's, instead: its jump slots are redirected before its first
- * unwind. If the program uses the same copy (dlopen returns one that is loaded already), this also works there. Called by stack.c
- * at arming.
+ * So our copy of libunwind calls our functions, or the C library's, instead: its jump slots are redirected before its
+ * first unwind. If the program uses the same copy (dlopen returns one that is loaded already), this also works there.
+ * Called by stack.c at arming.
  */
 #define _GNU_SOURCE
 #include "preload.h"

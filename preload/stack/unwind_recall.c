@@ -2,12 +2,13 @@
 /*
  * The thread's previous stacks (see unwind_recall.h).
  *
- * A stack is kept as the words that its walk read: return addresses, and frame pointers where a rule reads them. If it begins at
- * the same place and each word is unchanged, it is the same stack, for the reason given in unwind_walk.c. The words are compared in
- * the order of the walk: each one's position follows from those before, so that only the present stack is read.
+ * A stack is kept as the words that its walk read: return addresses, and frame pointers where a rule reads them. If it
+ * begins at the same place and each word is unchanged, it is the same stack, for the reason given in unwind_walk.c.
+ * The words are compared in the order of the walk: each one's position follows from those before, so that only the
+ * present stack is read.
  *
- * The next stack is only predicted, and random stacks cannot be. So hits are counted, and if there are too few, prediction pauses
- * for a while.
+ * The next stack is only predicted, and random stacks cannot be. So hits are counted, and if there are too few,
+ * prediction pauses for a while.
  */
 #include "unwind_recall.h"
 #include "unwind_rules.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind rules of return addresses (see unwind_rules.h): a table that only grows. An address gets a slot once; its rule is one
- * word, so a thread sees all of it or none.
+ * The unwind rules of return addresses (see unwind_rules.h): a table that only grows. An address gets a slot once; its
+ * rule is one word, so a thread sees all of it or none.
  */
 #define _GNU_SOURCE
 #include "unwind_rules.h"

@@ -2,7 +2,7 @@
 /*
  * The unwind rules of return addresses, kept for the whole process. For unwind_walk.c.
  *
- * Invariants: a known address takes no lock and no memory. A new one reads its module's tables; before
+ * Invariants: a known address takes neither lock nor memory. A new one reads its module's tables; before
  * glibc 2.35 that takes the loader's lock.
  */
 #ifndef VT_PRELOAD_UNWIND_RULES_H

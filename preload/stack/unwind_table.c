@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind tables (see unwind_table.h), as GNU's and LLVM's tools write them. Anything else gives no rule, because a wrong rule
- * would give a wrong stack.
+ * The unwind tables (see unwind_table.h), as GNU's and LLVM's tools write them. Anything else gives no rule, because a
+ * wrong rule would give a wrong stack.
  *
- * A table's entry has instructions that describe how the frame changes from address to address. They are run up to the requested
- * address.
+ * A table's entry has instructions that describe how the frame changes from address to address. They are run up to the
+ * requested address.
  */
 #include "unwind_table.h"
 
@@ -278,7 +278,7 @@ static bool run_register(struct bytes *b, unsigned op, struct state *s, const st
     case 0x06: /* restore_extended */
         restore(s, reg, first);
         return true;
-    case 0x07: /* undefined: of the return address, it ends the stack */
+    case 0x07: /* undefined; if it is the return address, the stack ends */
         s->ra_undefined |= reg == RA;
         return reg != FP;
     case 0x08: /* same_value */

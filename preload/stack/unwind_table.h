@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds a function's caller by the unwind tables that compilers write (.eh_frame_hdr and .eh_frame; System V x86-64 ABI 3.7,
- * DWARF for AArch64, DWARF 5 6.4, Linux Standard Base 10.6). For unwind_walk.c, and for native/unwind.c, which reads other
- * threads' stacks.
+ * Finds a function's caller by the unwind tables that compilers write (.eh_frame_hdr and .eh_frame; System V x86-64
+ * ABI 3.7, DWARF for AArch64, DWARF 5 6.4, Linux Standard Base 10.6). For unwind_walk.c, and for native/unwind.c,
+ * which reads other threads' stacks.
  */
 #ifndef VT_PRELOAD_UNWIND_TABLE_H
 #define VT_PRELOAD_UNWIND_TABLE_H

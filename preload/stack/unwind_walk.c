@@ -2,19 +2,20 @@
 /*
  * The calling thread's stack (see unwind_walk.h).
  *
- * A frame's caller is found from the frame's stack pointer and frame pointer, by the rule for the frame's address, and from the
- * words that the rule reads. So if a walk begins where a remembered one began, and each word read then is unchanged, the stack is
- * exactly the same. Comparing is several times faster than walking: the words' positions are known, and no read waits for another.
+ * A frame's caller is found from the frame's stack pointer and frame pointer, by the rule for the frame's address, and
+ * from the words that the rule reads. So if a walk begins where a remembered one began, and each word read then is
+ * unchanged, the stack is exactly the same. Comparing is several times faster than walking: the words' positions are
+ * known, and no read waits for another.
  *
- * If another return address is found, but its rule equals the previous one's (as for two calls in one function), the positions of
- * all other words are still the same, so they are again compared, not computed; the remembered walk becomes the new one in place.
- * Only where a rule differs, frames are walked, up to a stack pointer of a remembered frame: from there on, its positions are
- * predicted again, and checked.
+ * If another return address is found, but its rule equals the previous one's (as for two calls in one function), the
+ * positions of all other words are still the same, so they are again compared, not computed; the remembered walk
+ * becomes the new one in place. Only where a rule differs, frames are walked, up to a stack pointer of a remembered
+ * frame: from there on, its positions are predicted again, and checked.
  *
  * A frame pointer counts only where a rule reads it; most code has other values in that register.
  *
- * Only the thread's own stack is read, and only pages that were found to be readable, tested once each: a wrong table or register
- * must not become a fault.
+ * Only the thread's own stack is read, and only pages that were found to be readable, tested once each: a wrong table
+ * or register must not become a fault.
  */
 #define _GNU_SOURCE
 #include "unwind_walk.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds an allocation's context and device without asking the driver. Contexts get a number when the program makes or
- * mentions them. Each thread's stack of current contexts is followed through the calls that change it (wrap_context.c). If a
- * context became current in another way, we learn of it when the program asks for the current one.
+ * mentions them. Each thread's stack of current contexts is followed through the calls that change it
+ * (wrap_context.c). If a context became current in another way, we learn of it when the program asks for the current
+ * one.
  *
  * A context's number is reused after it ended, because all its allocations ended with it.
  */

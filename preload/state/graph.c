@@ -2,13 +2,14 @@
 /*
  * Remembers the effects of a graph's memory nodes, so that a launch can be recorded without asking the driver.
  *
- * An allocation node has an address from the start. It has memory only from a launch until a free: by a free node (of this or
- * another graph), by cuMemFree or cuMemFreeAsync, or by the next launch of a graph that was instantiated to free its
- * leftovers. Memory that one launch both allocates and frees is transient and never counts as live. Source: cuda.h 13.0,
- * graph memory nodes; a graph with memory nodes has one executable at a time, cannot be cloned, and cannot lose nodes.
+ * An allocation node has an address from the start. It has memory only from a launch until a free: by a free node (of
+ * this or another graph), by cuMemFree or cuMemFreeAsync, or by the next launch of a graph that was instantiated to
+ * free its leftovers. Memory that one launch both allocates and frees is transient and never counts as live. Source:
+ * cuda.h 13.0, graph memory nodes; a graph with memory nodes has one executable at a time, cannot be cloned, and
+ * cannot lose nodes.
  *
- * A capture works the same way: while a stream is captured, its stream-ordered calls become nodes. Other streams join the
- * capture through events.
+ * A capture works the same way: while a stream is captured, its stream-ordered calls become nodes. Other streams join
+ * the capture through events.
  *
  * Graphs without memory nodes are not kept here. Called by wrap_graph.c, wrap_stream.c and wrap_pool.c.
  */

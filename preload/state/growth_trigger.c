@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides when memory has grown so much that a snapshot of its owners is worthwhile. Objects owned by a function's locals
- * vanish when the function returns, so a snapshot at the end alone would miss them (snapshot/triggers.c).
+ * Decides when memory has grown so much that a snapshot of its owners is worthwhile. Objects owned by a function's
+ * locals vanish when the function returns, so a snapshot at the end alone would miss them (snapshot/triggers.c).
  *
  * Three kinds of growth count:
  *   - A call stack's live allocations reach 8, 16, 32, ...: this finds the blocks of a leak however small they are.
- *   - A block is replaced by larger ones, as torch.cat does, and reaches 8, 16, 32, ... times the first one's size. Each size
- *     triggers a few times, because results computed from the block grow as well.
+ *   - A block is replaced by larger ones, as torch.cat does, and reaches 8, 16, 32, ... times the first one's size.
+ *     Each size triggers a few times, because results computed from the block grow as well.
  *   - A device's memory grows by half: this finds a few large blocks.
- * The last two start at one mebibyte. Memory that drops and grows to the same level again does not count again.
+ * The last two start at one mebibyte. Growth back to an earlier level does not count.
  *
- * Memory that one training step allocates and frees is not growth. So a stack must keep half of its level for a while: a
- * quarter of all allocations so far. A snapshot costs the program time, because its memory is copied: the next one is due
- * after half as many allocations again, or some thousands. Time is counted in allocations, so that results are the same on a
- * slow machine; snapshot/triggers.c limits the total cost.
+ * Memory that one training step allocates and frees is not growth. So a stack must keep half of its level for a while:
+ * a quarter of all allocations so far. A snapshot costs the program time, because its memory is copied: the next one
+ * is due after half as many allocations again, or some thousands. Time is counted in allocations, so that results are
+ * the same on a slow machine; snapshot/triggers.c limits the total cost.
  *
- * Called by live.c and peak.c once vt_growth_trigger_on is set. A wrong count, because stacks share one or an allocation began
- * earlier, only shifts the snapshot.
+ * Called by live.c and peak.c once vt_growth_trigger_on is set. A wrong count, because stacks share one or an
+ * allocation began earlier, only shifts the snapshot.
  */
 #include "state.h"
 #include "base/base.h"
@@ -33,7 +33,7 @@
 #define LASTS_SHARE 4u
 #define MOST_WAIT   4096u /* allocations: the limit of each wait */
 #define FIRST       8u
-#define FIRST_POWER 3u /* of two, for sizes */
+#define FIRST_POWER 3u /* power of two, for sizes */
 #define FIRST_SUM   ((uint64_t)1 << 20)
 #define ALONE       3u /* live at a time if each replaces the last: both, and one false match */
 #define LOOKS       2u /* one for the block, one for results computed from it */
@@ -52,7 +52,7 @@ static uint64_t sums[DEVICES]; /* atomic: a device's bytes at its last trigger *
 static uint64_t allocations; /* atomic: number so far, without the threads' parts */
 static uint64_t look_at;     /* atomic: allocation count of the next check; 0: none */
 static uint64_t not_before;  /* atomic: the earliest count for the next snapshot */
-static uint32_t lasting;     /* atomic: there is growth that need not last */
+static uint32_t lasting;     /* atomic: there is growth that triggers without having to last */
 static uint32_t listing;     /* atomic: a try-lock of the list */
 static struct {
     uint32_t slot;  /* index in counts, plus one; 0: free */

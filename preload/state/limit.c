@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations refused before the driver sees them, and a line on stderr
- * when a device's total passes a mark. Called by the driver wrappers (VT_MAY_ALLOC) and by event.c. When none of the three is
- * set, each call costs one branch.
+ * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations refused before the driver sees them, and a line
+ * on stderr when a device's total passes a mark. Called by the driver wrappers (VT_MAY_ALLOC) and by event.c. When
+ * none of the three is set, each call costs one branch.
  *
  * There are two sums per device. `taken` counts live allocations and attempts: it grows before the driver is called and
- * shrinks after the driver has freed, so the limit is never exceeded, not even for a moment. `live` counts the allocations in
- * the live table.
+ * shrinks after the driver has freed, so the limit is never exceeded, not even for a moment. `live` counts the
+ * allocations in the live table.
  *
  * `taken` grows by compare-and-swap, not by add-then-check: otherwise a large request that is about to be refused could
  * briefly push out a small one that fits.
  *
- * The limit covers device memory of the driver layer. It excludes managed memory, which need not be on the device, pinned host
- * memory, and framework blocks, which lie inside driver blocks. VRAMTRACE_INJECT counts every call that allocates any of the
- * driver's kinds. An allocation whose record is lost does not count against the limit, because its free would not be
- * recognized.
+ * The limit covers device memory of the driver layer. It excludes managed memory, which need not be on the device,
+ * pinned host memory, and framework blocks, which lie inside driver blocks. VRAMTRACE_INJECT counts every call that
+ * allocates any of the driver's kinds. An allocation whose record is lost does not count against the limit, because
+ * its free would not be recognized.
  */
 #include "state.h"
 #include "base/base.h"

@@ -2,10 +2,11 @@
 /*
  * Live allocations: (address space, address) -> size, device, stack, kind, in a table of table.c.
  *
- * Only one thread at a time can insert or remove an address: the driver does not return an address again until it is freed,
- * and a free removes the entry here before the driver sees it. So a published key is stable until its own removal. Memory that
- * ends with its context is the exception: its entries are removed after the driver has destroyed the context, when it may
- * already have reused the addresses. From the first such end on, an insertion replaces an existing entry.
+ * Only one thread at a time can insert or remove an address: the driver does not return an address again until it is
+ * freed, and a free removes the entry here before the driver sees it. So a published key is stable until its own
+ * removal. Memory that ends with its context is the exception: its entries are removed after the driver has destroyed
+ * the context, when it may already have reused the addresses. From the first such end on, an insertion replaces an
+ * existing entry.
  *
  * Called by event.c on each event; the exit line reads the totals.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides when to ask the driver about a device: at its first allocation, and whenever this process's memory on it has grown by
- * 5 % since the last question. event.c reports each allocation and free; interpose/ask_driver.c asks.
+ * Decides when to ask the driver about a device: at its first allocation, and whenever this process's memory on it has
+ * grown by 5 % since the last question. event.c reports each allocation and free; interpose/ask_driver.c asks.
  *
- * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a mebibyte, so that threads
- * do not write to the same cache line at each event. A sum is therefore off by less than a mebibyte per thread, which only
- * shifts the time of the question.
+ * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a mebibyte, so that
+ * threads do not write to the same cache line at each event. A sum is therefore off by less than a mebibyte per
+ * thread, which only shifts the time of the question.
  */
 #include "state.h"
 #include "base/base.h"

@@ -2,11 +2,12 @@
 /*
  * Open phases, kept so that each gets into the log even if it began before the log was opened.
  *
- * A phase alone does not open a log: a process that never touches CUDA leaves no file. So open phases are kept in memory: each
- * thread has a stack of them with their names, and ranges that may end on another thread are in a small table of the process.
- * After the log was opened, each phase is written at its thread's next event (event.c checks vt_phases_unwritten). The record
- * has both the time of writing and the time when the phase began, because a record's stamp must not be earlier than records
- * already read. A forked child's log gets the phases that were open at the fork in the same way.
+ * A phase alone does not open a log: a process without CUDA calls leaves no file. So open phases are kept in memory:
+ * each thread has a stack of them with their names, and ranges that may end on another thread are in a small table of
+ * the process. After the log was opened, each phase is written at its thread's next event (event.c checks
+ * vt_phases_unwritten). The record has both the time of writing and the time when the phase began, because a record's
+ * stamp must not be earlier than records already read. A forked child's log gets the phases that were open at the fork
+ * in the same way.
  *
  * Names are numbered by the hash of their text, like stacks.
  *
@@ -147,7 +148,7 @@ void vt_phases_wait_ends(uint64_t range) {
             waiting_remove(&waiting[i]);
 }
 
-/* The child's log has no names and no phases yet, and its clock starts now. Phases of other threads do not exist in the
+/* The child's log is still empty, and its clock starts now. Phases of other threads do not exist in the
  * child. */
 void vt_phases_forked(void) {
     vt_numbering_forget(&names);

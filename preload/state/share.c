@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device addresses of memory that other processes own: imported by IPC, as external memory, or from another process's pool.
- * They are never in the live table. cuMemFree and cuMemFreeAsync accept some of them; that frees no memory of this process.
+ * Device addresses of memory that other processes own: imported by IPC, as external memory, or from another process's
+ * pool. They are never in the live table. cuMemFree and cuMemFreeAsync accept some of them; that frees no memory of
+ * this process.
  *
  * Called by wrap_share.c and wrap_pool.c for imports, and by event.c when an unknown address is freed.
  */

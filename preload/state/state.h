@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Public header of state/: the state that follows from the calls so far, so that a wrapper can interpret a call without
- * asking the driver. Live allocations (live.c), contexts (context.c), physical memory and its mappings (vmm.c), pools and
- * streams (pool.c), graphs (graph.c), other processes' memory (share.c), peaks (peak.c), growth (growth_trigger.c), limits
- * (limit.c), open phases (phases.c, declared in phases.h).
+ * asking the driver. Live allocations (live.c), contexts (context.c), physical memory and its mappings (vmm.c), pools
+ * and streams (pool.c), graphs (graph.c), other processes' memory (share.c), peaks (peak.c), growth
+ * (growth_trigger.c), limits (limit.c), open phases (phases.c, declared in phases.h).
  *
- * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is unknown, and nothing is
- * claimed about it. Uses base/ and log/.
+ * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is unknown, and
+ * nothing is claimed about it. Uses base/ and log/.
  */
 #ifndef VT_PRELOAD_STATE_H
 #define VT_PRELOAD_STATE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References to physical memory. A program makes it (cuMemCreate), maps it, and may release the handle while it is mapped
- * (ggml does so at once) or take further references by address (NCCL does). The memory ends with its last reference. We count
- * references ourselves and do not ask the driver.
+ * References to physical memory. A program makes it (cuMemCreate), maps it, and may release the handle while it is
+ * mapped (ggml does so at once) or take further references by address (NCCL does). The memory ends with its last
+ * reference. We count references ourselves and do not ask the driver.
  *
- * A reference is added here before the driver's call that makes it, and dropped after the call that ends it, so that the count
- * is never 0 while the driver still holds the memory. Only a handle's entry is removed before its release: the driver may give
- * the same handle to another thread before our call returns.
+ * A reference is added here before the driver's call that makes it, and dropped after the call that ends it, so that
+ * the count is never 0 while the driver still holds the memory. Only a handle's entry is removed before its release:
+ * the driver may give the same handle to another thread before our call returns.
  *
  * Called by wrap_vmm.c.
  */
