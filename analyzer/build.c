@@ -18,13 +18,13 @@
 /* The parts of one log's process while it is built. */
 struct build {
     const char *path;
-    bool goes_on; /* what is read stays, for the next model of this log */
+    bool goes_on; /* the log stays open for the next model */
     struct vt_log log;
     struct vt_walk *walk; /* NULL: nothing was replayed yet */
     struct vt_replay replay;
     struct vt_history history;
     struct vt_pictures pictures;
-    struct vt_sources from; /* they and what follows from them */
+    struct vt_sources from; /* these, and their results */
     struct vt_process *p;
     const struct vt_model_options *options;
 };
@@ -99,7 +99,7 @@ static void take_failed(struct build *b) {
     }
 }
 
-/* Makes the stacks of sites, of failures and of objects: of a million, the log's own are gone when sites are made. */
+/* Makes the stacks of sites, failures and objects first, so that the log's own (up to a million) can be freed. */
 static void take_stacks(struct build *b) {
     for (size_t i = 0; i < b->replay.site_count; i++)
         if (wanted(b, b->replay.sites[i].device))
@@ -142,8 +142,8 @@ static uint32_t *take_sites(struct build *b) {
     return index;
 }
 
-/* Takes the driver's figure from when the program last asked. It is for all processes on the
- * device; vt_oom_others divides what is not tracked. */
+/* Copies the driver's figure from the program's last query. It covers all processes on the device;
+ * vt_oom_others divides the untracked part. */
 static void take_driver_figures(const struct build *b, const struct vt_replay_device *from,
                                 struct vt_device *device) {
     const struct vt_replay_info *info = &from->info;
@@ -263,7 +263,7 @@ static void take_variables(struct build *b) {
             vt_strdup(b->log.variables[i].name), vt_strdup(b->log.variables[i].value)};
 }
 
-/* Whoever wrote the log and its modules chose which files and lines are shown as source. */
+/* The author of the log and its modules chose the source files and lines to show. */
 static void take_owner(struct build *b) {
     b->p->hides_source = !b->options->source && b->log.foreign;
     b->p->answers = b->log.answers;
@@ -282,7 +282,7 @@ static void close_run(struct build *b) {
     vt_log_close(&b->log);
 }
 
-/* Opens the log. After an error nothing is left open. */
+/* Opens the log. On error nothing stays open. */
 static int open_run(struct build *b, const char *path, struct vt_string *message) {
     int error = b->goes_on && !b->options->once ? vt_log_open_to_follow(path, &b->log, message)
                                                 : vt_log_open(path, &b->log, message);
@@ -294,7 +294,7 @@ static int open_run(struct build *b, const char *path, struct vt_string *message
     return 0;
 }
 
-/* Of a log that was compacted, a part of the run can be told only if it began after what the summary has. */
+/* In a compacted log, a part of the run can be shown only if it began after the summary. */
 static int check_window(const struct build *b, struct vt_string *message) {
     const struct vt_window *window = &b->from.window;
     uint64_t until = b->log.until;
@@ -327,11 +327,11 @@ static int open_walk(struct build *b, struct vt_string *message) {
     return vt_replay_load(b->walk, message);
 }
 
-/* Keeps the books of what the log has now, up to a time. */
+/* Replays the log so far, up to a time. */
 static int replay_run(struct build *b, uint64_t until, struct vt_string *message) {
     int error = b->walk ? 0 : open_walk(b, message);
     if (!error)
-        error = vt_replay_go_on(b->walk, until, message);
+        error = vt_replay_resume(b->walk, until, message);
     if (error)
         return error;
     vt_replay_settle(b->walk);
@@ -343,7 +343,7 @@ static int replay_run(struct build *b, uint64_t until, struct vt_string *message
     return 0;
 }
 
-/* What the books mean, and what is said of it. */
+/* Analyses the replay's results, and phrases them. */
 static void judge(struct build *b) {
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
@@ -362,7 +362,7 @@ static void judge(struct build *b) {
     vt_content_write(b->p);
 }
 
-/* Fills the process with what the books have. */
+/* Fills the process from the replay's results. */
 static void take_run(struct build *b, const struct vt_build_names *names, struct vt_built *built) {
     b->p->events = b->replay.events;
     built->symbols = b->log.answers ? vt_symbols_open(b->log.answers) : NULL;
@@ -382,7 +382,7 @@ static void take_run(struct build *b, const struct vt_build_names *names, struct
         vt_draw_timeline(&b->from, &b->pictures, b->p);
 }
 
-/* While a log is read it may be compacted: then what was read may be of chunks that are others by now, and it is read again,
+/* A log may be compacted while it is read: then the records read may come from recycled chunks, and the log is read again
  * from the newer summary on. */
 #define TRIES 20
 
@@ -459,14 +459,14 @@ int vt_build_follow(const char *path, const struct vt_model_options *options,
     return error;
 }
 
-/* What was read is of no use any more: the next step opens the log again. */
+/* Discards the state: the next step reopens the log. */
 static void close_followed(struct vt_follow *f) {
     if (!f->closed)
         close_run(&f->b);
     f->closed = true;
 }
 
-/* Reads what was written since, from a newer summary on, if there is one. */
+/* Reads the new records, from a newer summary on, if there is one. */
 static int read_on(struct vt_follow *f, struct vt_string *message) {
     if (!f->closed && vt_summary_is_newer(&f->b.log))
         close_followed(f);
@@ -474,7 +474,7 @@ static int read_on(struct vt_follow *f, struct vt_string *message) {
     if (f->closed)
         error = open_followed(f, message);
     else if (f->looked)
-        error = vt_log_go_on(&f->b.log, message);
+        error = vt_log_resume(&f->b.log, message);
     f->looked = true;
     return error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs -> model: reader, replay, names, verdicts, in the order of the rooms. For the commands
+ * Logs -> model: reader, replay, names, verdicts, in the order of the modules. For the commands
  * (cmd_*.c), which pass the model, or the builder itself, to the modules below.
  */
 #ifndef VRAMTRACE_ANALYZER_BUILD_H
@@ -15,16 +15,16 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
                    struct vt_string *message);
 void vt_build_free(struct vt_model *model);
 
-/* The same with model->job, where there are several logs: of the processes at most `whole` stay, those
- * that a report shows; the others are in the job alone, and in model->apart. A log that cannot be
- * read is an error only if no other can; else it is noted in the job. `only`: a process has to be like this
- * to stay; NULL: any. `options` and `logs` have to outlive the model. */
+/* The same with model->job, for several logs: keeps at most `whole` processes, those that a report
+ * shows; the others are only in the job, and in model->apart. An unreadable log is an error only if all
+ * are; otherwise the job notes it. `only` filters the processes to keep; NULL: any. `options` and `logs`
+ * must outlive the model. */
 int vt_build_ranks(const char *const *logs, uint32_t log_count,
                    const struct vt_model_options *options, uint32_t whole,
                    bool (*only)(const struct vt_process *process, const void *what),
                    const void *what, struct vt_model *model, struct vt_string *message);
 
-/* vt_build_model and vt_build_free, for rooms that find their logs themselves (gate, run). */
+/* vt_build_model and vt_build_free, for modules that find their logs themselves (gate, run). */
 extern const struct vt_model_builder vt_builder;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The head of a process: who it was, how it ended, and what its log lacks, each gap with a note. Called by
+ * The head of a process: its identity, its end, and the gaps of its log, each with a note. Called by
  * build.c.
  */
 #include "build_process.h"
@@ -21,7 +21,7 @@ static void take_command(const struct vt_log_header *h, struct vt_process *p) {
         *VT_ADD(p->command, p->command_count, room) = vt_strndup(h->command + at, length);
         at += (uint32_t)length + 1;
     }
-    /* a process that writes a title over its arguments ("ray::train") leaves the rest of them empty */
+    /* a process that overwrites its arguments with a title ("ray::train") leaves the rest empty */
     uint32_t empty = 0;
     while (empty + 1 < p->command_count && !p->command[p->command_count - 1 - empty][0])
         empty++;
@@ -51,7 +51,7 @@ static void take_end(const struct vt_log *log, struct vt_clock clock, struct vt_
     p->duration = vt_clock_ns(clock, end);
 }
 
-/* Whether the log is whole, with notes about why not. */
+/* Whether the log is complete; adds notes with the reasons if not. */
 static void take_gaps(const struct vt_log *log, struct vt_process *p) {
     const struct vt_log_header *h = &log->header;
     bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
@@ -95,7 +95,7 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
                       p->bare_end ? "ended" : "was killed");
 }
 
-/* Adds a note that says why events are missing. Takes the text. */
+/* Adds a note with the reason why events are missing. Takes over the text. */
 static void note_missing(struct vt_process *p, char *text) {
     vt_model_note(p, "%s", text);
     free(text);
@@ -103,7 +103,7 @@ static void note_missing(struct vt_process *p, char *text) {
         p->quality.missing_why = p->notes[p->note_count - 1];
 }
 
-/* The log was as long as it may be: to its end, or until space was made in it. */
+/* The log reached its bound, to its end or until space was released. */
 static void take_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     uint64_t count = log->header.dropped[VT_DROP_BOUND], first = log->header.first_drop;
     vt_log_misses(&p->quality, count, log->live_listed, true);
@@ -111,31 +111,31 @@ static void take_bound(const struct vt_log *log, struct vt_clock clock, struct v
     if (log->bound_at)
         note_missing(
             p, vt_formatted(
-                   "Single events until %s (VRAMTRACE_MAX_LOG): %s %s%s not recorded; %s.",
+                   "Event details end at %s (VRAMTRACE_MAX_LOG): %s %s%s not recorded; %s.",
                    VT_DURATION(p->events_until), VT_NUMBER(count),
                    first < log->bound_at ? "event" : "later one", count == 1 ? " was" : "s were",
-                   log->live_listed ? "what was live at the end is exact"
+                   log->live_listed ? "live memory at the end is exact"
                    : log->running   ? "the report goes up to there"
-                                  : "the process left no list of what was live at its end, so the "
-                                    "report goes up to there"));
+                                    : "the process left no list of its live memory, so the report "
+                                      "goes up to there"));
     else if (count)
         note_missing(p, vt_formatted("%s event%s not recorded while the log had no space "
-                                     "(VRAMTRACE_MAX_LOG); all before %s are there; %s.",
+                                     "(VRAMTRACE_MAX_LOG); all before %s were recorded; %s.",
                                      VT_NUMBER(count), vt_plural(count),
                                      VT_DURATION(vt_clock_ns(clock, first)),
                                      log->live_listed
-                                         ? "what was live at the end is exact"
-                                         : "what was freed meanwhile may be shown as live"));
+                                         ? "live memory at the end is exact"
+                                         : "memory freed meanwhile may be shown as live"));
 }
 
 static void take_summary(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     p->compacted_until = log->summary ? vt_clock_ns(clock, log->until) : 0;
     if (log->summary)
-        vt_model_note(p, "Single events since %s%s.", VT_DURATION(p->compacted_until),
+        vt_model_note(p, "Event details start at %s%s.", VT_DURATION(p->compacted_until),
                       p->quality.missing ? "" : ": figures are exact for the whole run");
 }
 
-/* What the tracer could not record, with a note for each reason. */
+/* Events that the tracer could not record, with a note for each reason. */
 static void take_drops(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     static const struct {
         enum vt_drop reason;
@@ -149,7 +149,7 @@ static void take_drops(const struct vt_log *log, struct vt_clock clock, struct v
         {VT_DROP_LOG_LOST, true, true,
          "the program closed or replaced the log's file descriptor, or left none for it"},
         {VT_DROP_STACKS, false, false,
-         "call stacks or names in them, or of phases, were not kept: no space for them"},
+         "call stacks, names in them, or names of phases were not recorded: no space"},
         {VT_DROP_LIVE, false, false, "allocations did not fit the tracer's live table"},
         {VT_DROP_UNKNOWN, false, false,
          "CUDA calls failed because the real function was not found"},
@@ -171,7 +171,7 @@ static void take_drops(const struct vt_log *log, struct vt_clock clock, struct v
     take_bound(log, clock, p);
 }
 
-/* What else the reader has to know. */
+/* Other notes for the reader. */
 static void note_conditions(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     const struct vt_log_header *h = &log->header;
     if (clock.guessed)

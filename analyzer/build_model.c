@@ -11,7 +11,7 @@
 
 struct vt_model_memory {
     struct vt_build_names names;
-    bool given_symbols; /* they are the caller's */
+    bool given_symbols; /* owned by the caller */
     struct vt_stacks **stacks;
     struct vt_owner_names **owners; /* one for each process, as of `stacks` */
     struct vt_symbols **packed;     /* likewise; NULL where the model's are used */
@@ -77,10 +77,10 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
 
 /* --- many logs --- */
 
-/* Where each process of the job was read from: its log's path there is UTF-8, whatever it was. Those of
- * merged files are in none. */
+/* The log of each process of the job: the path in the job is valid UTF-8, the real one may not be. Processes of
+ * merged files have none. */
 struct paths {
-    struct vt_map by_id; /* vt_job_process.id -> index in the logs that were given */
+    struct vt_map by_id; /* vt_job_process.id -> index in the given logs */
     const char *const *logs;
 };
 
@@ -89,7 +89,7 @@ static const char *path_of(const struct paths *paths, const struct vt_job_proces
     return index == VT_MAP_NONE ? NULL : paths->logs[index];
 }
 
-/* Fills model->apart: all logs that were read, in the job's order, NULL for what merged files had. */
+/* Fills model->apart: all logs that were read, in the job's order, NULL for processes of merged files. */
 static void set_apart(struct vt_model *model, const struct vt_model_options *options,
                       const struct paths *paths) {
     struct vt_model_memory *m = model->memory;
@@ -102,7 +102,7 @@ static void set_apart(struct vt_model *model, const struct vt_model_options *opt
     model->apart = &m->apart;
 }
 
-/* Reads those again that a report shows whole. */
+/* Rereads the logs that a report shows in full. */
 static void take_chosen(struct vt_model *model, uint32_t whole) {
     const struct vt_job *f = model->job;
     for (uint32_t i = 0; i < f->shown_count && i < whole; i++) {
@@ -112,13 +112,14 @@ static void take_chosen(struct vt_model *model, uint32_t whole) {
         if (!log)
             continue;
         if (vt_build_process(log, model->apart->options, &model->memory->names, &built, &why))
-            vt_build_process_free(&built); /* it is gone meanwhile: the job has it */
+            vt_build_process_free(
+                &built); /* the log was removed meanwhile: it is only in the job */
         else
             keep(model, &built);
     }
 }
 
-/* What vt_build_ranks was asked for, and where the logs of its job are. */
+/* The arguments of vt_build_ranks, and the logs of its job. */
 struct ranks {
     struct vt_model *model;
     const struct vt_model_options *options;

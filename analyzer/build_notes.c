@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Notes on what the replay could not make sense of, or had to leave out (see build_process.h).
+ * Notes on records that the replay could not explain, or had to skip (see build_process.h).
  */
 #include "build_process.h"
 
@@ -17,7 +17,7 @@ static void note_missed(struct vt_process *p) {
     }
 }
 
-/* Whether PyTorch took memory and reports its blocks in a way that the tracer does not know. */
+/* Whether PyTorch took memory but reports its blocks through unknown functions. */
 static bool torch_is_mute(const struct vt_replay *r, const struct vt_process *p) {
     const char *listens = vt_process_variable(p, "VRAMTRACE_FRAMEWORK");
     if (listens && !strcmp(listens, "off"))
@@ -58,25 +58,25 @@ void vt_build_notes(const struct vt_replay *r, bool since, struct vt_process *p)
         if (r->devices[d].said_apart)
             vt_model_note(p,
                           "PyTorch's own totals for %s disagreed with the log %s time%s; at "
-                          "the end PyTorch says %llu bytes are allocated, the log %llu.",
+                          "the end PyTorch reported %llu allocated bytes, the log %llu.",
                           VT_GPU(d), VT_NUMBER(r->devices[d].said_apart),
                           vt_plural(r->devices[d].said_apart),
                           (unsigned long long)r->devices[d].said_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);
     if (r->sites_let_go)
         vt_model_note(p,
-                      "%s rare call site%s, of which nothing was live, %s counted as \"other call "
-                      "sites\": the log's summary had no room for more.",
+                      "%s rare call site%s without live memory %s counted as \"other call sites\": "
+                      "the log's summary had no space for more.",
                       VT_NUMBER(r->sites_let_go), vt_plural(r->sites_let_go),
                       r->sites_let_go == 1 ? "is" : "are");
     vt_log_misses(&p->quality, r->behind_bound, !p->quality.missing_live, true);
     if (r->behind_bound)
         vt_model_note(p,
                       "%s event%s recorded after that by threads whose part of the log still had "
-                      "space: left out, too.",
+                      "space: also excluded.",
                       VT_NUMBER(r->behind_bound), r->behind_bound == 1 ? " was" : "s were");
     if (r->late_events)
-        vt_model_note(p, "%s event%s read after later ones: counted at the time of these.",
+        vt_model_note(p, "%s event%s read after later ones, and counted at their time.",
                       VT_NUMBER(r->late_events), r->late_events == 1 ? " was" : "s were");
     if (r->failed_frees)
         vt_model_note(p, "%s free%s refused by the driver.", VT_NUMBER(r->failed_frees),

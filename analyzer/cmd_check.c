@@ -119,9 +119,9 @@ static int check(void *to, char *const *arguments, int count) {
 }
 
 static const struct vt_option rows[] = {
-    {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_take_text,
+    {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_parse_text,
      .at = offsetof(struct options, run)},
-    {"only", NULL, "only the logs that are named, not all of their runs", vt_take_flag,
+    {"only", NULL, "only the logs that are named, not all of their runs", vt_parse_flag,
      .at = offsetof(struct options, only)},
     VT_OPTION_HELP,
     {.name = NULL},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace compact: writes a log's summary, and lets the space of what it covers be used again.
+ * vramtrace compact: writes a log's summary, and releases the space that it covers.
  */
 #define _GNU_SOURCE
 #include "commands.h"
@@ -25,7 +25,7 @@ static void interrupt(int number) {
     __atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);
 }
 
-/* A log's path as it is, a PID's log. Free it. NULL: there is none; `message` says why. Root does it all with the rights of the
+/* The log's path, from a path or a PID. Free it. NULL, with `message`: none. Root works with the rights of the
  * log's user, who may exchange the folders above it at any moment. */
 static char *log_of(const char *argument, struct vt_string *message) {
     unsigned long pid = vt_option_number(argument, INT32_MAX);
@@ -86,7 +86,7 @@ static int compact(void *to, char *const *arguments, int count) {
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"follow", NULL, "go on for as long as the process runs", vt_take_flag, AT(follow)},
+    {"follow", NULL, "go on for as long as the process runs", vt_parse_flag, AT(follow)},
     VT_OPTION_HELP,
     {.name = NULL},
 };

@@ -403,13 +403,13 @@ static const char *check_all(const char *value) {
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"run", " all", "compare all runs of two folders, and tell changes from noise", vt_take_text,
+    {"run", " all", "compare all runs of two folders, and tell changes from noise", vt_parse_text,
      AT(run), .check = check_all},
     {"format", " text|json", "json: schema vramtrace-diff/1; with --run all, vramtrace-runs/1",
-     vt_take_json, AT(json)},
-    {"top", " N", "rows of each kind (text: 20)", vt_take_count, AT(top)},
-    {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
-     AT(user_code)},
+     vt_parse_json, AT(json)},
+    {"top", " N", "rows of each kind (text: 20)", vt_parse_count, AT(top)},
+    {"own", " PATTERN", "your own code: frames whose function, file or module match",
+     vt_parse_texts, AT(user_code)},
     VT_OPTION_HELP,
     {.name = NULL},
 };

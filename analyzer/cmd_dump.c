@@ -34,8 +34,8 @@ static const char *kind_name(unsigned kind) {
     return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "?";
 }
 
-/* Prints text from a log. Bytes that a terminal would obey, or that are not UTF-8, are escaped, and
- * so is what ends the text. */
+/* Prints text from a log. Control characters, invalid UTF-8 and the text's closing character are
+ * escaped. */
 static void print_text(FILE *out, const char *label, const uint8_t *text, size_t length) {
     const char *at = (const char *)text;
     fprintf(out, " %s=\"", label);
@@ -338,7 +338,7 @@ static int dump_all(void *to, char *const *arguments, int count) {
 
 int vt_cmd_dump(int argc, char **argv) {
     static const struct vt_option rows[] = {
-        {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_take_text,
+        {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_parse_text,
          .at = 0},
         VT_OPTION_HELP,
         {.name = NULL},

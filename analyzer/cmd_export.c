@@ -16,7 +16,7 @@ struct options {
     const struct vt_export_format *writer; /* NULL: not given */
 };
 
-/* `text`: what the user gave; NULL: nothing. */
+/* `text`: the option's value; NULL: not given. */
 static int no_format(const char *text) {
     VT_SCOPED_STRING known = {0};
     for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
@@ -28,22 +28,22 @@ static int no_format(const char *text) {
     return VT_STATUS_USAGE;
 }
 
-static int take_value(const struct vt_taken *taken) {
+static int parse_value(const struct vt_given_option *given) {
     for (unsigned i = 0; i < VT_EXPORT_VALUES; i++)
-        if (!strcmp(taken->value, vt_export_value_names[i])) {
-            *(enum vt_export_value *)taken->field = (enum vt_export_value)i;
+        if (!strcmp(given->value, vt_export_value_names[i])) {
+            *(enum vt_export_value *)given->field = (enum vt_export_value)i;
             return 0;
         }
-    return vt_usage("export", "--value %s: expected live, peak, allocated or leaked", taken->value);
+    return vt_usage("export", "--value %s: expected live, peak, allocated or leaked", given->value);
 }
 
-static int take_format(const struct vt_taken *taken) {
+static int parse_format(const struct vt_given_option *given) {
     for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
-        if (!strcmp(f->name, taken->value)) {
-            *(const struct vt_export_format **)taken->field = f;
+        if (!strcmp(f->name, given->value)) {
+            *(const struct vt_export_format **)given->field = f;
             return 0;
         }
-    return no_format(taken->value);
+    return no_format(given->value);
 }
 
 /* An empty picture needs a word. */
@@ -57,7 +57,7 @@ static void say_empty(const struct vt_model *model, enum vt_export_value value) 
         vt_error("--value %s: %s", vt_export_value_names[value], what[value]);
 }
 
-/* Of very many logs the model has no timeline. What is left of a format without it: all but counters,
+/* For very many logs the model has no timeline. Without it, a format shows all but counters,
  * or nothing. */
 static int check_timeline(const struct options *o, uint32_t logs) {
     if (!o->writer->timeline || o->input.model.timeline)
@@ -68,7 +68,7 @@ static int check_timeline(const struct options *o, uint32_t logs) {
     return nothing ? VT_STATUS_USAGE : VT_STATUS_OK;
 }
 
-/* What was before a summary is in sums. */
+/* Events before a summary are only in its sums. */
 static void say_compacted(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
         if (model->processes[i].compacted_until)
@@ -117,13 +117,13 @@ static void list_formats(void) {
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"format", " NAME", "the output, one of:", take_format, AT(writer), .list = list_formats},
-    {"output", " FILE", "write to this file, not to standard output", vt_take_output,
+    {"format", " NAME", "the output, one of:", parse_format, AT(writer), .list = list_formats},
+    {"output", " FILE", "write to this file, not to standard output", vt_parse_output,
      AT(input.output), .letter = 'o'},
     {"value", " live|peak|allocated|leaked",
      "the memory to show: live at the end, at the peak of each\nGPU, allocated in all, or "
      "leaked; default: leaked, or\npeak where nothing leaked",
-     take_value, AT(export.value)},
+     parse_value, AT(export.value)},
     {.name = NULL},
 };
 

@@ -22,15 +22,15 @@ struct options {
 };
 
 /* Sizes; one as people name a card ("24G") is that usual card's. */
-static int take_memory(const struct vt_taken *taken) {
+static int parse_memory(const struct vt_given_option *given) {
     enum { LEAST = 1 << 20 };
-    struct options *o = taken->field;
-    VT_SCOPED char *list = vt_strdup(taken->value);
+    struct options *o = given->field;
+    VT_SCOPED char *list = vt_strdup(given->value);
     for (char *rest = list, *word; (word = strsep(&rest, ","));) {
         struct vt_fit_memory memory = {0};
         if (vt_text_read_size(word, &memory.bytes) || memory.bytes < LEAST)
             return vt_usage("fit", "--memory '%.60s': expected sizes of cards, such as 24G,40G%s",
-                            taken->value, memory.bytes ? "; a number alone is in bytes" : "");
+                            given->value, memory.bytes ? "; a number alone is in bytes" : "");
         memory.usable_bytes = memory.bytes;
         for (const struct vt_fit_card *card = vt_fit_cards; card->name; card++)
             if (card->bytes == memory.bytes && strpbrk(word, "gG"))
@@ -40,11 +40,11 @@ static int take_memory(const struct vt_taken *taken) {
     return 0;
 }
 
-static int take_scale(const struct vt_taken *taken) {
+static int parse_scale(const struct vt_given_option *given) {
     static const char *const scopes[] = {
         [VT_FIT_ROLE] = "role:", [VT_FIT_OWNER] = "owner:", [VT_FIT_SITE] = "site:"};
-    struct options *o = taken->field;
-    const char *text = taken->value, *equals = strrchr(text, '=');
+    struct options *o = given->field;
+    const char *text = given->value, *equals = strrchr(text, '=');
     char *end = NULL;
     double factor = equals ? strtod(equals + 1, &end) : -1;
     for (unsigned i = 0; i < sizeof scopes / sizeof *scopes; i++) {
@@ -122,20 +122,20 @@ static int fit(void *to, char *const *arguments, int count) {
 static const struct vt_option rows[] = {
     {"memory", " SIZE,...",
      "cards of these sizes: 24G,40G; of a usual card counts what its driver leaves to programs",
-     take_memory, .at = 0},
+     parse_memory, .at = 0},
     {"conf", " STRING",
      "settings of PyTorch's allocator, as in PYTORCH_ALLOC_CONF; may be repeated, for a row each",
-     vt_take_texts, AT(confs)},
+     vt_parse_texts, AT(confs)},
     {"scale", " role:NAME=FACTOR",
      "this memory times FACTOR: of a role (activations, batch, ...), an owner (owner:NAME), a call "
      "site (site:ID); the most specific wins; may be repeated",
-     take_scale, .at = 0},
-    {"format", " text|json", "json: schema vramtrace-fit/1", vt_take_json, AT(json)},
-    {"device", " N", "this GPU; default: the one that needs most", vt_input_take_device,
+     parse_scale, .at = 0},
+    {"format", " text|json", "json: schema vramtrace-fit/1", vt_parse_json, AT(json)},
+    {"device", " N", "this GPU; default: the one that needs most", vt_input_parse_device,
      AT(input.model.device)},
-    {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
-     AT(input.user_code)},
-    {"run", " ID", "in a folder: the run whose id begins with this", vt_take_text, AT(input.run)},
+    {"own", " PATTERN", "your own code: frames whose function, file or module match",
+     vt_parse_texts, AT(input.user_code)},
+    {"run", " ID", "in a folder: the run whose id begins with this", vt_parse_text, AT(input.run)},
     VT_OPTION_HELP,
     {.name = NULL},
 };

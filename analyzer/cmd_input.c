@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options that several commands have in common (see cmd_input.h).
+ * Options shared by several commands (see cmd_input.h).
  */
 #include "cmd_input.h"
 #include "build.h"
@@ -12,38 +12,39 @@
 #include <string.h>
 #include <unistd.h>
 
-int vt_input_take_device(const struct vt_taken *taken) {
+int vt_input_parse_device(const struct vt_given_option *given) {
     char *end;
     errno = 0;
-    unsigned long number = strtoul(taken->value, &end, 10);
-    *(int *)taken->field = (int)number;
-    if (*taken->value >= '0' && *taken->value <= '9' && !*end && !errno && number < VT_DEVICE_HOST)
+    unsigned long number = strtoul(given->value, &end, 10);
+    *(int *)given->field = (int)number;
+    if (*given->value >= '0' && *given->value <= '9' && !*end && !errno && number < VT_DEVICE_HOST)
         return 0;
-    return vt_usage(taken->command, "--device %s: expected a device's number, 0 to 253",
-                    taken->value);
+    return vt_usage(given->command, "--device %s: expected a device's number, 0 to 253",
+                    given->value);
 }
 
 #define AT(field) .at = offsetof(struct vt_input, field)
 
 const struct vt_option vt_input_options[] = {
-    {"native", NULL, "also show frames inside the Python interpreter", vt_take_flag, AT(native)},
+    {"native", NULL, "also show frames inside the Python interpreter", vt_parse_flag, AT(native)},
     {"own", " PATTERN",
      "your own code: frames whose function, file or module match; '*' matches anything; may be "
      "repeated",
-     vt_take_texts, AT(user_code)},
-    {"device", " N", "show only this GPU", vt_input_take_device, AT(model.device)},
-    {"since", " TIME", NULL, vt_take_text, AT(model.since)},
+     vt_parse_texts, AT(user_code)},
+    {"device", " N", "show only this GPU", vt_input_parse_device, AT(model.device)},
+    {"since", " TIME", NULL, vt_parse_text, AT(model.since)},
     {"until", " TIME",
      "show only this part of the run: 90s, 250ms, 2m, 1h, 80%, or a phase that the program named: "
      "epoch#3",
-     vt_take_text, AT(model.until)},
-    {"phase", " NAME", "show only this phase; NAME#3: the third of that name", vt_take_text,
+     vt_parse_text, AT(model.until)},
+    {"phase", " NAME", "show only this phase; NAME#3: the third of that name", vt_parse_text,
      AT(model.phase)},
     {"classes", " FILE",
      "more caches and CUDA libraries, as lines of\nCLASS WHAT PATTERN [NAME] (see "
      "vramtrace-report(1))",
-     vt_take_text, AT(model.classes)},
-    {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_take_text, AT(run)},
+     vt_parse_text, AT(model.classes)},
+    {"run", " ID", "in a folder: the run whose id begins with this, or all", vt_parse_text,
+     AT(run)},
     VT_OPTION_HELP,
     {.name = NULL},
 };
@@ -52,7 +53,7 @@ const struct vt_option vt_input_options[] = {
  * report. */
 static int check_window(const struct vt_model *model, const struct vt_model_options *options) {
     const struct vt_process *p =
-        model->processes; /* none: --site found none, which is told elsewhere */
+        model->processes; /* none: --site found none, which is reported elsewhere */
     const char *others = model->process_count > 1 ? " and the others" : "";
     uint32_t devices = model->job ? (uint32_t)model->job->device_count : 0, begun = 0;
     uint64_t longest = 0;
@@ -73,10 +74,10 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
     return VT_STATUS_OK;
 }
 
-/* Of so many processes a report says all; of more it compares them, and shows a few. */
+/* Up to this many processes are shown in full; more are compared, and a few are shown. */
 enum { WHOLE = 16 };
 
-/* Pictures of many processes have no room for all of this, nor has the machine's memory. */
+/* Pictures of many processes have no space for all of this, nor does the machine's memory. */
 static void bound_timeline(struct vt_model_options *options, uint32_t logs) {
     enum { WITH_COURSES = 256 };
     if (logs > WHOLE)
@@ -92,7 +93,7 @@ static bool has_site(const struct vt_process *p, const void *prefix) {
     return found;
 }
 
-/* The option that asks for what a merged file does not have; NULL: none was given. */
+/* The given option that needs more than merged files have; NULL: none. */
 static const char *option_of_events(const struct vt_input *input) {
     const struct vt_model_options *o = &input->model;
     return o->since                 ? "--since"
@@ -106,7 +107,7 @@ static const char *option_of_events(const struct vt_input *input) {
                                     : input->by;
 }
 
-/* Returns 0, or -EINVAL with `message`: a merged file says what it says. */
+/* Returns 0, or -EINVAL with `message`: a merged file cannot be analysed again. */
 static int check_merged(const struct vt_input *input, const struct vt_logs *logs,
                         struct vt_string *message) {
     const char *option = option_of_events(input);
@@ -177,7 +178,7 @@ FILE *vt_output_open(const char *path, struct vt_new_file *file) {
 }
 
 int vt_output_close(const char *path, struct vt_new_file *file, int error) {
-    vt_progress_end(); /* of logs that are read once more, as they are written */
+    vt_progress_end(); /* of logs that are read again during output */
     if (file && file->out != stdout)
         error = vt_new_file_close(file, error);
     else if (fflush(stdout) || ferror(stdout))

@@ -33,7 +33,7 @@ static int check_replaced(const char *path) {
     return VT_STATUS_USAGE;
 }
 
-/* Opens it before time is spent on reading; NULL: one whose name is free. Returns 0, or an exit status after it printed
+/* Opens the file before the logs are read; NULL: with the first free name. Returns 0, or an exit status after it printed
  * an error. */
 static int open_output(const char *path, struct output *o) {
     *o = (struct output){.fresh = !path, .file.out = stdout};
@@ -60,7 +60,7 @@ static int open_output(const char *path, struct output *o) {
 static int give_free_name(struct output *o) {
     static const char suffix[] = ".jsonl.gz";
     int stem = (int)(strlen(o->path) - strlen(suffix)), error;
-    for (unsigned i = 2; (error = vt_new_file_settle(&o->file, o->path)) == -EEXIST; i++) {
+    for (unsigned i = 2; (error = vt_new_file_finalize(&o->file, o->path)) == -EEXIST; i++) {
         char *next = vt_formatted("%.*s.%u%s", stem, o->path, i, suffix);
         free(o->path);
         o->path = next;
@@ -161,13 +161,13 @@ static const struct vt_option rows[] = {
     {"output", " FILE",
      "write to this file, not to vramtrace.HOST.jsonl.gz here;\nan existing merged file is "
      "replaced",
-     vt_take_output, AT(output), .letter = 'o'},
-    {"run", " ID", "in a folder: only the run whose id begins with this", vt_take_text, AT(run)},
+     vt_parse_output, AT(output), .letter = 'o'},
+    {"run", " ID", "in a folder: only the run whose id begins with this", vt_parse_text, AT(run)},
     {"own", " PATTERN",
      "your own code: frames whose function, file or module match; '*' matches anything; may be "
      "repeated",
-     vt_take_texts, AT(user_code)},
-    {"classes", " FILE", "more caches and CUDA libraries (see vramtrace-report(1))", vt_take_text,
+     vt_parse_texts, AT(user_code)},
+    {"classes", " FILE", "more caches and CUDA libraries (see vramtrace-report(1))", vt_parse_text,
      AT(model.classes)},
     VT_OPTION_HELP,
     {.name = NULL},
@@ -178,10 +178,10 @@ int vt_cmd_merge(int argc, char **argv) {
         .command = "merge",
         .usage = "usage: vramtrace merge [options] DIR|LOG|MERGED...\n"
                  "\n"
-                 "Makes one small file of many logs: what each process held at each line, what\n"
-                 "kept it, its leaks, failed allocations and memory over time. The file is\n"
-                 "compressed lines of JSON, which DuckDB, pandas and Spark read as a table.\n"
-                 "'vramtrace report' and 'merge' read it, too: merge on each node, then merge the\n"
+                 "Merges many logs into one small file: each process's memory by line and owner,\n"
+                 "its leaks, failed allocations and memory over time. The file is compressed\n"
+                 "lines of JSON, which DuckDB, pandas and Spark read as a table.\n"
+                 "'vramtrace report' and 'merge' also read it: merge on each node, then merge the\n"
                  "files of all nodes.\n"
                  "\n",
         .all = {{.rows = rows}},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace pack: puts logs, what belongs to them, and what the machine answers about them into one file.
+ * vramtrace pack: puts logs, their other files, and the machine's answers about them into one file.
  */
 #include "commands.h"
 #include "cmd_input.h"
@@ -26,7 +26,7 @@ struct packing {
     struct vt_answers *answers;
     struct vt_symbols *symbols;
     struct vt_all_names names;
-    struct vt_string listed; /* what is printed once the file is whole */
+    struct vt_string listed; /* printed once the file is complete */
     struct vt_string message;
 };
 
@@ -76,7 +76,7 @@ static int add_file(struct packing *p, struct vt_pack_section section, const cha
     return error;
 }
 
-/* Adds LOG.nvml, LOG.summary, if there is one. */
+/* Adds LOG.nvml or LOG.summary, if it exists. */
 static int add_beside(struct packing *p, const char *log, enum vt_pack_kind kind) {
     VT_SCOPED_FD fd = vt_log_file_open(log, kind, UINT64_MAX, NULL, &p->message);
     struct stat st;
@@ -102,7 +102,7 @@ static void ask(struct packing *p, const struct vt_log *log) {
     vt_all_names_ask(&p->names, log, p->symbols, p->options->no_source ? NULL : &process);
 }
 
-/* The log with what belongs to it, and asks about it. 1: it was compacted meanwhile, so they do not fit together. */
+/* Adds the log, its other files and the answers. 1: it was compacted meanwhile, so they do not fit together. */
 static int try_log(struct packing *p, const char *path) {
     struct vt_log log;
     int error = vt_log_open(path, &log, &p->message);
@@ -234,9 +234,9 @@ static int run(void *to, char *const *arguments, int count) {
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"output", " FILE", "write to this file, not to LOG.vtz or DIR.vtz here", vt_take_output,
+    {"output", " FILE", "write to this file, not to LOG.vtz or DIR.vtz here", vt_parse_output,
      AT(output), .letter = 'o'},
-    {"no-source", NULL, "without lines of source code", vt_take_flag, AT(no_source)},
+    {"no-source", NULL, "without lines of source code", vt_parse_flag, AT(no_source)},
     VT_OPTION_HELP,
     {.name = NULL},
 };
@@ -246,9 +246,9 @@ int vt_cmd_pack(int argc, char **argv) {
         .command = "pack",
         .usage = "usage: vramtrace pack [options] LOG|DIR...\n"
                  "\n"
-                 "Makes one small file of a log, or of all logs in a folder, with the names and\n"
-                 "source lines that reports show: it can be read on any machine. Every command\n"
-                 "takes it as the log, or as the folder. What is in it is listed.\n"
+                 "Packs a log, or all logs in a folder, into one small file with the names and\n"
+                 "source lines that reports show, for use on any machine. Every command reads\n"
+                 "it like the log, or like the folder. Prints a list of its contents.\n"
                  "\n",
         .all = {{.rows = rows}},
         .run = run,

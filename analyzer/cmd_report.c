@@ -17,27 +17,27 @@ struct options {
 };
 
 /* `lines`: the option, where it asks for more than the lines and owners that a merged file has. */
-static int take_by(const struct vt_taken *taken) {
+static int parse_by(const struct vt_given_option *given) {
     static const char *const names[] = {"line", "site", "function", "file", "module", "owner"};
     static const char *const options[] = {NULL,        "--by site",   "--by function",
                                           "--by file", "--by module", NULL};
-    struct options *o = taken->field;
+    struct options *o = given->field;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(taken->value, names[i])) {
+        if (!strcmp(given->value, names[i])) {
             o->format.by = (enum vt_by)i;
             o->input.by = options[i];
             return 0;
         }
     return vt_usage("report", "--by %s: expected line, site, function, file, module or owner",
-                    taken->value);
+                    given->value);
 }
 
-static int take_format(const struct vt_taken *taken) {
-    const struct vt_format *format = vt_format_find(taken->value);
+static int parse_format(const struct vt_given_option *given) {
+    const struct vt_format *format = vt_format_find(given->value);
     const char *missing = format && format->missing ? format->missing() : NULL;
-    *(const struct vt_format **)taken->field = format;
+    *(const struct vt_format **)given->field = format;
     if (missing) {
-        vt_error("--format %s: %s", taken->value, missing);
+        vt_error("--format %s: %s", given->value, missing);
         return VT_STATUS_USAGE;
     }
     if (format)
@@ -45,13 +45,13 @@ static int take_format(const struct vt_taken *taken) {
     VT_SCOPED_STRING known = {0};
     for (const struct vt_format *f = vt_formats; f->name; f++)
         vt_string_format(&known, "%s%s", known.length ? ", " : "", f->name);
-    return vt_usage("report", "--format %s: unknown; this vramtrace knows %s", taken->value,
+    return vt_usage("report", "--format %s: unknown; this vramtrace knows %s", given->value,
                     known.text);
 }
 
-static int take_site(const struct vt_taken *taken) {
-    const char *id = taken->value;
-    struct options *o = taken->field;
+static int parse_site(const struct vt_given_option *given) {
+    const char *id = given->value;
+    struct options *o = given->field;
     o->format.site = o->input.site = id;
     if (id[0] && strspn(id, "0123456789abcdefABCDEF") == strlen(id) && strlen(id) <= 16)
         return 0;
@@ -110,15 +110,15 @@ static void list_formats(void) {
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"format", " NAME", "the output, one of:", take_format, AT(writer), .list = list_formats},
-    {"output", " FILE", "write to this file, not to the terminal", vt_take_output, AT(input.output),
-     .letter = 'o'},
-    {"top", " N", "rows in each list (text: 10; json: all)", vt_take_count, AT(format.top)},
+    {"format", " NAME", "the output, one of:", parse_format, AT(writer), .list = list_formats},
+    {"output", " FILE", "write to this file, not to the terminal", vt_parse_output,
+     AT(input.output), .letter = 'o'},
+    {"top", " N", "rows in each list (text: 10; json: all)", vt_parse_count, AT(format.top)},
     {"by", " line|site|function|file|module|owner",
-     "a row for each of these (line); owner: what keeps the memory", take_by, .at = 0},
-    {"site", " ID", "one site with its stack; a unique prefix of the id is enough", take_site,
+     "a row for each of these (line); owner: what keeps the memory", parse_by, .at = 0},
+    {"site", " ID", "one site with its stack; a unique prefix of the id is enough", parse_site,
      .at = 0},
-    {"source", NULL, "show source lines although the log belongs to another user", vt_take_flag,
+    {"source", NULL, "show source lines although the log belongs to another user", vt_parse_flag,
      AT(input.model.source)},
     {.name = NULL},
 };

@@ -22,7 +22,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* One that is set stays: the user's, or that of a run on another machine. */
+/* An existing one stays: the user's, or that of a run on another machine. */
 static void set_run_id(void) {
     unsigned char bytes[16];
     char id[2 * sizeof bytes + 1];

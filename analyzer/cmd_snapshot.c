@@ -105,13 +105,13 @@ static int snapshot(void *to, char *const *arguments, int count) {
 #define AT(field) .at = offsetof(struct options, field)
 
 static const struct vt_option rows[] = {
-    {"timeout", " SECONDS", "wait at most this long for an answer (10)", vt_take_milliseconds,
+    {"timeout", " SECONDS", "wait at most this long for an answer (10)", vt_parse_milliseconds,
      AT(timeout_ms)},
-    {"wait", NULL, "wait for an idle process until it answers or ends", vt_take_flag, AT(wait)},
-    {"top", " N", "rows of the list (10)", vt_take_count, AT(format.top)},
-    {"format", " text|json", "json: the report on the process so far", vt_take_json, AT(json)},
-    {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
-     AT(user_code)},
+    {"wait", NULL, "wait for an idle process until it answers or ends", vt_parse_flag, AT(wait)},
+    {"top", " N", "rows of the list (10)", vt_parse_count, AT(format.top)},
+    {"format", " text|json", "json: the report on the process so far", vt_parse_json, AT(json)},
+    {"own", " PATTERN", "your own code: frames whose function, file or module match",
+     vt_parse_texts, AT(user_code)},
     VT_OPTION_HELP,
     {.name = NULL},
 };

@@ -22,13 +22,13 @@ static const struct vt_command commands[] = {
     {"report", "explain a run: leaks, failed allocations, devices and peaks", vt_cmd_report},
     {"check", "the leak gate for CI: pass or fail a run", vt_cmd_check},
     {"diff", "show what changed between two runs", vt_cmd_diff},
-    {"fit", "tell on which cards, and with which settings, a run would fit", vt_cmd_fit},
+    {"fit", "predict on which cards, and with which settings, a run would fit", vt_cmd_fit},
     {"export", "write a run as a file for another tool", vt_cmd_export},
-    {"merge", "make one small file of many logs, which other tools read", vt_cmd_merge},
-    {"compact", "let a long log use its space again", vt_cmd_compact},
-    {"pack", "make one file of a log that any machine can read", vt_cmd_pack},
-    {"snapshot", "ask a running process what holds its GPU memory", vt_cmd_snapshot},
-    {"watch", "follow running processes: what they hold, and what grows", vt_cmd_watch},
+    {"merge", "merge many logs into one small file, which other tools read", vt_cmd_merge},
+    {"compact", "release the space of a long log's older events", vt_cmd_compact},
+    {"pack", "pack a log into one file that any machine can read", vt_cmd_pack},
+    {"snapshot", "find the owners of a running process's GPU memory", vt_cmd_snapshot},
+    {"watch", "follow running processes: their memory, and what grows", vt_cmd_watch},
     {"dump", "print a log's records, one per line", vt_cmd_dump},
     {NULL, NULL, NULL},
 };
@@ -78,8 +78,8 @@ static int unknown_command(const char *word) {
     return VT_STATUS_USAGE;
 }
 
-/* What this process was started without stays unusable, but no file of ours takes its number: messages would go into that.
- * What `run` starts does without, as it would have. */
+/* Standard descriptors that are closed stay unusable, but none of our files takes their numbers: messages would go into it.
+ * The command of `run` also starts without them. */
 static void take_closed(void) {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
@@ -89,12 +89,12 @@ static void take_closed(void) {
 int main(int argc, char **argv) {
     take_closed();
     /* `vramtrace report | head` must not end with a signal, nor at a file size limit: each command
-     * checks its output for errors. What `run` starts must inherit what is set here: it sees to that itself. */
+     * checks its output for errors. `run` restores the original settings for its command. */
     if (argc < 2 || strcmp(argv[1], "run") != 0) {
         signal(SIGPIPE, SIG_IGN);
         signal(SIGXFSZ, SIG_IGN);
     }
-    /* What a large array leaves goes back to the system, however many were freed before: glibc would keep it. */
+    /* Always return large arrays to the system when freed: glibc would start to keep them. */
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     if (argc < 2) {
         usage(stderr);

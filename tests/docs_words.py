@@ -245,7 +245,7 @@ def check_span(span):
         check_variables(span)
     first = words[0].rstrip(",:") if words else ""
     if re.fullmatch(r"(include|preload|analyzer|tests|tools|examples|doc|\.ci)/[\w./-]+", first) and not re.search(
-            r"NNN|NAME|FOLDER|ROOM|FILE", first) and not (SRC / first).exists():
+            r"NNN|NAME|FOLDER|MODULE|FILE", first) and not (SRC / first).exists():
         raise Wrong(f"there is no {first}")
 
 

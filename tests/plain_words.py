@@ -32,7 +32,7 @@ PATTERNS = {
         "use a noun: 'live blocks' instead of 'what is live'",
     r"\btoo(?=[.,;:)\]]|$)": "also, before the verb",
     r"(?:^|[.;:(] )[Oo]f (?!course)\w[^.;:,]*, ": "begin with the subject",
-    rf"\b{NEGATION}\b[^.;:,()]*\b(?:{NEGATION}|without)\b": "say it with one negation or none",
+    rf"\b{NEGATION}\b(?:(?!\b(?:and|or|but|nor|if|when|because|while)\b)[^.;:,()])*\b(?:{NEGATION}|without)\b": "say it with one negation or none",
 }
 
 
@@ -87,6 +87,8 @@ def document_texts(source):
         if not line.strip() or re.match(r"\.(?:Pp|It|Sh|Ss|Bl|El)\b|\s*[-|#]|\s*\d+\. ", line):
             found.append((start, " ".join(lines)))
             start, lines = number, []
+        if line.startswith("#"):  # a heading may be a question
+            continue
         if re.match(r"\.[A-Z]", line):
             words = line.split()
             line = " ".join(words[1:]) if words[0] in (".Em", ".Sy", ".Nm") else "`" + (" " + words[-1] if words[-1] in ".,;:)" else "")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded answers (see answers.h): the question's hash, the answer's length, the answer; one behind the other.
+ * Recorded answers (see answers.h): one after another: the question's hash, the answer's length, the answer.
  */
 #include "answers.h"
 

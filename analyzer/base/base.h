@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of base/: the ground that every module of the analyzer stands on.
+ * Public header of base/: the foundations of every module of the analyzer.
  *
- * Invariants: base uses libc, zlib and zstd alone, and knows nothing of logs, models or CUDA. Running out of memory is no
- * error for callers: these functions print a message and exit.
+ * Invariants: base uses only libc, zlib and zstd, and knows nothing of logs, models or CUDA. Callers need not handle running
+ * out of memory: these functions print a message and exit.
  *
- * Tables, in every module: vt_map is keyed by a number, because the replay looks into it for each
- * event. uthash holds tables keyed by text or by a struct. The only other table is the replay's, of
+ * Tables, in every module: vt_map for numeric keys, because the replay looks into it for each event;
+ * uthash for keys that are text or structs. The only other table is the replay's, of
  * live allocations (replay/addresses.h).
  *
  *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, sets,
  *                 hashes
- *     answers.h   what the machine said of a log, recorded and replayed
+ *     answers.h   the machine's answers about a log, recorded and replayed
  *     json.h      a JSON writer
  *     files.h     opens regular files
  *     new_file.h  every file that is written
- *     gzip.h      compressed output; how a compressed file begins
+ *     gzip.h      compressed output; the beginning of a compressed file
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
- *     rights.h    whose rights a path is followed with
+ *     rights.h    the user whose rights apply to a path
  *     exit_status.h   exit statuses, error messages
  *     options.h   the options of a command
- *     progress.h  a line on stderr for what takes long
- *     state.h     what a part knows, saved for another process
- *     vramtrace/library.h   which file names are a known library's
+ *     progress.h  a progress line on stderr
+ *     state.h     serialized state, saved for another process
+ *     vramtrace/library.h   file names of known libraries
  *     terminal.h  the width of the reader's terminal, and whether it shows UTF-8
  */
 #ifndef VRAMTRACE_ANALYZER_BASE_H

@@ -54,7 +54,7 @@ int vt_usage(const char *command, const char *format, ...) {
     return VT_STATUS_USAGE;
 }
 
-/* Whether `a` becomes `b` by so many slips at most. */
+/* Whether at most so many slips turn `a` into `b`. */
 static bool is_near(const char *a, const char *b, unsigned slips) {
     while (*a && *a == *b)
         a++, b++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a command ends: the exit statuses that scripts rely on, and error messages on stderr.
+ * Exit statuses, which scripts rely on, and error messages on stderr.
  */
 #ifndef VRAMTRACE_ANALYZER_EXIT_STATUS_H
 #define VRAMTRACE_ANALYZER_EXIT_STATUS_H
@@ -18,14 +18,13 @@ enum vt_status {
     VT_STATUS_NOT_FOUND = 127,
 };
 
-/* Prints one line on stderr, "vramtrace: " and the message, which needs no newline. Coloured if
- * stderr may be. */
+/* Prints "vramtrace: ", the message and a newline on stderr, in colour if stderr allows it. */
 void vt_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether text on this descriptor may be coloured: a terminal, and NO_COLOR is not set. */
 bool vt_wants_colour(int fd);
 
-/* The end of a step that fills `message` if it fails: prints the message if `error`, and frees it.
+/* For a step that fills `message` on failure: prints the message if `error`, and frees it.
  * Returns VT_STATUS_USAGE, or 0 if there was no error. */
 struct vt_string;
 int vt_error_status(int error, struct vt_string *message);
@@ -34,8 +33,8 @@ int vt_error_status(int error, struct vt_string *message);
  * return it. */
 int vt_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* How many letters of `word` have to be put in, left out, changed or swapped with the next to make it
- * `name`; VT_SLIPS_MANY: more than a slip makes in a word of its length. */
+/* How many letters of `word` must be inserted, removed, changed or swapped with the next to give
+ * `name`. VT_SLIPS_MANY: more than a typing slip in a word of its length. */
 enum { VT_SLIPS_MANY = 3 };
 unsigned vt_slips(const char *word, const char *name);
 

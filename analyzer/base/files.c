@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening and reading files (see files.h). Whoever wrote a log chose the paths in it: a FIFO there would wait for
- * ever, and opening a device may do something.
+ * Opening and reading files (see files.h). The author of a log chose the paths in it: a FIFO there would wait
+ * forever, and opening a device may have effects.
  */
 #define _GNU_SOURCE
 #include "files.h"
@@ -29,7 +29,7 @@ int vt_file_open_found(int at, const char *path, int flags, const char **why) {
     if (!error) {
         char self[64];
         snprintf(self, sizeof self, "/proc/self/fd/%d", at);
-        fd = open(self, flags & ~O_NOFOLLOW); /* no name leads elsewhere meanwhile */
+        fd = open(self, flags & ~O_NOFOLLOW); /* no name can be redirected meanwhile */
         error = fd < 0 ? errno : 0;
     }
     if (error == ENOENT && at >= 0) { /* there is no /proc */
@@ -87,7 +87,7 @@ ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset) {
             break;
         done += (size_t)got;
     }
-    /* What is read later is not older: pairs with each release in the tracer, and with name_summary in compact.c. */
+    /* Later reads return no older data: pairs with each release in the tracer, and with name_summary in compact.c. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* model: READ_FENCE */
     return (ssize_t)done;
 }
@@ -171,8 +171,8 @@ int vt_file_descriptor(const char *path) {
     return -1;
 }
 
-/* Copies what comes out of a pipe. Returns 0 or -errno: its writer may hold it open for ever, or
- * write without end. */
+/* Copies the contents of a pipe. Returns 0 or -errno: its writer may keep it open, or write,
+ * forever. */
 static int drain(int from, int to) {
     char bytes[1 << 16];
     for (size_t sum = 0; sum <= PIPE_MOST;) {

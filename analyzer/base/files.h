@@ -10,24 +10,24 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Opens a regular file for reading; never waits, as for a FIFO's writer. Returns the descriptor, or
+/* Opens a regular file for reading, and never waits for a FIFO's writer. Returns the descriptor, or
  * -errno with a reason in `why` (may be NULL). */
 int vt_file_open(const char *path, const char **why);
 
 /* The same with these flags of open: for writing as well, or O_NOFOLLOW. */
 int vt_file_open_as(const char *path, int flags, const char **why);
 
-/* The same for a file that was found already: `at` is a descriptor of O_PATH, or -errno. `path` leads to it. */
+/* The same for a file that was found before: `at` is its O_PATH descriptor, or -errno; `path` names it. */
 int vt_file_open_found(int at, const char *path, int flags, const char **why);
 
 /* The same as a stream. NULL: errno says why, and `why` as above. */
 FILE *vt_file_stream(const char *path, const char **why);
 
-/* The same for a file that the user named. It may also be a pipe that is open in this process, as of
- * the shell's <(...): it is read to its end, but not for ever. */
+/* The same for a file that the user named. It may also be a pipe that is open in this process, such as
+ * the shell's <(...), which is read to its end, with a time limit. */
 FILE *vt_file_stream_given(const char *path, const char **why);
 
-/* The descriptor of ours that a path like /dev/fd/63 or /dev/stdout names; -1: none. It is not opened again: that
+/* Our descriptor that a path like /dev/fd/63 or /dev/stdout names; -1: none. It is not reopened, because that
  * could wait for the other end of a pipe. */
 int vt_file_descriptor(const char *path);
 
@@ -47,11 +47,11 @@ bool vt_file_read_process(unsigned pid, const char *name, struct vt_string *out)
 /* When a process started (field 22 of its /proc/PID/stat), and its state; 0: it cannot be read. */
 uint64_t vt_file_process_started(unsigned pid, char *state);
 
-/* The value of a variable in an environment, which has a NUL behind each; NULL: it has none, or its end is missing. */
+/* The value of a variable in an environment whose entries end in NUL; NULL: none, or its end is missing. */
 const char *vt_file_variable(const char *environment, size_t length, const char *name);
 
-/* Closed where the block ends that the variable stands in, if it is open (0 or above; not NULL); errno stays. They
- * stand in the place of the type. */
+/* Use these as the type of a variable: an open one (0 or above; not NULL) is closed when its block ends; errno
+ * stays. */
 #define VT_SCOPED_FD   __attribute__((cleanup(vt_file_close_scoped))) int
 #define VT_SCOPED_FILE __attribute__((cleanup(vt_file_fclose_scoped))) FILE
 void vt_file_close_scoped(const int *fd);

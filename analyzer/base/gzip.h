@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes bytes gzip-compressed, the same for the same bytes: without a name or a time. And tells a
- * file by how its content begins, compressed or not.
+ * Writes reproducible gzip: no name, no time. And peeks at the beginning of a file, compressed or
+ * not, to identify it.
  */
 #ifndef VRAMTRACE_ANALYZER_GZIP_H
 #define VRAMTRACE_ANALYZER_GZIP_H
@@ -14,13 +14,13 @@
 /* A compressed stream; the caller checks ferror(out). NULL: no memory. */
 struct vt_gzip *vt_gzip_open(FILE *out);
 void vt_gzip_add(struct vt_gzip *gzip, const void *bytes, size_t length);
-void vt_gzip_close(struct vt_gzip *gzip); /* writes what is left */
+void vt_gzip_close(struct vt_gzip *gzip); /* writes the rest */
 
 /* All at once. Returns 0 or -errno; the caller checks ferror(out). */
 int vt_gzip_write(FILE *out, const uint8_t *bytes, size_t length);
 
-/* How the file begins, once it is unpacked: up to `size` - 1 bytes, at most 8 KiB of a file that is not packed,
- * ended by a zero. Returns how many. The file's offset stays. */
+/* The beginning of the file, uncompressed: up to `size` - 1 bytes (at most 8 KiB of an uncompressed file), ended
+ * by a zero. Returns their number. The file's offset stays. */
 size_t vt_gzip_peek(int fd, char *text, size_t size);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How many bytes from here on stand for themselves. */
+/* How many bytes from here on need no escape. */
 static size_t plain_bytes(const char *s, size_t length, bool inside_html) {
     size_t i = 0;
     for (unsigned bytes; i < length; i += bytes) {
@@ -21,7 +21,7 @@ static size_t plain_bytes(const char *s, size_t length, bool inside_html) {
     return i;
 }
 
-/* Escapes the character at `s`, of which `left` bytes can be read. Returns its length. */
+/* Escapes the character at `s`, where `left` bytes can be read. Returns its length. */
 static unsigned escape_character(const char *s, size_t left, char out[16]) {
     unsigned bytes = vt_utf8_length(s, left);
     uint32_t c = bytes ? vt_text_character(s, bytes) : 0xfffd;

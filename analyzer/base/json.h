@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A JSON writer. It writes the commas and the indentation, and always valid UTF-8: bytes that are
- * none become U+FFFD. Write errors stay in `out`; the caller looks at ferror.
+ * A JSON writer. It writes the commas and the indentation, and always valid UTF-8: invalid bytes
+ * become U+FFFD. Write errors stay in `out`; the caller checks ferror.
  */
 #ifndef VRAMTRACE_ANALYZER_JSON_H
 #define VRAMTRACE_ANALYZER_JSON_H
@@ -12,10 +12,10 @@
 struct vt_json {
     FILE *out;
     unsigned depth;
-    bool first;        /* the object or array that is open is still empty */
-    bool in_one_line;  /* without line breaks and blanks */
+    bool first;        /* the open object or array is still empty */
+    bool in_one_line;  /* no line breaks or blanks */
     unsigned one_line; /* the depth at which vt_json_open_line opened its line; 0: not in one */
-    bool inside_html;  /* without any '<', which could end a <script> */
+    bool inside_html;  /* no '<', which could end a <script> */
 };
 
 /* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '[', to close '}' or ']'.
@@ -23,15 +23,15 @@ struct vt_json {
 void vt_json_open(struct vt_json *j, const char *name, char bracket);
 void vt_json_close(struct vt_json *j, char bracket);
 
-/* As vt_json_open; all inside it stands in one line. */
+/* As vt_json_open, with everything inside on one line. */
 void vt_json_open_line(struct vt_json *j, const char *name, char bracket);
 
-/* Opens an object that may be missing: then it writes null, and returns false. */
+/* Opens an object. If it is not `there`, writes null and returns false. */
 bool vt_json_object(struct vt_json *j, const char *name, bool there);
 
 /* An array, as the condition of the loop over its items, from 0 to `count`: opens it before the first
- * and closes it after the last. Of objects: of each the loop writes the keys. Of other items: the loop
- * writes each, or none. It must not be left by `break`, and of objects none left out by `continue`. */
+ * and closes it after the last. For objects, the loop writes the keys of each. For items, the loop may
+ * skip some. The loop must not `break`, and a loop over objects must not `continue`. */
 bool vt_json_objects(struct vt_json *j, const char *name, uint64_t item, uint64_t count);
 bool vt_json_items(struct vt_json *j, const char *name, uint64_t item, uint64_t count);
 
@@ -50,7 +50,7 @@ void vt_json_strings(struct vt_json *j, const char *name, char *const *values, u
 /* A text in quotes, as vt_json_string writes it. */
 void vt_json_add_text(struct vt_string *to, const char *text);
 
-/* A time as vt_json_time writes it. False: it is null. */
+/* A time as vt_json_time writes it. False: null. */
 #define VT_JSON_TIME 80
 bool vt_json_format_time(uint64_t ns, char out[VT_JSON_TIME]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are written (see new_file.h). All is done below a descriptor of the folder: one that somebody moves or
- * replaces meanwhile is still the same.
+ * Files that are written (see new_file.h). All calls go through a descriptor of the folder, which stays the same if the
+ * folder is moved or replaced meanwhile.
  */
 #define _GNU_SOURCE
 #include "new_file.h"
@@ -20,12 +20,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define PROC_MAGIC 0x9fa0 /* of statfs: what a link says there is not always a path */
+#define PROC_MAGIC 0x9fa0 /* of statfs: the target of a link there is not always a path */
 #define MOST_LINKS 40     /* as the kernel has it */
 
-/* --- the way to the file --- */
+/* --- the path to the file --- */
 
-/* With lowered rights (rights.h) the user is not that of geteuid. */
+/* With lowered rights (rights.h), geteuid is not the user. */
 static uid_t user(void) {
     return (uid_t)setfsuid((uid_t)-1);
 }
@@ -35,7 +35,7 @@ static bool is_trusted(const struct stat *st) {
 }
 
 /* Replaces the link in the path by its target. Only a link of the user's own or of root's is followed:
- * another user could lead it to any file of this one. On the way to the folder only root is so careful. */
+ * another user's could point to any file of this one. For links to the folder, only root is so careful. */
 static int follow(int link, const struct stat *st, const char *behind, char **rest) {
     char text[PATH_MAX];
     if (!is_trusted(st) && (!*behind || user() == 0))
@@ -50,8 +50,8 @@ static int follow(int link, const struct stat *st, const char *behind, char **re
     return 0;
 }
 
-/* Finds the folder, the name in it and what has that name. Returns a descriptor of this, or -errno; -ENOENT and a folder: the
- * name is free. */
+/* Finds the folder, the name in it and the file of that name. Returns the file's descriptor, or -errno; -ENOENT and a folder:
+ * the name is free. */
 static int find(struct vt_new_file *f, const char *path, bool follows) {
     VT_SCOPED char *rest = vt_strdup(path);
     int error = 0;
@@ -103,12 +103,12 @@ int vt_new_file_find(const char *path, struct stat *st) {
     return at;
 }
 
-/* --- what is written --- */
+/* --- the file --- */
 
 /* The path of a descriptor. */
 #define SELF(fd) (snprintf(self, sizeof self, "/proc/self/fd/%d", fd), self)
 
-/* Opens what has the name, to write it where it is: a device, a pipe, a file without another name. */
+/* Opens the existing file for writing in place: a device, a pipe, a file without another name. */
 static int open_in_place(struct vt_new_file *f) {
     char self[64];
     bool is_file = S_ISREG(f->found.st_mode);
@@ -120,7 +120,7 @@ static int open_in_place(struct vt_new_file *f) {
     return fd < 0 ? -errno : fd;
 }
 
-/* A random name, which no command takes for an input. */
+/* A random name that no command takes for an input. */
 static void choose_name(struct vt_new_file *f) {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random)
@@ -129,7 +129,7 @@ static void choose_name(struct vt_new_file *f) {
     f->temporary = vt_formatted(".%.200s.%016llx", f->name, (unsigned long long)random);
 }
 
-/* A file without a name, where the file system has such: nothing stays of it if we are killed. */
+/* A file without a name, if the file system supports it: it vanishes if we are killed. */
 static int open_beside(struct vt_new_file *f, mode_t mode) {
     bool has_proc = !access("/proc/self/fd", X_OK); /* it gets its name there */
     int fd = has_proc ? openat(f->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
@@ -150,7 +150,7 @@ static int open_new(struct vt_new_file *f, mode_t mode) {
     if (given && faccessat(f->folder, f->name, W_OK, AT_EACCESS))
         return -errno;
     int fd = open_beside(f, given ? f->found.st_mode & 0777 : mode);
-    /* the folder takes no new file; -ENOENT: as /proc/PID/fd */
+    /* the folder takes no new files; -ENOENT: such as /proc/PID/fd */
     bool shut = fd == -EACCES || fd == -EROFS || fd == -EPERM || fd == -ENOENT;
     return shut && given ? open_in_place(f) : fd;
 }
@@ -191,18 +191,18 @@ static int link_as(const struct vt_new_file *f, const char *name) {
     return linkat(AT_FDCWD, SELF(fileno(f->out)), f->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* In place of no other file. */
+/* Without replacing a file. */
 static int name_once(const struct vt_new_file *f, const char *name) {
     int error = link_as(f, name);
     if (!error || error == -EEXIST || !f->temporary)
         return error;
-    /* without hard links somebody may take the name between these two calls */
+    /* without hard links, another process may take the name between these two calls */
     if (!faccessat(f->folder, name, F_OK, AT_SYMLINK_NOFOLLOW))
         return -EEXIST;
     return renameat(f->folder, f->temporary, f->folder, name) ? -errno : 0;
 }
 
-/* A mount point, as a container has single files, keeps its file: that gets the bytes. */
+/* A mount point (containers mount single files) keeps its file, which gets the bytes. */
 static int copy_in_place(struct vt_new_file *f) {
     off_t at = 0;
     VT_SCOPED_FD to = open_in_place(f);
@@ -224,7 +224,7 @@ static int name_over(struct vt_new_file *f) {
     return errno == EBUSY && f->exists ? copy_in_place(f) : -errno;
 }
 
-int vt_new_file_settle(struct vt_new_file *f, const char *name) {
+int vt_new_file_finalize(struct vt_new_file *f, const char *name) {
     const struct stat *found = f->exists && f->how & VT_NEW_FILE_GIVEN ? &f->found : NULL;
     int fd = fileno(f->out);
     if (fflush(f->out) || ferror(f->out))
@@ -243,7 +243,7 @@ int vt_new_file_settle(struct vt_new_file *f, const char *name) {
 
 int vt_new_file_close(struct vt_new_file *f, int error) {
     if (f->out && !error)
-        error = vt_new_file_settle(f, NULL);
+        error = vt_new_file_finalize(f, NULL);
     if (f->temporary) /* after a rename there is none */
         unlinkat(f->folder, f->temporary, 0);
     if (f->out && fclose(f->out) && !error)

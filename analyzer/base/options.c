@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* getopt_long's value of the first row, above all letters; the next one has the next. */
+/* getopt_long's value for the first row, above all letters; later rows count on. */
 enum { FIRST_ROW = 256, SECONDS_MOST = 1000000 };
 
 /* --- the command line --- */
 
-/* The row to which getopt_long's value belongs, and in `*rows` those that it is one of. */
+/* The row of getopt_long's value, and in `*rows` its set of rows. */
 static const struct vt_option *find_row(const struct vt_options *o, int found,
                                         const struct vt_option_rows **rows) {
     int value = FIRST_ROW;
@@ -29,7 +29,7 @@ static const struct vt_option *find_row(const struct vt_options *o, int found,
     return NULL;
 }
 
-/* All rows as getopt_long wants them (free them), and the letters, for which there must be room. */
+/* All rows in getopt_long's form (free them), and the letters, which must fit. */
 static struct option *rows_for_getopt(const struct vt_options *o, char *letters) {
     struct option *table = NULL;
     size_t count = 0, room = 0;
@@ -52,7 +52,7 @@ static struct option *rows_for_getopt(const struct vt_options *o, char *letters)
     return table;
 }
 
-/* getopt_long found no value behind the option. */
+/* getopt_long found no value after the option. */
 static int refuse_missing(const struct vt_options *o, const char *word) {
     const struct vt_option_rows *rows;
     const struct vt_option *row = find_row(o, optopt, &rows);
@@ -64,7 +64,7 @@ static int refuse_missing(const struct vt_options *o, const char *word) {
 /* getopt_long does not know the option, or it takes no value. */
 static int refuse_unknown(const char *command, char *const *argv, const struct option *table) {
     const char *word = argv[optind > 1 ? optind - 1 : 1], *next = argv[optind];
-    /* getopt_long stays at a word until it has all of its letters */
+    /* getopt_long stays at a word until it has parsed all its letters */
     if (optopt && next && next[0] == '-' && next[1] != '-' && strchr(next, optopt))
         word = next;
     if (optopt && !strncmp(word, "--", 2))
@@ -81,23 +81,23 @@ static int take_option(const struct vt_options *o, int found, void *to) {
     const struct vt_option_rows *rows;
     const struct vt_option *row = find_row(o, found, &rows);
     char *fields = (char *)to + rows->at;
-    struct vt_taken taken = {o->command, row, optarg, fields + row->at};
-    if (!row->take)
+    struct vt_given_option given = {o->command, row, optarg, fields + row->at};
+    if (!row->parse)
         return VT_OPTIONS_HELP;
     const char *allowed = row->check && optarg ? row->check(optarg) : NULL;
     if (allowed)
         return vt_usage(o->command, "--%s: expected %s, found '%s'", row->name, allowed, optarg);
     if (rows->note)
         rows->note(fields, row, optarg);
-    return row->take(&taken);
+    return row->parse(&given);
 }
 
-int vt_options_take(const struct vt_options *o, int argc, char **argv, void *to) {
+int vt_options_parse(const struct vt_options *o, int argc, char **argv, void *to) {
     char letters[64];
     VT_SCOPED struct option *table = rows_for_getopt(o, letters);
     int found, status = 0;
     opterr = 0;
-    optind = 0; /* from the start: another command may have been gone through */
+    optind = 0; /* restart: another command line may have been parsed */
     while (!status && (found = getopt_long(argc, argv, letters, table, NULL)) != -1) {
         if (found == ':')
             status = refuse_missing(o, argv[optind - 1]);
@@ -110,7 +110,7 @@ int vt_options_take(const struct vt_options *o, int argc, char **argv, void *to)
 }
 
 int vt_options_run(const struct vt_options *o, int argc, char **argv, void *to) {
-    int status = vt_options_take(o, argc, argv, to);
+    int status = vt_options_parse(o, argc, argv, to);
     if (status == VT_OPTIONS_HELP) {
         vt_options_help(o);
         return VT_STATUS_OK;
@@ -133,7 +133,7 @@ const char *vt_option_nearest(const char *word, const struct option *table) {
 
 /* --- help --- */
 
-/* Prints an option and its help, wrapped at column 80 and where it ends a line. A long option has a line of its own. */
+/* Prints an option and its help, wrapped at column 80 and at its line ends. A long option has a line of its own. */
 static void print_wrapped(const char *left, const char *help, unsigned column) {
     const size_t width = 80 - column;
     if (strlen(left) >= column - 2) {
@@ -156,7 +156,7 @@ void vt_options_help(const struct vt_options *o) {
     fputs(o->usage, stdout);
     for (const struct vt_option_rows *rows = o->all; rows->rows; rows++)
         for (const struct vt_option *row = rows->rows; row->name && !rows->hidden; row++) {
-            if (row->letter && row->take)
+            if (row->letter && row->parse)
                 vt_string_format(&left, "-%c, ", row->letter);
             else
                 vt_string_add(&left, o->no_letter ? o->no_letter : "");
@@ -176,24 +176,24 @@ void vt_options_help(const struct vt_options *o) {
 
 /* --- values --- */
 
-int vt_take_flag(const struct vt_taken *taken) {
-    *(bool *)taken->field = true;
+int vt_parse_flag(const struct vt_given_option *given) {
+    *(bool *)given->field = true;
     return 0;
 }
 
-int vt_take_text(const struct vt_taken *taken) {
-    *(const char **)taken->field = taken->value;
+int vt_parse_text(const struct vt_given_option *given) {
+    *(const char **)given->field = given->value;
     return 0;
 }
 
-int vt_take_texts(const struct vt_taken *taken) {
-    vt_texts_add(taken->field, taken->value);
+int vt_parse_texts(const struct vt_given_option *given) {
+    vt_texts_add(given->field, given->value);
     return 0;
 }
 
-int vt_take_output(const struct vt_taken *taken) {
-    *(const char **)taken->field = taken->value;
-    return vt_option_output(taken, taken->value);
+int vt_parse_output(const struct vt_given_option *given) {
+    *(const char **)given->field = given->value;
+    return vt_option_output(given, given->value);
 }
 
 unsigned long vt_option_number(const char *text, unsigned long most) {
@@ -203,41 +203,41 @@ unsigned long vt_option_number(const char *text, unsigned long most) {
     return number && !errno && !*end && number <= most ? number : 0;
 }
 
-int vt_take_count(const struct vt_taken *taken) {
-    uint32_t *count = taken->field;
-    *count = (uint32_t)vt_option_number(taken->value, UINT32_MAX);
+int vt_parse_count(const struct vt_given_option *given) {
+    uint32_t *count = given->field;
+    *count = (uint32_t)vt_option_number(given->value, UINT32_MAX);
     return *count ? 0
-                  : vt_usage(taken->command, "--%s %s: expected a number of at least 1",
-                             taken->option->name, taken->value);
+                  : vt_usage(given->command, "--%s %s: expected a number of at least 1",
+                             given->option->name, given->value);
 }
 
-int vt_take_json(const struct vt_taken *taken) {
-    bool json = !strcmp(taken->value, "json");
-    *(bool *)taken->field = json;
-    return json || !strcmp(taken->value, "text")
+int vt_parse_json(const struct vt_given_option *given) {
+    bool json = !strcmp(given->value, "json");
+    *(bool *)given->field = json;
+    return json || !strcmp(given->value, "text")
                ? 0
-               : vt_usage(taken->command, "--%s %s: expected text or json", taken->option->name,
-                          taken->value);
+               : vt_usage(given->command, "--%s %s: expected text or json", given->option->name,
+                          given->value);
 }
 
-int vt_take_milliseconds(const struct vt_taken *taken) {
+int vt_parse_milliseconds(const struct vt_given_option *given) {
     uint64_t whole, part, place;
-    const char *end = vt_text_read_decimal(taken->value, &whole, &part, &place);
-    unsigned *milliseconds = taken->field;
+    const char *end = vt_text_read_decimal(given->value, &whole, &part, &place);
+    unsigned *milliseconds = given->field;
     *milliseconds = 0;
     if (end && !*end && whole <= SECONDS_MOST)
         *milliseconds = (unsigned)(whole * 1000 + (place > 1 ? part * 1000 / place : 0));
     return *milliseconds ? 0
-                         : vt_usage(taken->command, "--%s %s: expected seconds, above 0",
-                                    taken->option->name, taken->value);
+                         : vt_usage(given->command, "--%s %s: expected seconds, above 0",
+                                    given->option->name, given->value);
 }
 
-int vt_option_output(const struct vt_taken *taken, const char *file) {
-    const struct vt_option *option = taken->option;
+int vt_option_output(const struct vt_given_option *given, const char *file) {
+    const struct vt_option *option = given->option;
     const char letter[] = {option->letter, 0};
     if (strncmp(file, "--", 2) != 0)
         return 0;
     return vt_usage(
-        taken->command, "%s%s: expected a file, found '%s'; for a file of that name: ./%s",
+        given->command, "%s%s: expected a file, found '%s'; for a file of that name: ./%s",
         option->letter ? "-" : "--", option->letter ? letter : option->name, file, file);
 }

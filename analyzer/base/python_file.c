@@ -21,7 +21,7 @@ struct cell {
     size_t number_length, code_length; /* number_length 0: the name has no number */
 };
 
-/* Whether `text` begins with `prefix`; moves it behind. */
+/* Whether `text` begins with `prefix`; moves `text` past it. */
 static bool skip(const char **text, const char *prefix) {
     size_t length = strlen(prefix);
     bool found = !strncmp(*text, prefix, length);
@@ -82,7 +82,7 @@ char *vt_python_file_cell_name(const char *file, bool numbered) {
 }
 
 /* Inductor's modules are CACHE/ab/cab...py: "c" and 51 characters of base32, in a folder that is
- * named by the second and the third of them. */
+ * named by their second and third. */
 static bool is_inductor(const char *file) {
     enum { NAME = 52 };
     const char *name = strrchr(file, '/');

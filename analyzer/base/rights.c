@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rights (see rights.h). Those on files are set by the plain system calls, which act on the calling thread alone: glibc's
- * setgroups changes all threads. With another user's fsuid, root has none of its capabilities on files.
+ * Rights (see rights.h). File rights are set with plain system calls, which act only on the calling thread: glibc's
+ * setgroups changes all threads. With another user's fsuid, root has no capabilities on files.
  */
 #define _GNU_SOURCE
 #include "rights.h"
@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define GROUPS 128 /* of a user, at most: the others are left out */
+#define GROUPS 128 /* groups of a user; further ones are left out */
 
 struct user {
     uid_t user;
@@ -36,14 +36,14 @@ struct noted {
     bool found;  /* this process found it: vt_rights_note_owner */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for what is here */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for this table */
 static struct user *users;
 static struct noted *noted;
 static size_t user_count, user_room, noted_count, noted_room;
 static gid_t *own; /* this process's groups */
 static int own_count;
 
-static __thread unsigned depth;      /* of scopes with a user's rights */
+static __thread unsigned depth;      /* nested scopes with a user's rights */
 static __thread struct user lowered; /* whose */
 
 static struct noted *note_of(const char *path) {
@@ -66,7 +66,7 @@ static bool user_of(const char *path, struct user *user, bool *found) {
     return is;
 }
 
-/* The group of a file is not always its user's: a folder, or how it is mounted, may say which one it gets. */
+/* The group of a file is not always its user's: a folder or mount options may set it. */
 static size_t find_user(uid_t id, gid_t group) {
     const struct passwd *entry = id ? getpwuid(id) : NULL;
     if (entry)
@@ -132,7 +132,7 @@ static bool set_groups(const gid_t *groups, int count) {
     return !syscall(SYS_setgroups, count, groups);
 }
 
-/* The user's first: once it is root's again, root has its rights to set the groups. */
+/* The user id first: root needs its own rights back to set the groups. */
 static void restore(void) {
     setfsuid(geteuid());
     setfsgid(getegid());
@@ -144,7 +144,7 @@ static bool lower(void) {
     bool done = set_groups(lowered.groups, lowered.count);
     setfsgid(lowered.group);
     setfsuid(lowered.user);
-    /* they do not say whether they did it, but what was set before */
+    /* they return the previous value, not success */
     if (done && setfsgid((gid_t)-1) == (int)lowered.group &&
         setfsuid((uid_t)-1) == (int)lowered.user)
         return true;
@@ -181,7 +181,7 @@ int vt_rights_refuse(const char *path, struct vt_string *message) {
     return -EPERM;
 }
 
-/* Opens what belongs to the user, wherever root finds it, also if the user cannot reach it. */
+/* Opens a file of the user anywhere, even if the user cannot reach it. */
 static int open_owned(const char *path, const struct user *user, const char **why) {
     struct stat st;
     unsigned above = depth;

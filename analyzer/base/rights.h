@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose rights a path is followed with. Root reads and writes the logs of other users' processes, and those processes chose
- * the paths: each may lead through a link, and be another one a moment later. So a path that another user's process named is
- * noted with that user, and opened, written beside and removed with that user's rights: it leads nowhere that the user could
- * not have gone alone.
+ * The user whose rights apply to a path. Root reads and writes the logs of other users' processes, and those processes chose
+ * the paths: each may contain links, and may change a moment later. So a path named by another user's process is noted with
+ * that user, and all its files are opened, written and removed with that user's rights: it reaches only files that the user
+ * can reach.
  */
 #ifndef VRAMTRACE_ANALYZER_RIGHTS_H
 #define VRAMTRACE_ANALYZER_RIGHTS_H
@@ -11,35 +11,35 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A process of `user` named this path. Only root notes it. The latest note counts. `group`: the user's, if no /etc/passwd says it. */
+/* Notes that a process of `user` named this path. Only root keeps notes. The latest counts. `group` is the user's, if /etc/passwd has none. */
 void vt_rights_note(const char *path, uid_t user, gid_t group);
 #define VT_NO_GROUP 65534 /* that of no file */
 
-/* This process found a path that no other one named. It belongs to the owner of the file that it leads to, or else to whoever
- * owns the first link in it that is not root's. */
+/* Notes a path that this process found itself. It belongs to the owner of its file, or, if it contains links of other users, to the
+ * owner of the first. */
 void vt_rights_note_owner(const char *path);
 
 /* `path` belongs to the user who named `like`. */
 void vt_rights_note_like(const char *path, const char *like);
 
-/* The user who named a path; this process's own where none is noted. */
+/* The user who named a path; this process's own if none is noted. */
 uid_t vt_rights_user(const char *path);
 
-/* From here to the end of the block, this thread has the rights of the path's user on files. Below 0: it cannot, and the path
- * must not be followed. It stands in the place of the type. */
+/* Use this as the type of a variable: until the end of its block, this thread has the file rights of the path's user. Below 0:
+ * failed, and the path must not be followed. */
 #define VT_SCOPED_RIGHTS __attribute__((cleanup(vt_rights_restore))) int
 int vt_rights_lower(const char *path);
 void vt_rights_restore(const int *lowered);
-/* Opens a file to read it as vt_file_open does, with the rights of the user of `like`: `path` itself, or the log that it lies beside.
- * If the user cannot reach it and no other user named it, as in an archive of root's, root opens it, but only by links of root's, and
- * only a file of that user's. A path without a user is opened by links of root's alone. */
+/* Opens a file for reading like vt_file_open, with the rights of the user of `like`: `path` itself, or the log beside it.
+ * If the user cannot reach it and no other user named it, as in root's archive, root opens it, but only through root's links, and
+ * only a file of that user. A path without a user is opened only through root's links. */
 int vt_rights_open(const char *path, const char *like, const char **why);
 
-/* Says that it cannot. Returns -EPERM. */
+/* Fills `message` for a failure to lower the rights. Returns -EPERM. */
 struct vt_string;
 int vt_rights_refuse(const char *path, struct vt_string *message);
 
-/* This process becomes the path's user, for good. False: it cannot. */
+/* This process becomes the path's user permanently. False: failed. */
 bool vt_rights_drop(const char *path);
 
 #endif

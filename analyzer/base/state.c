@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saves and loads what a part of the analyzer knows (see state.h).
+ * Saves and loads state of the analyzer (see state.h).
  */
 #include "state.h"
 
@@ -12,9 +12,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { PIECE = 1 << 20 }; /* so much is written at once */
+enum { PIECE = 1 << 20 }; /* bytes written at once */
 
-/* What is saved begins with it; in a file it stands before the compressed bytes, too. */
+/* The head of a saved state; a file also has it before the compressed bytes. */
 static const char state_name[16] = "vramtrace state";
 
 struct head {
@@ -28,7 +28,7 @@ static uint32_t add_to_sum(uint32_t sum, const uint8_t *bytes, size_t length) {
     return (uint32_t)crc32_z(sum, bytes, length);
 }
 
-/* Hands what is saved by now to the file. */
+/* Writes the bytes saved so far to the file. */
 static void write_saved(struct vt_state *s, bool last) {
     uint8_t out[1 << 14];
     ZSTD_inBuffer from = {s->saved, s->length, 0};
@@ -114,7 +114,7 @@ void vt_state_save(struct vt_state *s, FILE *file) {
     vt_state_section(s, state_name, VT_STATE_VERSION);
 }
 
-/* Unpacks all of a file. No state becomes MOST times as short. */
+/* Unpacks a whole file. No real state compresses to a MOST-th. */
 static void unpack(struct vt_state *s, const uint8_t *bytes, size_t length) {
     enum { MOST = 1024 };
     ZSTD_DStream *zstd = ZSTD_createDStream();

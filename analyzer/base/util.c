@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What several files of the analyzer need (see util.h).
+ * Shared helpers (see util.h).
  */
 #define _GNU_SOURCE /* vasprintf */
 #include "util.h"
@@ -122,9 +122,9 @@ static bool is_blank(const char *text, size_t bytes) {
            c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/* The log of a CI service obeys a line that begins with "::", after blanks as well. */
+/* A CI service's log obeys lines that begin with "::", even after blanks. */
 void vt_page_close(struct vt_page *page, bool colour, FILE *to) {
-    size_t blanks = 0; /* of this line so far; SIZE_MAX: there was more */
+    size_t blanks = 0; /* of this line so far; SIZE_MAX: other text came */
     fclose(page->stream);
     for (size_t at = 0; at < page->length;) {
         const char *text = page->text + at;
@@ -343,7 +343,7 @@ uint32_t vt_map_remove(struct vt_map *map, uint64_t key) {
     if (removed == VT_MAP_NONE)
         return VT_MAP_NONE;
     for (size_t i = (hole + 1) & mask; map->values[i] != VT_MAP_NONE; i = (i + 1) & mask) {
-        /* It may move into the hole unless its own first slot lies between the hole and here. */
+        /* It may move into the hole unless its first slot lies between the hole and here. */
         if (((i - vt_mix(map->keys[i])) & mask) >= ((i - hole) & mask)) {
             map->keys[hole] = map->keys[i];
             map->values[hole] = map->values[i];
@@ -370,7 +370,7 @@ uint32_t *vt_sets_make(uint32_t count) {
     return sets;
 }
 
-/* Halves the way, so that ways stay short. */
+/* Path halving, so that paths stay short. */
 uint32_t vt_sets_find(uint32_t *sets, uint32_t i) {
     while (sets[i] != i)
         i = sets[i] = sets[sets[i]];

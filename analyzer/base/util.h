@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What several files of the analyzer need: sizes and times as text, memory that never runs out
- * without a message, strings and arrays that grow, a map from 64-bit keys to numbers.
+ * Shared helpers: sizes and times as text, allocation that exits with a message when memory runs
+ * out, strings and arrays that grow, a map from 64-bit keys to numbers.
  */
 #ifndef VRAMTRACE_ANALYZER_UTIL_H
 #define VRAMTRACE_ANALYZER_UTIL_H
@@ -27,23 +27,23 @@ char *vt_format_duration(uint64_t ns, char out[VT_FORMAT_BYTES]);
 /* "2,911,440". Returns `out`. */
 char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 
-/* The same with buffers of their own, which live until the block ends in which they stand; the body
- * of an `if` is a block even without braces. */
+/* The same with buffers of their own, which live until the enclosing block ends; the body of an `if`
+ * is a block even without braces. */
 #define VT_BYTES(bytes)  vt_format_bytes((bytes), (char[VT_FORMAT_BYTES]){0})
 #define VT_DURATION(ns)  vt_format_duration((ns), (char[VT_FORMAT_BYTES]){0})
 #define VT_NUMBER(count) vt_format_count((count), (char[VT_FORMAT_BYTES]){0})
 
-/* By how much `a` is more than `b`. */
+/* The excess of `a` over `b`, or 0. */
 static inline uint64_t vt_beyond(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
 
-/* How far two of them are apart. */
+/* The distance between two numbers. */
 static inline uint64_t vt_apart(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
 
-/* The time of CLOCK_MONOTONIC, which the log's header has too. */
+/* The time of CLOCK_MONOTONIC, the clock of the log's header. */
 uint64_t vt_now_ns(void);
 
 /* The ending of a noun after this number. */
@@ -53,7 +53,7 @@ static inline const char *vt_plural(uint64_t count) {
 
 /* --- memory --- */
 
-/* These never return NULL: out of memory, no report can be written, so they print a message and
+/* These never return NULL: without memory no report can be written, so they print a message and
  * exit with VT_STATUS_INTERNAL. Free with free(). `count` items of `size` bytes; vt_alloc zeroes
  * them. */
 void *vt_alloc(size_t count, size_t size);
@@ -63,19 +63,18 @@ char *vt_strndup(const char *text, size_t length); /* at most `length` bytes */
 char *vt_formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *vt_formatted_of(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* Before the declaration of a pointer: its memory is freed when its block ends, however it ends.
- * VT_SCOPED_STRING and VT_SCOPED_MAP below stand in the place of the type. */
+/* Before the declaration of a pointer: frees its memory when its block ends, however it ends.
+ * VT_SCOPED_STRING and VT_SCOPED_MAP below replace the type. */
 #define VT_SCOPED __attribute__((cleanup(vt_free_scoped)))
 void vt_free_scoped(void *variable);
 
-/* Makes one line that a terminal shows as it is: control characters, which it would obey, and what
- * is not UTF-8 become '?', tabs and ends of lines a space. Changes `text` in place and returns it;
- * NULL is allowed. */
+/* Makes one line that is safe on a terminal: control characters and invalid UTF-8 become '?', tabs
+ * and line ends a space. Changes `text` in place and returns it; NULL is allowed. */
 char *vt_printable(char *text);
 
-/* The door through which text leaves: what was written to the stream reaches `to` when the page is
- * closed, without anything that a terminal or a CI service would obey but ends of lines and, if `colour`, our own
- * styles. Strings that may not end a line go through vt_printable before. */
+/* All text output goes through a page. Text written to the stream reaches `to` when the page is closed, with line
+ * ends and, if `colour`, our own styles as its only control characters and commands. Strings that must not end a
+ * line go through vt_printable first. */
 struct vt_page {
     FILE *stream;
     char *text;
@@ -88,17 +87,17 @@ void vt_page_close(struct vt_page *page, bool colour, FILE *to);
 /* A page of one text, without colour. */
 void vt_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Makes room for one more item: the array `items` holds `count` and has space for `room`. */
+/* Makes room for one more item: the array `items` has `count` items and space for `room`. */
 #define VT_GROW(items, count, room)                                                                \
     ((count) == (room) ? (void)((room) = (room) ? (room)*2 : 16,                                   \
                                 (items) = vt_realloc((items), (room), sizeof *(items)))            \
                        : (void)0)
 
-/* Adds an item, and returns its place: *VT_ADD(items, count, room) = item. What is assigned must not be
- * made from other items, which may move. */
+/* Adds an item, and returns its address: *VT_ADD(items, count, room) = item. The assigned value must not read
+ * other items, which may move. */
 #define VT_ADD(items, count, room) (VT_GROW(items, count, room), &(items)[(count)++])
 
-/* Texts that others keep, NULL-terminated. Start it as {0}; free `items`, which is NULL until a text
+/* Borrowed texts, NULL-terminated. Start it as {0}; free `items`, which is NULL until a text
  * is added. */
 struct vt_texts {
     const char **items;
@@ -106,7 +105,7 @@ struct vt_texts {
 };
 void vt_texts_add(struct vt_texts *list, const char *text);
 
-/* For vt_sort: pairs of keys, unsigned whole numbers. The first two that differ decide, and the smaller
+/* For vt_sort: pairs of unsigned keys. The first pair that differs decides, and the smaller key
  * comes first: {x->bytes, y->bytes} puts the smallest item first, {y->bytes, x->bytes} the largest. */
 #define VT_ORDER(...)                                                                              \
     vt_order((const uint64_t[][2]){__VA_ARGS__},                                                   \
@@ -118,12 +117,11 @@ static inline int vt_order(const uint64_t (*keys)[2], size_t count) {
     return 0;
 }
 
-/* qsort, but `items` may be NULL if there are none. Of words, the smallest first. */
+/* qsort, but `items` may be NULL if there are none. vt_sort_words puts the smallest first. */
 void vt_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 void vt_sort_words(uint64_t *words, size_t count);
 
-/* How many of the items begin with a word (their first member, a uint64_t) up to `most`. They are
- * sorted by it. */
+/* How many items have a first member (a uint64_t) of at most `most`. They are sorted by it. */
 size_t vt_count_up_to(const void *items, size_t count, size_t size, uint64_t most);
 
 /* --- strings --- */
@@ -136,30 +134,30 @@ struct vt_string {
 };
 void vt_string_add(struct vt_string *s, const char *text);
 void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length);
-void vt_string_add_utf8(struct vt_string *s, const char *text); /* what is not UTF-8 as U+FFFD */
+void vt_string_add_utf8(struct vt_string *s, const char *text); /* invalid UTF-8 as U+FFFD */
 void vt_string_format(struct vt_string *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void vt_string_free(struct vt_string *s);
 #define VT_SCOPED_STRING __attribute__((cleanup(vt_string_free))) struct vt_string
 
-bool vt_same_text(const char *a, const char *b); /* NULL is only the same as NULL */
+bool vt_same_text(const char *a, const char *b); /* NULL equals only NULL */
 
-/* The part after the last slash; it points into `path`. */
+/* The part after the last slash, in `path`. */
 const char *vt_basename(const char *path);
 
-/* The length in bytes of the UTF-8 character at `text`, of which `left` bytes can be read; 0 if it
- * is not valid. */
+/* The length in bytes of the UTF-8 character at `text`, where `left` bytes can be read; 0 if it
+ * is invalid. */
 unsigned vt_utf8_length(const char *text, size_t left);
 
 /* The same if it may be shown, else 0: see vt_text_shown. */
 unsigned vt_shown_length(const char *text, size_t left);
 
-/* A variable of the environment, of those that decide how GPU memory is allocated. */
+/* An environment variable that affects how GPU memory is allocated. */
 struct vt_variable {
     char *name, *value;
 };
 
-/* Frees texts and the array that has them. */
+/* Frees the texts and their array. */
 void vt_free_texts(char **texts, size_t count);
 
 /* --- map --- */
@@ -176,24 +174,24 @@ struct vt_map {
 uint32_t vt_map_get(const struct vt_map *map, uint64_t key);       /* VT_MAP_NONE: no such key */
 void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value); /* replaces */
 uint32_t vt_map_remove(struct vt_map *map, uint64_t key);          /* returns as vt_map_get */
-/* The value of a key, which gets this one if it is new. */
+/* The value of a key; a new key gets this one. */
 uint32_t vt_map_add(struct vt_map *map, uint64_t key, uint32_t value);
-/* Makes room for so many keys. The map is empty. */
+/* Makes room for `count` keys in an empty map. */
 void vt_map_reserve(struct vt_map *map, size_t count);
-/* In a set, of whose keys the values mean nothing: adds a key. False: it was there. */
+/* Adds a key to a map that is used as a set. False: the set had it. */
 bool vt_map_add_key(struct vt_map *set, uint64_t key);
 void vt_map_free(struct vt_map *map);
 #define VT_SCOPED_MAP __attribute__((cleanup(vt_map_free))) struct vt_map
 
-/* --- union-find: numbers that are joined to sets, reason by reason --- */
+/* --- union-find --- */
 
 /* `count` sets of one number each: sets[i] is i. Free it. */
 uint32_t *vt_sets_make(uint32_t count);
 
-/* The least number of the set that `i` is in. */
+/* The least number of the set of `i`. */
 uint32_t vt_sets_find(uint32_t *sets, uint32_t i);
 
-/* Makes one set of those of `a` and of `b`. */
+/* Joins the sets of `a` and `b`. */
 void vt_sets_join(uint32_t *sets, uint32_t a, uint32_t b);
 
 /* --- hashes --- */
@@ -208,7 +206,7 @@ static inline uint64_t vt_mix(uint64_t x) {
     return x;
 }
 
-/* A hash that must stay the same on every machine and in every version: site ids are made of it. */
+/* This hash must stay the same on every machine and in every version, because site ids depend on it. */
 uint64_t vt_hash_bytes(uint64_t seed, const void *bytes, size_t length);
 
 #endif

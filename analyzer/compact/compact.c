@@ -2,8 +2,8 @@
 /*
  * When a log is compacted, and in which order (see compact.h).
  *
- * Each time the log is opened anew: then what is known is what the last summary says and what was written since, and
- * a compactor that goes on after another one was killed is no other case.
+ * The log is reopened each time: its state is then the last summary and the records since, and resuming after
+ * a killed compactor is not a special case.
  */
 #define _GNU_SOURCE
 #include "compact.h"
@@ -22,19 +22,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the bytes that log and summary may have together, so much is the summary's. There are two of it for a moment. */
+/* The summary's share of the bytes of log and summary. Briefly, two summaries exist. */
 #define SUMMARY_SHARE  8u
-/* A log is compacted when so much of its own bytes was written since the last time: more often would write the summary more
- * often than it need be, more rarely would leave too little room meanwhile. */
+/* A log is compacted when this share of its own bytes was written since the last time: a smaller one would write the summary
+ * needlessly often, a larger one would leave too little space meanwhile. */
 #define WRITTEN_SHARE  8u
 #define WRITTEN_LEAST  16u            /* chunks */
-#define NO_BOUND       (256ull << 20) /* of a log without a bound: as if it was this one */
+#define NO_BOUND       (256ull << 20) /* assumed for a log without a bound */
 #define LOOK_MS        1000u          /* whether the process lives */
-/* From one summary to the next where the process has no space left; twice as long each time that nothing was given back: it
+/* Between summaries when the process has no space left; doubled each time that nothing was released, since the process
  * may be idle. */
 #define SHORT_LEAST_MS 200u
 #define SHORT_MOST_MS  60000u
-#define FULL_MS        1000u /* from one try to the next where the disk is full */
+#define FULL_MS        1000u /* between tries when the disk is full */
 #define WAIT_LEAST_MS  50u
 #define WAIT_MOST_MS   500u
 
@@ -42,12 +42,11 @@ struct vt_compactor {
     char *path;
     int fd;
     struct vt_log_header *header; /* mapped */
-    struct vt_free_offer *offer;  /* NULL: nobody is there to take them */
+    struct vt_free_offer *offer;  /* NULL: no process takes them */
     uint64_t chunks, taken; /* header.chunks, and vt_free_offer_taken, when it was compacted last */
     uint64_t looked_ns, compacted_ns;
     unsigned short_ms;
-    uint64_t
-        full_until_ns; /* the disk is full, and until then it is not tried again; 0: it is not */
+    uint64_t full_until_ns; /* the disk is full: next try; 0: it is not full */
     bool ended;
     struct vt_compacted done;
 };
@@ -146,7 +145,7 @@ int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *me
         log, all, (struct vt_replay_wishes){.history = &history, .pictures = &pictures}, &replay);
     int error = vt_replay_load(walk, message);
     if (!error)
-        error = vt_replay_go_on(walk, VT_TICKS_MASK, message);
+        error = vt_replay_resume(walk, VT_TICKS_MASK, message);
     if (!error)
         error = vt_replay_save(walk, log, log->summary + 1, most, message);
     vt_replay_close(walk);
@@ -182,7 +181,7 @@ static int give_back(struct vt_compactor *c, const struct vt_log *log, struct vt
     return error;
 }
 
-/* How many chunks were taken again. */
+/* How many chunks were recycled. */
 static uint64_t taken(const struct vt_compactor *c) {
     return c->offer ? vt_free_offer_taken(c->offer) : 0;
 }
@@ -194,7 +193,7 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
     int error = vt_log_open_to_follow(c->path, &log, message);
     if (error)
         return error;
-    /* Whoever wrote it may have died before the header named it on the disk, where that may be one behind, not two. */
+    /* The last writer may have died before the header on the disk named its summary; it may be one behind, not two. */
     bool anew = log.summary && !c->done.until_ns;
     if (anew)
         error = vt_summary_sync(&log, message);
@@ -216,7 +215,7 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
 
 /* --- while the process runs --- */
 
-/* So many chunks were written to since the last time. */
+/* How many chunks were written since the last time. */
 static uint64_t written(const struct vt_compactor *c) {
     return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) - c->chunks + taken(c) - c->taken;
 }
@@ -230,7 +229,7 @@ static bool is_short(const struct vt_compactor *c, uint64_t now) {
            vt_free_offer_left(c->offer) <= VT_FREE_KEPT_MOST;
 }
 
-/* A summary needs room on the disk before it can give any back. Others may make some: it is said once, and tried again. */
+/* A summary needs disk space before it can release any. Other programs may free some: report it once, and retry. */
 static int wait_for_room(struct vt_compactor *c, int error, struct vt_string *message) {
     if (error != -ENOSPC && error != -EDQUOT) {
         c->full_until_ns = 0;
@@ -243,7 +242,7 @@ static int wait_for_room(struct vt_compactor *c, int error, struct vt_string *me
     return 0;
 }
 
-/* So many chunks are compacted at once. */
+/* How many chunks are compacted at once. */
 static uint64_t share_of(const struct vt_compactor *c) {
     uint64_t share = bound_of(c->header) / VT_CHUNK_BYTES / WRITTEN_SHARE;
     return share < WRITTEN_LEAST ? WRITTEN_LEAST : share;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of compact/: writes a log's summary (logfile/summary.h), and gives the log's process back the chunks that it covers.
+ * Public header of compact/: writes a log's summary (logfile/summary.h), and releases the chunks that it covers to the log's process.
  *
- * Invariants: the process never waits for it. What is given back is on the disk in the summary. It may be killed at any moment:
- * the next one goes on (include/vramtrace/log_chunk.h). Uses base, log and replay.
+ * Invariants: the process never waits for the compactor. Data of released chunks is on the disk in the summary. The compactor may be
+ * killed at any moment: the next one resumes (include/vramtrace/log_chunk.h). Uses base, logfile and replay.
  *
  *     compact.c    when, and in which order
  *     give_back.c  the chunks
@@ -13,34 +13,34 @@
 
 #include "base/base.h"
 
-/* The compactor of one log; no other one may have it. */
+/* The compactor of one log, which has no other. */
 struct vt_compactor;
 
 /* Opens it. 0, or -errno with `message`: -EBUSY: it has one; -EOPNOTSUPP: this log cannot be compacted. */
 int vt_compactor_open(const char *log, struct vt_compactor **compactor, struct vt_string *message);
 
-/* Writes a summary of what the log has now, and gives back what it covers. Returns 0, or -errno with `message`; -EFBIG:
- * the summary would be larger than it may be. The log can be read after an error as before. */
+/* Writes a summary of the log so far, and releases the chunks that it covers. Returns 0, or -errno with `message`; -EFBIG:
+ * the summary would exceed its limit. After an error the log is still readable. */
 int vt_compactor_compact(struct vt_compactor *compactor, struct vt_string *message);
 
-/* To be called again and again while its process runs, after a wait of vt_compactor_wait_ms: compacts when enough was written.
- * Returns as vt_compactor_compact, but waits for room where the disk is full, which it says once on stderr; *ended: the process has ended, and there is nothing more to do. */
+/* Call it repeatedly while the process runs, after a wait of vt_compactor_wait_ms: compacts when enough was written.
+ * Returns as vt_compactor_compact, but waits if the disk is full, and reports that once on stderr; *ended: the process has ended, and all is done. */
 unsigned vt_compactor_wait_ms(const struct vt_compactor *compactor);
 int vt_compactor_go_on(struct vt_compactor *compactor, bool *ended, struct vt_string *message);
 
-/* What was done so far. */
+/* The work so far. */
 struct vt_compacted {
     uint64_t until_ns;      /* events before are in the summary; 0: none are */
     uint64_t summary_bytes; /* of the last one */
-    uint64_t chunks;        /* that were given back */
+    uint64_t chunks;        /* that were released */
     uint64_t log_bytes;     /* of the file */
 };
 struct vt_compacted vt_compactor_done(const struct vt_compactor *compactor);
 
 void vt_compactor_close(struct vt_compactor *compactor); /* NULL: nothing */
 
-/* Writes the summary of a log that was opened: what its last one says and what was read since, up to the time from which more
- * may come. The header does not name it yet. Returns 0, or -errno with `message`; -EFBIG: it has more than `most` bytes. */
+/* Writes the summary of an open log: its last summary and the records read since, up to the time before which all events are
+ * known. The header does not name it yet. Returns 0, or -errno with `message`; -EFBIG: it has more than `most` bytes. */
 struct vt_log;
 int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *message);
 

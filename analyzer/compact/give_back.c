@@ -19,10 +19,10 @@ enum { HEAD = sizeof(struct vt_chunk_header) };
 
 static const uint8_t nothing[VT_CHUNK_BYTES];
 
-/* What is to be done with a chunk of a generation that the summary covers. */
+/* What to do with a chunk of a generation that the summary covers. */
 enum fate { TAKEN, EMPTY, FULL };
 
-/* The generation is looked at last: a thread that has the chunk has raised it before it writes. Pairs with take() in the tracer's
+/* The generation is read last: a thread that takes the chunk raises it before it writes. Pairs with take() in the tracer's
  * log_free.c; model: GENERATION_LAST. */
 static int look(const struct vt_log *log, int fd, uint32_t number, uint32_t generation,
                 enum fate *fate, struct vt_string *message) {
@@ -62,8 +62,8 @@ static int empty(const struct vt_log *log, int fd, uint32_t number, bool cut,
     return 0;
 }
 
-/* Else, after a power cut, a chunk that was taken again could have pages of the time before behind its new records, and a
- * reader would take in both. Also for chunks that were found empty: whoever emptied them may have died before this. */
+/* Otherwise, after a power cut, a recycled chunk could have old pages behind its new records, and a reader would
+ * read both. Also for chunks that were already empty: the process that emptied them may have died before this. */
 static int sync_empty(const struct vt_log *log, int fd, struct vt_string *message) {
     if (!fdatasync(fd))
         return 0;
@@ -94,15 +94,15 @@ int vt_free_chunks_empty(const struct vt_log *log, int fd, bool ended, struct vt
 
 /* --- the offer --- */
 
-#define OFFER_MS 5 /* a place each: 128 of them are 1.6 GB in a second */
+#define OFFER_MS 5 /* one slot each: 128 of them are 1.6 GB in a second */
 
 struct vt_free_offer {
     pthread_t thread;
     pthread_mutex_t lock; /* for all below */
-    pthread_cond_t more;  /* there is something to offer, or to stop for */
+    pthread_cond_t more;  /* chunks to offer, or a request to stop */
     uint64_t *places;
     struct vt_free_chunks chunks;
-    uint64_t there[VT_FREE_CHUNKS]; /* what was in the places */
+    uint64_t there[VT_FREE_CHUNKS]; /* the contents of the slots */
     uint64_t taken;
     bool stop;
 };
@@ -132,7 +132,7 @@ static void fill_places(struct vt_free_offer *offer) {
     }
 }
 
-/* Sleeps where there is nothing to offer. */
+/* Sleeps while there is nothing to offer. */
 static void *go_on(void *of) {
     struct vt_free_offer *offer = of;
     pthread_mutex_lock(&offer->lock);

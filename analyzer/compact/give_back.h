@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunks that a summary covers, for compact.c. Who does what in which order: include/vramtrace/log_chunk.h. */
+/* Chunks that a summary covers, for compact.c. The protocol: include/vramtrace/log_chunk.h. */
 #ifndef VRAMTRACE_ANALYZER_GIVE_BACK_H
 #define VRAMTRACE_ANALYZER_GIVE_BACK_H
 
@@ -12,20 +12,19 @@ struct vt_free_chunks {
     uint64_t emptied; /* how many were not so before */
 };
 
-/* Empties the chunks that the log's summary covers, and fills `found`; free its words. `ended`: nobody will take them, so they are
- * cut out of the file where that is possible. Returns 0, or -errno with `message`. */
+/* Empties the chunks that the log's summary covers, and fills `found`; free its words. `ended`: no thread will take them, so they
+ * are cut out of the file if possible. Returns 0, or -errno with `message`. */
 int vt_free_chunks_empty(const struct vt_log *log, int fd, bool ended, struct vt_free_chunks *found,
                          struct vt_string *message);
 
-/* A thread that offers them, so that they are there while a summary is written, too. */
+/* A thread that offers them, even while a summary is being written. */
 struct vt_free_offer;
 struct vt_free_offer *
 vt_free_offer_start(uint64_t *places); /* header.free_chunks, mapped; NULL: there is no thread */
-/* From now on these: takes over their words. */
+/* Offers these from now on; takes over their words. */
 void vt_free_offer_put(struct vt_free_offer *offer, struct vt_free_chunks *chunks);
-uint64_t vt_free_offer_taken(
-    struct vt_free_offer *offer); /* how many are gone from where they were offered */
-uint32_t vt_free_offer_left(struct vt_free_offer *offer); /* how many are not gone; NULL: none */
-void vt_free_offer_stop(struct vt_free_offer *offer);     /* NULL: nothing */
+uint64_t vt_free_offer_taken(struct vt_free_offer *offer); /* how many were taken */
+uint32_t vt_free_offer_left(struct vt_free_offer *offer);  /* how many are left; NULL: none */
+void vt_free_offer_stop(struct vt_free_offer *offer);      /* NULL: nothing */
 
 #endif

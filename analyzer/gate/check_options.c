@@ -55,12 +55,12 @@ static int set_fail_on(struct vt_check *check, const char *command, const char *
     }
 }
 
-static int take_fail_on(const struct vt_taken *taken) {
-    return set_fail_on(taken->field, taken->command, taken->value);
+static int parse_fail_on(const struct vt_given_option *given) {
+    return set_fail_on(given->field, given->command, given->value);
 }
 
-static int take_strict(const struct vt_taken *taken) {
-    return set_fail_on(taken->field, taken->command, "lost,growing,unfreed");
+static int parse_strict(const struct vt_given_option *given) {
+    return set_fail_on(given->field, given->command, "lost,growing,unfreed");
 }
 
 static const char *check_size(const char *value) {
@@ -70,8 +70,8 @@ static const char *check_size(const char *value) {
                : "a size such as 1048576, 512M or 1.5G";
 }
 
-static int take_size(const struct vt_taken *taken) {
-    return vt_text_read_size(taken->value, taken->field);
+static int parse_size(const struct vt_given_option *given) {
+    return vt_text_read_size(given->value, given->field);
 }
 
 /* "3%", "2.5" */
@@ -82,26 +82,26 @@ static const char *check_increase(const char *value) {
                : "a share such as 3% or 0%";
 }
 
-static int take_increase(const struct vt_taken *taken) {
-    *(double *)taken->field = strtod(taken->value, NULL) / 100;
+static int parse_increase(const struct vt_given_option *given) {
+    *(double *)given->field = strtod(given->value, NULL) / 100;
     return 0;
 }
 
-static int take_suppressions(const struct vt_taken *taken) {
+static int parse_suppressions(const struct vt_given_option *given) {
     struct vt_string message = {0};
-    return vt_error_status(vt_suppress_read(taken->field, taken->value, &message), &message);
+    return vt_error_status(vt_suppress_read(given->field, given->value, &message), &message);
 }
 
-static int take_written(const struct vt_taken *taken) {
-    return *taken->value
-               ? vt_take_output(taken)
-               : vt_usage(taken->command, "--write-baseline: expected a file, found nothing");
+static int parse_written(const struct vt_given_option *given) {
+    return *given->value
+               ? vt_parse_output(given)
+               : vt_usage(given->command, "--write-baseline: expected a file, found nothing");
 }
 
-static int take_source_root(const struct vt_taken *taken) {
-    *(const char **)taken->field = taken->value;
-    return access(taken->value, F_OK)
-               ? vt_usage(taken->command, "--source-root: %s: %s", taken->value, strerror(errno))
+static int parse_source_root(const struct vt_given_option *given) {
+    *(const char **)given->field = given->value;
+    return access(given->value, F_OK)
+               ? vt_usage(given->command, "--source-root: %s: %s", given->value, strerror(errno))
                : 0;
 }
 
@@ -113,27 +113,27 @@ static const char *format_names(void) {
     return names;
 }
 
-static int take_format(const struct vt_taken *taken) {
-    const struct vt_gate_format **format = taken->field;
-    *format = vt_gate_format_find(taken->value);
+static int parse_format(const struct vt_given_option *given) {
+    const struct vt_gate_format **format = given->field;
+    *format = vt_gate_format_find(given->value);
     return *format ? 0
-                   : vt_usage(taken->command, "--format: expected one of %s, found '%s'",
-                              format_names(), taken->value);
+                   : vt_usage(given->command, "--format: expected one of %s, found '%s'",
+                              format_names(), given->value);
 }
 
-static int take_report(const struct vt_taken *taken) {
-    struct vt_check *check = taken->field;
-    const char *equals = strchr(taken->value, '=');
-    size_t length = equals ? (size_t)(equals - taken->value) : strlen(taken->value);
-    VT_SCOPED char *name = vt_strndup(taken->value, length);
+static int parse_report(const struct vt_given_option *given) {
+    struct vt_check *check = given->field;
+    const char *equals = strchr(given->value, '=');
+    size_t length = equals ? (size_t)(equals - given->value) : strlen(given->value);
+    VT_SCOPED char *name = vt_strndup(given->value, length);
     const struct vt_gate_format *format = vt_gate_format_find(name);
     if (!format || !equals || !equals[1])
-        return vt_usage(taken->command,
+        return vt_usage(given->command,
                         "--report: expected FORMAT=FILE with FORMAT one of %s, found '%s'",
-                        format_names(), taken->value);
+                        format_names(), given->value);
     VT_GROW(check->reports, check->report_count, check->report_room);
     check->reports[check->report_count++] = (struct vt_check_report){format, equals + 1};
-    return vt_option_output(taken, equals + 1);
+    return vt_option_output(given, equals + 1);
 }
 
 static void list_formats(void) {
@@ -146,48 +146,49 @@ static void list_formats(void) {
 const struct vt_option vt_check_options[] = {
     {"fail-on", " lost|growing|unfreed[,...]",
      "verdicts that fail (default: lost,growing, and unfreed in processes without Python)",
-     take_fail_on, .at = 0},
-    {"strict", NULL, "--fail-on lost,growing,unfreed", take_strict, .at = 0},
+     parse_fail_on, .at = 0},
+    {"strict", NULL, "--fail-on lost,growing,unfreed", parse_strict, .at = 0},
     {"max-leaked", " SIZE", "pass while all failing sites together hold at most this (0)",
-     take_size, AT(gate.max_leaked), .check = check_size},
-    {"max-peak", " SIZE", "fail when a process uses more than this of a GPU", take_size,
+     parse_size, AT(gate.max_leaked), .check = check_size},
+    {"max-peak", " SIZE", "fail when a process uses more than this of a GPU", parse_size,
      AT(gate.max_peak), .check = check_size},
     {"suppressions", " FILE",
-     "lines leak:PATTERN: a site with a matching frame passes; may be repeated", take_suppressions,
+     "lines leak:PATTERN: a site with a matching frame passes; may be repeated", parse_suppressions,
      AT(suppressions)},
-    {"no-builtin", NULL, "do not use the built-in suppressions", vt_take_flag, AT(no_builtin)},
-    {"print-suppressions", NULL, "print the built-in suppressions and exit", vt_take_flag,
+    {"no-builtin", NULL, "do not use the built-in suppressions", vt_parse_flag, AT(no_builtin)},
+    {"print-suppressions", NULL, "print the built-in suppressions and exit", vt_parse_flag,
      AT(print_suppressions)},
-    {"baseline", " FILE", "leaks listed in it pass, unless they grew", vt_take_text,
+    {"baseline", " FILE", "leaks listed in it pass, unless they grew", vt_parse_text,
      AT(baseline_file)},
-    {"write-baseline", " FILE", "accept the leaks of this run: write them to FILE", take_written,
+    {"write-baseline", " FILE", "accept the leaks of this run: write them to FILE", parse_written,
      AT(write_baseline)},
     {"against", " DIR", "compare with the earlier runs in DIR: leaks, peak and held memory",
-     vt_take_text, AT(against)},
+     vt_parse_text, AT(against)},
     {"max-increase", " N%", "with --against: fail when peak or held memory is larger by more",
-     take_increase, AT(gate.max_increase), .check = check_increase},
-    {"own", " PATTERN", "your own code: frames whose function, file or module match", vt_take_texts,
-     AT(user_code)},
-    {"classes", " FILE", "more caches and CUDA libraries (see vramtrace-report(1))", vt_take_text,
+     parse_increase, AT(gate.max_increase), .check = check_increase},
+    {"own", " PATTERN", "your own code: frames whose function, file or module match",
+     vt_parse_texts, AT(user_code)},
+    {"classes", " FILE", "more caches and CUDA libraries (see vramtrace-report(1))", vt_parse_text,
      AT(classes)},
     {"source-root", " DIR", "show file names relative to DIR (the working folder)",
-     take_source_root, AT(how.source_root)},
-    {"stable", NULL, "leave out what differs between runs: pids, times, addresses", vt_take_flag,
+     parse_source_root, AT(how.source_root)},
+    {"stable", NULL, "leave out what differs between runs: pids, times, addresses", vt_parse_flag,
      AT(how.stable)},
-    {"allow-no-cuda", NULL, "pass even if no CUDA call succeeded", vt_take_flag, AT(allow_no_cuda)},
-    {"ignore-status", NULL, "with run: judge even if the command failed", vt_take_flag,
+    {"allow-no-cuda", NULL, "pass even if no CUDA call succeeded", vt_parse_flag,
+     AT(allow_no_cuda)},
+    {"ignore-status", NULL, "with run: judge even if the command failed", vt_parse_flag,
      AT(ignore_status)},
-    {"format", " NAME", "the output, one of:", take_format, AT(format), .list = list_formats},
-    {"report", " FORMAT=FILE", "also write this format to this file; may be repeated", take_report,
+    {"format", " NAME", "the output, one of:", parse_format, AT(format), .list = list_formats},
+    {"report", " FORMAT=FILE", "also write this format to this file; may be repeated", parse_report,
      .at = 0},
     {.name = NULL},
 };
 
 /* Whether pytest's plugin takes it, too: all but those of outputs, of a limit for the whole process, and of other runs. */
 static bool judges_tests(const struct vt_option *option) {
-    return option->take != take_format && option->take != take_report &&
+    return option->parse != parse_format && option->parse != parse_report &&
            option->at != offsetof(struct vt_check, gate.max_peak) &&
-           option->take != take_increase && option->at != offsetof(struct vt_check, against) &&
+           option->parse != parse_increase && option->at != offsetof(struct vt_check, against) &&
            option->at != offsetof(struct vt_check, print_suppressions);
 }
 

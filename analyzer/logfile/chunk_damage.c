@@ -22,7 +22,7 @@ static bool has_bytes(const uint8_t *chunk, uint32_t from, uint32_t have) {
     return false;
 }
 
-/* A chunk that nobody has taken has a number at most. So has one of the live list, and its entries. */
+/* A chunk that was never taken has at most a number. A chunk of the live list also has its entries. */
 bool vt_chunk_lost_header(const struct vt_log *log, const struct vt_chunk_header *head,
                           uint32_t number, const uint8_t *chunk, uint32_t have) {
     return vt_chunk_has_ended(log) && number < log->header.placed &&

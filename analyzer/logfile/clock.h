@@ -9,7 +9,7 @@
 
 struct vt_clock {
     double ns_per_tick;
-    bool guessed; /* no second pair, and the machine was booted since: times are only proportional
+    bool guessed; /* no second pair, and the machine was rebooted: times are only proportional
                      */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs a command reads (see find_logs.h). A folder may hold logs of many runs. Logs with the same run id
+ * Chooses the logs that a command reads (see find_logs.h). A folder may hold logs of many runs. Logs with the same run id
  * are one run; so are a parent and its children, a process before and after exec, and ranks that were launched
- * together, though each has an id of its own where no `vramtrace run` started them.
+ * together, though each has an id of its own unless `vramtrace run` started them.
  *
  * In a folder, files that are no logs are ignored, or are merged files; a file that the user names must be a
  * log. LOG.nvml and LOG.summary are none, but are ignored if LOG is named too, because a shell pattern such as *.vtl* names
@@ -213,7 +213,7 @@ static bool belongs_to_other(char *const *arguments, int count, const char *path
     return false;
 }
 
-/* What was taken from folders: logs, merged files; and how many logs and merged files were left out there. */
+/* The contents of the folders: logs and merged files, chosen and left out. */
 struct taken {
     uint32_t folders, chosen, merged, older, merged_left;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs a command reads: the files that are named, the newest run in a folder that is named,
- * or the newest run in the current folder.
+ * Chooses the logs that a command reads: the named files, the newest run in a named folder, or the
+ * newest run in the current folder.
  */
 #ifndef VRAMTRACE_ANALYZER_FIND_LOGS_H
 #define VRAMTRACE_ANALYZER_FIND_LOGS_H
@@ -12,7 +12,7 @@ struct vt_logs {
     char **paths;
     uint32_t count, room;
     uint32_t *runs; /* with "all", of one folder: logs of one run have one number; else NULL */
-    char *said;     /* which run was chosen, one line; NULL: no choice was made */
+    char *said;     /* the chosen run, one line; NULL: no choice was made */
 };
 
 /* Fills `logs` from the command's arguments (none: the current folder). `run`: NULL for a folder's
@@ -21,18 +21,18 @@ struct vt_logs {
 int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                  struct vt_string *message);
 
-/* The same for commands that read merged files, too: a folder's are added with `run` "all", or where it has
+/* The same for commands that also read merged files: a folder's are added with `run` "all", or if it has
  * no logs. */
 int vt_logs_find_merged(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                         struct vt_string *message);
 
-/* Whether the logs of a path are in it: it is a folder, or the pack of one. Returns 0, or -errno with `message`. */
+/* Whether the path is a folder of logs, or the pack of one. Returns 0, or -errno with `message`. */
 int vt_logs_are_in(const char *path, bool *folder, struct vt_string *message);
 
 /* Whether it is a merged file (job/merged.h), by its first bytes. */
 bool vt_logs_is_merged(const char *path);
 
-/* Adds the other logs of the same runs that are in the folders of those that `logs` has. */
+/* Adds the other logs of the same runs in the folders of `logs`. */
 void vt_logs_complete(struct vt_logs *logs);
 void vt_logs_free(struct vt_logs *logs);
 

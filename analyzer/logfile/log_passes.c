@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Passes over a log's chunks (see log_tables.h): everything but the events goes to the log's tables, and of
- * these it is noted where they lie. A log that is still written to is passed again and again: then a
- * pass takes what came since the last one. What it takes of a chunk is a vt_log_chunk.
+ * Passes over a log's chunks (see log_tables.h): everything but the events goes to the log's tables; for the
+ * events, only their location is noted, in a vt_log_chunk. A running log is passed repeatedly: then each pass reads the
+ * new records.
  */
 #include "log_tables.h"
 
@@ -22,10 +22,10 @@ struct writer {
                          Its `ticks` is the one before it, alike. */
 };
 
-/* What was read of a chunk. */
+/* The state of a chunk that was read. */
 struct chunk_read {
     uint32_t generation; /* how often it had been taken again */
-    uint32_t end;        /* of what was taken of it; 0: nothing */
+    uint32_t end;        /* of the part read so far; 0: none */
     uint32_t state;
 };
 enum {
@@ -33,10 +33,10 @@ enum {
     CHUNK_FINISHED, /* nothing more */
     CHUNK_COVERED,  /* likewise, and what it had is in a summary: its bytes are gone, or will be */
     CHUNK_OTHER,    /* damaged, or no chunk of records */
-    CHUNK_UNSEEN    /* nobody has taken it yet, or written to it */
+    CHUNK_UNSEEN    /* not yet taken by a thread, or empty */
 };
 
-/* What goes on from pass to pass. */
+/* State kept from pass to pass. */
 struct vt_log_passes {
     struct writer *writers;
     size_t writer_count, writer_room;
@@ -57,7 +57,7 @@ static void note_damage(struct vt_log *log, uint64_t offset, const char *what, u
         (struct vt_log_damage){offset, vt_strdup(what), found};
 }
 
-/* --- who writes, and what is announced --- */
+/* --- writers, and announced events --- */
 
 /* The writer's place in passes->writers, which may move. */
 static uint32_t writer_of(struct vt_log_passes *passes, uint32_t tid) {
@@ -78,8 +78,8 @@ static void take_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t 
         passes->oldest_entered = entered_at;
 }
 
-/* A snapshot that goes on says what lived at its begin: what is later waits for it, but not for long. A program that
- * does nothing more writes it down at its end. */
+/* An unfinished snapshot describes the memory at its begin, so later events wait for it, up to this limit: an idle
+ * program writes the results only at its end. */
 #define AWAITED_NS 3000000000ull
 
 static void take_slot(const struct vt_log *log, const struct vt_log_slot *slot) {
@@ -205,7 +205,7 @@ static void take_records(struct passage *p, uint8_t *record) {
     leave_waiting(p);
 }
 
-/* Passes what was taken before. */
+/* Skips the records of earlier passes. */
 static void skip_records(struct passage *p, uint8_t *record) {
     struct vt_short_span span = {0};
     uint32_t length;
@@ -219,7 +219,7 @@ static void skip_records(struct passage *p, uint8_t *record) {
     } while (length);
 }
 
-/* Takes what is new in a chunk, of which `have` bytes are there. Returns its state. */
+/* Reads the new records of a chunk with `have` bytes. Returns its state. */
 static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *file, uint32_t have,
                            uint8_t *record) {
     struct vt_log_passes *passes = log->passes;
@@ -354,7 +354,7 @@ static int open_taken(struct vt_log *log, struct vt_string *message) {
 
 /* --- and all others --- */
 
-/* Takes what is new in the chunks that were there before. */
+/* Reads the new records of known chunks. */
 static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
                      struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
@@ -456,7 +456,7 @@ struct vt_log_passed vt_log_passed(const struct vt_log *log) {
 
 /* --- saving and loading --- */
 
-/* What of the chunks is saved. Of what is later than `until` the pieces stay; a finished chunk that has none is covered. */
+/* Selects the state of the chunks to save. Pieces later than `until` stay; a finished chunk without one is covered. */
 static void leave_chunks(const struct vt_log *log, uint64_t until, struct chunk_read *chunks,
                          struct vt_log_chunk **later, size_t *later_count, size_t *later_room) {
     const struct vt_log_passes *passes = log->passes;
@@ -509,8 +509,8 @@ static void check_chunks(const struct vt_log *log, struct vt_state *s) {
         vt_state_within(s, passes->open[i], passes->chunk_count, "chunks");
 }
 
-/* What is not read again because the process had ended may have been written to all the same: its end cannot be seen from
- * everywhere. */
+/* Reopens chunks that were closed because the process seemed to have ended: it may have written more, since its end
+ * cannot be seen from everywhere. */
 static void open_all(struct vt_log_passes *passes) {
     VT_SCOPED bool *open = vt_alloc(passes->chunk_count, sizeof *open);
     for (size_t i = 0; i < passes->open_count; i++)

@@ -57,7 +57,7 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
         return refuse_log(
             message, path, 0,
             "expected a log of format version %u, found one of a development version, "
-            "format %u, before the first release: record it anew",
+            "format %u, before the first release: record it again",
             VT_LOG_VERSION, h->version);
     if (got >= 8 && !memcmp(h->magic, VT_NVML_MAGIC, 8))
         return refuse_log(message, path, 0,
@@ -89,8 +89,8 @@ bool vt_log_is_log(const char *path) {
     return is || vt_pack_is_pack(path);
 }
 
-/* Also one that another tool wrote anew, with other spaces, its columns in another order, or without its first row:
- * whoever reads it then says that it may not be rewritten. */
+/* Also recognizes one that another tool rewrote, with other spaces, reordered columns, or without its first row:
+ * its reader then reports that merged files must not be rewritten. */
 bool vt_log_is_merged(int fd) {
     char text[8192];
     size_t length = vt_gzip_peek(fd, text, sizeof text), at = strspn(text, " \t\r\n");
@@ -260,7 +260,7 @@ static int read_live_list(struct vt_log *log, struct vt_string *message) {
     return error;
 }
 
-/* What follows from all that was read so far. */
+/* Derives the state from all records read so far. */
 static void settle(struct vt_log *log, uint64_t sampled) {
     struct vt_log_passed passed = vt_log_passed(log);
     log->in_flight = passed.in_flight;
@@ -284,7 +284,7 @@ static void settle(struct vt_log *log, uint64_t sampled) {
     vt_log_link_owners(log);
 }
 
-/* Reads what was written since the last time. */
+/* Reads the new records. */
 static int read_on(struct vt_log *log, struct vt_string *message) {
     int error = 0;
     if (!log->packed)
@@ -360,7 +360,7 @@ int vt_log_open_to_follow(const char *path, struct vt_log *log, struct vt_string
     return open_log(path, log, true, message);
 }
 
-int vt_log_go_on(struct vt_log *log, struct vt_string *message) {
+int vt_log_resume(struct vt_log *log, struct vt_string *message) {
     int error = vt_log_read_header(log->fd, log->path, &log->header, &log->file_bytes, message);
     return error ? error : read_on(log, message);
 }

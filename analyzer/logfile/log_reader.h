@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader of logs, which checks all that it returns. It alone knows where records lie in a log.
+ * The reader of logs. It checks everything that it returns, and hides where records lie in a log.
  *
  * Opening a log reads the whole file once and keeps everything except the events: modules, stacks,
  * code objects, threads, devices, notes. For each chunk it keeps where the last complete record
@@ -18,17 +18,17 @@
 
 #include <string.h>
 
-/* A part of a chunk that was checked at once: all of it, unless the log was still written to. */
+/* A part of a chunk that was checked at once: all of it, unless the log was still being written. */
 struct vt_log_chunk {
     uint32_t number;      /* the chunk starts at number * VT_CHUNK_BYTES in the file */
-    uint32_t begin, end;  /* offsets in the chunk: of its first record (0: the chunk's first), and
+    uint32_t begin, end;  /* offsets in the chunk: its first record (0: the chunk's first), and
                              the end of its last complete one */
     uint32_t events;      /* records of fixed length in it */
     uint32_t tid;         /* the thread that wrote to it last */
     uint64_t first_ticks; /* smallest and largest time of its events; unset if there are none */
     uint64_t last_ticks;
     uint64_t
-        after; /* events up to this time were given before the log was saved (log_state.c); 0: none */
+        after; /* events up to this time were delivered before the log was saved (log_state.c); 0: none */
     bool sorted; /* its events are in the order of vt_log_key */
 };
 
@@ -38,19 +38,19 @@ struct vt_log_module {
     uint64_t start, end, bias;
     char *path;         /* "": unknown */
     char build_id[129]; /* lower-case hex; "": unknown */
-    uint8_t other; /* it has a known library's name (vramtrace/library.h), and not its exports */
+    uint8_t other; /* it has a known library's name (vramtrace/library.h) but not its exports */
 };
 
 #define VT_NO_STACK UINT32_MAX /* for an index into vt_log.stacks */
 
 struct vt_log_stack {
-    uint64_t frames; /* where its frame words begin in vt_log.frames; see vt_log_words */
-    uint64_t ticks;  /* time of the event that it was first written for */
+    uint64_t frames; /* start of its frame words in vt_log.frames; see vt_log_words */
+    uint64_t ticks;  /* time of its first event */
     uint16_t count, flags;
-    uint32_t caller; /* number of the stack that it goes on with, of the thread that waited for this
+    uint32_t caller; /* number of the stack that continues it, of the thread that waited for this
                         one; 0: none */
 };
-/* How many stacks may follow one another by `caller`; in a log that lies they may form a circle. */
+/* The longest chain of stacks by `caller`; in a forged log they may form a circle. */
 #define VT_LOG_CALLERS 16
 
 struct vt_log_code {
@@ -86,40 +86,40 @@ struct vt_log_phase {
     uint64_t range;        /* its number in the log; 0: a mark */
     uint64_t began, ended; /* ticks; VT_TICKS_MASK: still open at the end of the log */
     uint64_t written;      /* when its begin was recorded: later than `began` if it began before the
-                              log did */
+                              log */
     uint32_t name, domain; /* indices in vt_log.names; VT_MAP_NONE: unknown name, default domain */
     uint32_t tid;
     bool of_thread; /* pushed: nested in others of its thread; else it may end on another thread */
 };
 
-/* What stood around a variable's word, or one that it leads to (VT_REC_AROUND, VT_REC_HOP). */
+/* The memory around a variable's word, or around one that it leads to (VT_REC_AROUND, VT_REC_HOP). */
 struct vt_log_around {
-    uint8_t *halves;                    /* two bytes of memory each; NULL: not known */
-    uint32_t before, count;             /* bytes of memory: before the word, and in all */
-    int32_t offset;                     /* from where the parent's word points to */
+    uint8_t *halves;                    /* two bytes of memory each; NULL: unknown */
+    uint32_t before, count;             /* bytes of memory: before the word, and in total */
+    int32_t offset;                     /* from the target of the parent's word */
     const struct vt_log_around *parent; /* NULL: it is the variable's word */
 };
 
-/* A step of a way by which memory is held (VT_REC_STEP). */
+/* A step of a path to memory (VT_REC_STEP). */
 struct vt_log_step {
     uint32_t number;
-    uint32_t parent; /* index in vt_log.steps, always a smaller one; VT_MAP_NONE: it is the first */
-    uint32_t root;   /* index of the step in which the way begins */
+    uint32_t parent; /* index in vt_log.steps, always a smaller one; VT_MAP_NONE: the first step */
+    uint32_t root;   /* index of the path's first step */
     uint16_t kind;   /* enum vt_step, or anything else */
     bool many, repeats, in_doubt;
-    bool lost;                          /* it has a parent, which is not in the log */
+    bool lost;                          /* its parent is missing in the log */
     uint32_t line;                      /* of a root */
     uint64_t address;                   /* of a root */
-    const struct vt_log_around *around; /* of the way's last word; NULL: not known */
+    const struct vt_log_around *around; /* of the path's last word; NULL: unknown */
     struct vt_step_counts {
         uint32_t objects, row, length; /* see records.def; the last two of CLASS; 0: unknown */
     } counts;
-    /* of containers that take only so many entries, all objects of the step together; capacity 0: not known */
+    /* of bounded containers, all objects of the step together; capacity 0: unknown */
     uint32_t entries, capacity;
     char *name, *type;
 };
 
-/* A log's last snapshots are kept, so that reading takes no longer than the log is. */
+/* Only a log's last snapshots are kept, so that reading takes time linear in the log. */
 #define VT_LOG_SNAPSHOTS 1000
 
 /* One allocation in a snapshot. */
@@ -139,16 +139,13 @@ struct vt_log_damage {
 struct vt_log {
     char *path;
     int fd;
-    struct vt_answers
-        *answers; /* of the pack that it is in, which outlives it; NULL: it is in none */
+    struct vt_answers *answers; /* of its pack, which outlives it; NULL: not packed */
     bool packed;
     uint64_t file_bytes;
     struct vt_log_header header; /* its text fields are NUL-terminated */
-    uint64_t
-        summary; /* generation of the summary that it was opened with (summary.h); 0: it has none */
-    uint64_t summary_bytes; /* of that which was written last; 0: none was */
-    uint64_t
-        until; /* ticks: single events are there from then on, what was before is in the summary */
+    uint64_t summary; /* generation of the summary that it was opened with (summary.h); 0: none */
+    uint64_t summary_bytes; /* of the last one written; 0: none */
+    uint64_t until;         /* ticks: event details start here, earlier ones are in the summary */
     struct vt_summary_rest *rest; /* of it, for vt_summary_take */
 
     struct vt_log_chunk *chunks;
@@ -180,7 +177,7 @@ struct vt_log {
     struct vt_rec_sample *samples; /* from LOG.nvml, by time */
     size_t sample_count, sample_room;
     uint32_t nvml_read; /* bytes of LOG.nvml that were taken */
-    char **lines;       /* source lines of Python code that is in no file */
+    char **lines;       /* source lines of Python code without a file */
     size_t line_count, line_room;
     struct vt_map line_keys; /* (CODE's number << 32 | line) -> index into lines */
     char **notes;
@@ -189,7 +186,7 @@ struct vt_log {
     struct vt_variable *variables; /* the environment variables that the tracer records */
     size_t variable_count, variable_room;
 
-    /* By `began`, then the outer first; those that were read later come later. */
+    /* By `began`, then the outer first; phases read in a later pass come later. */
     struct vt_log_phase *phases;
     size_t phase_count, phase_room;
     struct vt_log_phase *phase_rows; /* begins and ends that are not in `phases` yet */
@@ -202,7 +199,7 @@ struct vt_log {
     struct vt_rec_scan scan; /* the exit scan; word 0: none, or an inconclusive one */
     uint64_t *lost;          /* vt_lost_entry, in the log's order */
     size_t lost_count, lost_room;
-    uint64_t lost_ticks; /* of the scan that they are of; 0: not known */
+    uint64_t lost_ticks; /* of their scan; 0: unknown */
 
     struct vt_log_step *steps; /* parents before their children */
     size_t step_count, step_room;
@@ -210,8 +207,8 @@ struct vt_log {
     struct vt_log_step *unlinked; /* those that are not in `steps` yet */
     size_t unlinked_count, unlinked_room;
     struct vt_log_around_of {
-        uint32_t step, number, parent; /* numbers in the log; step 0: it is a HOP */
-        uint32_t hop;                  /* AROUND: which HOP is meant instead; 0: none */
+        uint32_t step, number, parent; /* numbers in the log; step 0: a HOP */
+        uint32_t hop;                  /* AROUND: the HOP that it stands for; 0: none */
         struct vt_log_around around;
     } * arounds; /* in the log's order */
     size_t around_count, around_room;
@@ -225,7 +222,7 @@ struct vt_log {
     struct vt_rec_missed *missed; /* snapshots that were not taken; in the log's order */
     size_t missed_count, missed_room;
 
-    /* the live list: what was live at header.exit_ticks, whatever the records say */
+    /* the live list: live memory at header.exit_ticks, which overrides the records */
     bool live_listed; /* all of it */
     struct vt_log_live *live;
     size_t live_count;
@@ -235,30 +232,30 @@ struct vt_log {
     uint64_t frontier;   /* later events are ignored, because threads were still writing;
                             VT_TICKS_MASK: no limit */
     uint64_t
-        bound_at; /* events from then on are left out: the log is as long as it may become, and has only
-                            some of them. 0: all are there */
+        bound_at; /* events from then on are ignored: the log reached its bound, and has only some
+                            of them. 0: complete */
     bool
         running; /* when the log was opened (or packed), the process was alive and had recorded no end */
-    bool foreign;   /* the log belongs to another user than who reads it, or who packed it */
-    bool cut;       /* the file is shorter than the chunks that the tracer handed out */
+    bool foreign;   /* the log belongs to another user than its reader or packer */
+    bool cut;       /* the file is shorter than the chunks that the tracer allocated */
     bool in_flight; /* a thread was inside the tracer when the log ended */
     struct vt_log_damage *damage;
     size_t damage_count, damage_room;
 };
 
 /* Opens `path` and reads everything except the events. Returns 0, or -errno with a `message` that
- * names the file, the offset, what was expected and what was found (-EINVAL: no log, or not a
+ * names the file, the offset, the expected and the actual value (-EINVAL: not a log, or not a
  * readable one). Call vt_log_close only after 0. */
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message);
-/* The same for who will go on: up to the begin of a snapshot that is still being made, since what it says is of that moment. */
+/* The same for callers that will resume: reads up to the begin of an unfinished snapshot, since its results belong to that moment. */
 int vt_log_open_to_follow(const char *path, struct vt_log *log, struct vt_string *message);
-/* Reads what was written since it was opened, or since the last call. What was there stays where it is in
- * each table but `modules`; pointers into tables are not valid any more. Returns as vt_log_open. */
-int vt_log_go_on(struct vt_log *log, struct vt_string *message);
+/* Reads records written since the last call, or since it was opened. Indices stay valid in each table except
+ * `modules`; pointers into tables do not. Returns as vt_log_open. */
+int vt_log_resume(struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
-/* Whether the summary that it was opened with, or that was written since, has all of a chunk, which then had this generation: the chunk may be given
- * back. `number`: below vt_log_chunks. */
+/* Whether a summary covers all of a chunk of this generation, so that the chunk may be released: the summary that the log was opened
+ * with, or one written since. `number`: below vt_log_chunks. */
 bool vt_log_is_covered(const struct vt_log *log, uint32_t number, uint32_t *generation);
 uint32_t vt_log_chunks(const struct vt_log *log);
 
@@ -280,14 +277,14 @@ const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t numbe
 /* The frame words of a stack, the innermost first. Never NULL; valid until the next call. */
 const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack *stack);
 
-/* Leaves only these stacks: the others' numbers are unknown from now on. Returns where each is, VT_NO_STACK: nowhere;
- * free it. */
+/* Evicts all other stacks; their numbers become unknown. Returns the new index of each, VT_NO_STACK if evicted; free
+ * it. */
 uint32_t *vt_log_keep_stacks(struct vt_log *log, const bool *stays);
 
-/* Leaves only the phases that have a bit set in `keep`: the others' ends are not looked for any more. */
+/* Evicts the phases that have no bit set in `keep`; their ends will be ignored. */
 void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep);
 
-/* Frees the stacks, what the exit scan found, and whom memory belongs to: the log cannot be replayed any more. */
+/* Frees the stacks, the results of the exit scan, and the owners: the log can no longer be replayed. */
 void vt_log_drop_stacks(struct vt_log *log);
 
 /* The module at `address` at time `ticks`; NULL: none. */
@@ -299,17 +296,17 @@ const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t 
 bool vt_log_is_of_boot(const struct vt_log_header *header);
 bool vt_log_is_running(const struct vt_log_header *header);
 
-/* Whoever looks at a log that is written to waits this long between a time and the first `entered_at`. */
+/* Readers of a running log wait this long between reading a time and the first `entered_at`. */
 void vt_log_await_stores(void);
 
 /* Reads and checks only the header, as vt_log_open does; for the choice among many files. */
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);
 
-/* Whether the file is a log or a pack, by its first bytes: what a command writes does not take its place. */
+/* Whether the file is a log or a pack, by its first bytes, so that commands do not overwrite it. */
 bool vt_log_is_log(const char *path);
 
-/* Whether it is no log but a merged file (job/merged.h), by its first row. */
+/* Whether it is a merged file (job/merged.h), by its first row. */
 bool vt_log_is_merged(int fd);
 
 /* The Python script in the command that ran, with its folder. Free it. NULL: there is none. */

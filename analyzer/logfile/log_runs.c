@@ -30,8 +30,8 @@ static uint64_t text_key(uint64_t seed, const char *text) {
     return vt_hash_bytes(seed, text, strlen(text));
 }
 
-/* Of a process number on the machine where the log was written, since it was started. Containers that
- * have one host name count from 1 each. */
+/* A key for a process id on the log's machine, within one boot. Containers with the same host name
+ * each count from 1. */
 static uint64_t pid_key(const struct vt_found_log *log, uint32_t pid) {
     return vt_mix(text_key(text_key(pid, log->boot), log->host) + vt_mix(log->pid_namespace));
 }
@@ -191,8 +191,8 @@ static void take_launched(struct runs *r, struct launch *launch, const struct la
     vt_sets_join(r->sets, next->index, launch->first);
 }
 
-/* Joins the ranks that name one launch, or that have one parent: a launcher has no log itself. A job of
- * one rank is left out: its shell is a rank, too. */
+/* Joins the ranks that name one launch, or that have one parent: a launcher has no log itself. Skips jobs
+ * of one rank, because their shell is also a rank. */
 static void take_launches(struct runs *r, uint32_t count, bool by_parent) {
     VT_SCOPED struct launched *all = vt_alloc(count, sizeof *all);
     struct launch launch = {0};

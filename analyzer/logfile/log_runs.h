@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs are one run: those that have the same run id; those of a process, of its children, and of
- * what it became by exec; and those of ranks that were launched together, also on several machines.
+ * Groups logs into runs: logs with the same run id; those of a process, its children and its successors
+ * by exec; and those of ranks that were launched together, even on several machines.
  *
- * find_logs.c asks for the logs of a folder, job/ for processes of merged files, too.
+ * find_logs.c uses it for the logs of a folder, job/ also for processes of merged files.
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_RUNS_H
 #define VRAMTRACE_ANALYZER_LOG_RUNS_H
@@ -19,18 +19,18 @@ struct vt_found_log {
     char job[41], launch[65];         /* likewise */
     uint32_t pid, ppid;
     int32_t rank;            /* -1: unknown */
-    uint32_t world, restart; /* ranks in all (0: unknown); how often they had been started anew */
+    uint32_t world, restart; /* ranks in total (0: unknown); how often they had been restarted */
     uint64_t pid_namespace;  /* of both pids; 0: unknown */
     uint64_t process_start;  /* since boot, in the kernel's clock ticks */
     uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
     dev_t device;
     ino_t inode;
-    /* set by vt_log_runs_find: index of a log of the same run, the same for all of it */
+    /* set by vt_log_runs_find: index of one log of the run, the same for all its logs */
     uint32_t run_of;
     bool chosen; /* the caller's */
 };
 
-/* Sets run_of of each. It sorts them; so n log n, however many are one run or have one number. */
+/* Sets run_of of each, in n log n. Sorts the logs. */
 void vt_log_runs_find(struct vt_found_log *logs, uint32_t count);
 
 #endif

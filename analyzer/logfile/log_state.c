@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saves what was read of a log, and loads it: its tables, and where the passes go on (log_passes.c). What the header has,
+ * Saves and loads the state of a log: its tables, and the position of the passes (log_passes.c). The header,
  * the live list and LOG.nvml are read again. For summary.c.
  *
  * A pointer that leads from one table into another is not saved: vt_log_link_owners and vt_log_sort_modules,
@@ -58,7 +58,7 @@ static void stacks_state(struct vt_log *log, struct vt_state *s) {
     log->unpacked = vt_alloc(UINT16_MAX, sizeof *log->unpacked);
     if (!log->frames)
         log->frames =
-            vt_alloc(log->frame_room = 1, 1); /* stacks without frames lie somewhere, too */
+            vt_alloc(log->frame_room = 1, 1); /* even stacks without frames need an address */
     vt_map_reserve(&log->word_numbers, log->word_count);
     for (uint32_t i = 0; i < log->word_count; i++)
         vt_map_put(&log->word_numbers, log->words[i], i);
@@ -187,7 +187,7 @@ static void around_state(struct vt_log_around_of *of, struct vt_state *s) {
         return;
     around->count = 2 * halves;
     if (halves ? around->before >= around->count : !of->step || !of->hop)
-        vt_state_refuse(s, "expected what stands around a word, found %u bytes before it of %u",
+        vt_state_refuse(s, "expected the bytes around a word, found %u bytes before it of %u",
                         around->before, around->count);
 }
 

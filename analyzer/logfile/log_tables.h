@@ -24,17 +24,17 @@ void vt_log_sort_samples(struct vt_log *log);
 
 void vt_log_sort_modules(struct vt_log *log);
 
-/* Pairs begins with ends: what is later than vt_log.frontier waits for the next call. */
+/* Pairs begins with ends; later ones than vt_log.frontier wait for the next call. */
 void vt_log_pair_phases(struct vt_log *log);
 void vt_log_free_tables(struct vt_log *log);
 
 /* --- log_passes.c --- */
 
-/* Takes all of the log that no earlier pass took. Returns 0, or -errno with `message`. */
+/* Reads all parts of the log that no earlier pass read. Returns 0, or -errno with `message`. */
 int vt_log_pass(struct vt_log *log, struct vt_string *message);
 
-/* What was seen: the newest time of all passes; of the last one, the smallest time that a thread has announced
- * (UINT64_MAX: none), and whether what it was announced for is missing. */
+/* Results: the newest time of all passes; the smallest time that a thread has announced in the last pass
+ * (UINT64_MAX: none), and whether the announced event is missing. */
 struct vt_log_passed {
     uint64_t newest, oldest_entered;
     bool in_flight;
@@ -49,11 +49,11 @@ void vt_log_passes_state(struct vt_log *log, uint64_t until, struct vt_state *s)
 
 /* --- log_state.c --- */
 
-/* Saves what was read of a log up to now, of which the events up to `until` (ticks) are not needed any more; or loads it
- * into a log of which only the header was read. vt_log_pass reads the rest then. */
+/* Saves the state of a log, without events up to `until` (ticks), which are no longer needed; or loads it into a log whose
+ * header was read. vt_log_pass then reads the rest. */
 void vt_log_state(struct vt_log *log, uint64_t until, struct vt_state *s);
 
-/* --- owner_tables.c: what snapshots say, for log_tables.c and log_reader.c --- */
+/* --- owner_tables.c: results of snapshots, for log_tables.c and log_reader.c --- */
 
 void vt_log_take_step(struct vt_log *log, const uint8_t *record);
 void vt_log_take_around(struct vt_log *log, const uint8_t *record);
@@ -67,16 +67,16 @@ void vt_log_link_owners(struct vt_log *log);
 
 void vt_log_free_owners(struct vt_log *log);
 
-/* --- module_index.c: which module was mapped at an address at a time --- */
+/* --- module_index.c: the module at an address at a time --- */
 
 struct vt_module_index;
 
 /* The modules must stay where they are. Never NULL. */
 struct vt_module_index *vt_module_index_make(const struct vt_log_module *modules, size_t count);
 
-/* Of the modules that cover the address, the last one seen up to `ticks`; if there is none, the
- * first one seen later, because the tracer looks for modules only when a stack has an address that
- * no known module covers. VT_MAP_NONE: no module covers it. */
+/* The last module seen up to `ticks` that covers the address; if there is none, the first one seen
+ * later, because the tracer looks for modules only when a stack has an address outside the known
+ * ones. VT_MAP_NONE: no module covers it. */
 uint32_t vt_module_index_at(const struct vt_module_index *index, uint64_t address, uint64_t ticks);
 
 void vt_module_index_free(struct vt_module_index *index);

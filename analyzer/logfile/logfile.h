@@ -2,8 +2,8 @@
 /*
  * Public header of logfile/: bytes of a log -> records and names, in order of time.
  *
- * Invariants: trust nothing that the file says. Whatever it holds, and even while it is being written or
- * truncated, every pointer and length that leaves this room lies within bytes that were read and
+ * Invariants: the file is never trusted. Whatever its contents, and even while it is being written or
+ * truncated, every pointer and length that leaves this module lies within bytes that were read and
  * checked. Uses base.
  *
  *     log_reader.h    opens a log: its header, its chunks, and everything in it except the events
@@ -11,14 +11,14 @@
  *     records.h       the layout of each record type, from records.def
  *     merge.h         the events of all threads, in order of time
  *     nvml_file.h     the samples of LOG.nvml
- *     summary.h       LOG.summary: what was known of a log up to a moment
+ *     summary.h       LOG.summary: the state of a log's reader and replay at one moment
  *     pack.h          packs, and where each log is opened
  *     clock.h         ticks <-> nanoseconds
  *     sites.h         call sites and their ids
  *     hooks.h         the names of the hooked functions
  *     request.h       asks the process that writes a log for a snapshot
- *     find_logs.h     which logs a command reads
- *     log_runs.h      which logs are one run
+ *     find_logs.h     chooses the logs that a command reads
+ *     log_runs.h      groups logs into runs
  */
 #ifndef VRAMTRACE_ANALYZER_LOGFILE_H
 #define VRAMTRACE_ANALYZER_LOGFILE_H

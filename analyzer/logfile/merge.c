@@ -222,7 +222,7 @@ static void take_events(struct vt_merge *merge, struct vt_short_records *records
     }
 }
 
-/* Leaves out what was given before the log was saved. */
+/* Skips events that were delivered before the log was saved. */
 static void leave_out_given(struct run *run, uint64_t after) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < run->count; i++) {
@@ -315,7 +315,7 @@ void vt_merge_go_on(struct vt_merge *merge, uint64_t until) {
         until = merge->log->frontier;
     if (merge->log->bound_at && until >= merge->log->bound_at)
         until = merge->log->bound_at - 1;
-    if (merge->last_key < (until << 1 | 1)) /* what was given is all that is not later */
+    if (merge->last_key < (until << 1 | 1)) /* all events up to there were delivered */
         merge->last_key = until << 1 | 1;
     if (merge->known < merge->log->chunk_count)
         take_chunks(merge);

@@ -8,7 +8,7 @@
 
 #include "log_reader.h"
 
-/* Bytes that can be read at an event's record, which may be shorter: then the next record's follow. */
+/* Bytes that can always be read at an event's record; after a shorter record come the next one's. */
 enum { VT_BATCH_READABLE = 64 };
 
 /* Events that follow each other in time. `ahead` more follow: later events of the same chunk, for
@@ -24,20 +24,20 @@ struct vt_merge;
 
 /* Never NULL; the log must outlive it. Free it with vt_merge_close. */
 struct vt_merge *vt_merge_open(const struct vt_log *log);
-/* From now on events up to the time `until`, in ticks, are given, as far as the log was read (vt_log_go_on). One that was
- * read after later ones were given is given once, at their time: vt_merge_late. */
+/* From now on delivers events up to `until`, in ticks, as far as the log was read (vt_log_resume). An event that is read
+ * after later ones were delivered is delivered once, at their time: vt_merge_late. */
 void vt_merge_go_on(struct vt_merge *merge, uint64_t until);
 bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch); /* false: no more for now */
 uint64_t vt_merge_late(const struct vt_merge *merge);               /* how many there were */
-/* Events that were read, but are later than what may be given. */
+/* Events that were read, but are later than `until`. */
 uint64_t vt_merge_left(const struct vt_merge *merge);
 /* Whether the events ended early, because a chunk could not be read: -errno with `message`; else 0. */
 int vt_merge_failed(const struct vt_merge *merge, struct vt_string *message);
 void vt_merge_close(struct vt_merge *merge);
 
-/* The time up to which all events that were read are given by now, once vt_merge_next has none, and no later ones. */
+/* The time up to which exactly all read events are delivered, once vt_merge_next has no more. */
 uint64_t vt_merge_until(const struct vt_merge *merge);
-/* Saves what goes on in the merge of a log that is loaded (vt_log_state), or loads it. */
+/* Saves or loads the state of the merge, beside vt_log_state. */
 void vt_merge_state(struct vt_merge *merge, struct vt_state *s);
 
 #endif

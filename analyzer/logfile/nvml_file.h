@@ -26,7 +26,7 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
                        struct vt_nvml_file *file);
 void vt_nvml_file_free(struct vt_nvml_file *file);
 
-/* Adds the file's records to log->gpus and log->samples, or a note to log->notes that says why not.
+/* Adds the file's records to log->gpus and log->samples, or a note with the reason to log->notes.
  * Returns the newest sample's time in ticks; 0: none. */
 uint64_t vt_nvml_file_take(struct vt_log *log);
 

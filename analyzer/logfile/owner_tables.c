@@ -109,8 +109,8 @@ static int compare_snapshots(const void *a, const void *b) {
     return VT_ORDER({x->ticks, y->ticks}, {x->number, y->number});
 }
 
-/* Gives steps what is around their words. A parent has a smaller number, so a chain always ends; one that
- * does not begin in a variable is none. */
+/* Links steps to the memory around their words. A parent has a smaller number, so a chain always ends; a chain that
+ * does not begin in a variable is ignored. */
 static void link_arounds(struct vt_log *log) {
     struct vt_map hops = {0};
     for (size_t i = 0; i < log->around_count; i++) {
@@ -204,7 +204,7 @@ void vt_log_link_owners(struct vt_log *log) {
     link_steps(log);
     link_owned(log);
     link_arounds(log);
-    /* of a single snapshot they are in order already, and may be many */
+    /* those of a single snapshot are already in order, and may be many */
     bool sorted = true;
     for (size_t i = 1; i < log->owned_count && sorted; i++)
         sorted = log->owned[i - 1].snapshot <= log->owned[i].snapshot;

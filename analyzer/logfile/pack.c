@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads packs (see pack.h), and is where every log is opened. A pack comes from anywhere: its lengths are checked
- * against the file and against bounds, and what is unpacked against its lengths.
+ * Reads packs (see pack.h), and opens every log. A pack may come from strangers: its lengths are checked
+ * against the file and against bounds, and unpacked data against its lengths.
  */
 #include "pack.h"
 
@@ -83,7 +83,7 @@ struct unpacking {
     uint64_t done;    /* bytes of what it holds */
     uint64_t most;    /* ... that are wanted */
     bool whole;       /* a frame has ended, and nothing is behind it */
-    const char *what; /* what is wrong with it; NULL: nothing */
+    const char *what; /* its fault, or NULL */
 };
 
 static int unpack_part(struct unpacking *u, const char *bytes, size_t length) {

@@ -28,12 +28,12 @@ struct vt_record_field {
     uint16_t offset, bytes;
     uint16_t each;            /* for a count: bytes of an element of the part; else 0 */
     const char *part;         /* the part's name */
-    enum vt_record_show show; /* of the part if there is one, else of the field */
+    enum vt_record_show show; /* of the part if it has one, else of the field */
 };
 
 struct vt_record_layout {
     const char *name; /* "ALLOC" */
-    const char *kind; /* name of its kind byte; NULL: no event, so without kind, time and stack */
+    const char *kind; /* name of its kind byte; NULL: not an event (no kind, time or stack) */
     uint16_t bytes;   /* without the parts */
     const struct vt_record_field *fields;
 };

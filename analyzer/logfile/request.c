@@ -172,7 +172,7 @@ static int open_to_ask(unsigned pid, const char *log, struct vt_log_header *h,
 static void set_asked(int fd, uint32_t number) {
     ssize_t written =
         pwrite(fd, &number, sizeof number, offsetof(struct vt_log_header, snapshots_asked));
-    (void)written; /* then nobody answers */
+    (void)written; /* then there will be no answer */
 }
 
 int vt_request_snapshot(unsigned pid, const char *log, const struct vt_request *request,
@@ -188,8 +188,8 @@ int vt_request_snapshot(unsigned pid, const char *log, const struct vt_request *
     *answer = VT_ANSWER_NONE;
     for (;;) {
         const struct timespec pause = {0, POLL_NS};
-        bool alive =
-            is_alive(pid); /* before it is read: what is done before the end was answered */
+        bool alive = is_alive(
+            pid); /* checked before the answer is read: a snapshot done before the end counts */
         if (!read_header(fd, &h)) {
             vt_string_format(message, "%s: was truncated", log);
             break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks a running process for a snapshot of its owners, through the header of its log: the process
+ * Requests a snapshot of its owners from a running process, through the header of its log: the process
  * is not stopped, and answers at its next event (preload/log/log_due.c).
  */
 #ifndef VRAMTRACE_ANALYZER_REQUEST_H
@@ -10,26 +10,26 @@
 
 enum vt_answer {
     VT_ANSWER_TAKEN,
-    VT_ANSWER_REFUSED, /* snapshots are off there, or nothing is live */
-    VT_ANSWER_NONE,    /* in that time: the process is idle, as any event answers */
-    VT_ANSWER_LATE,    /* it began to look in that time, and was not done */
+    VT_ANSWER_REFUSED, /* snapshots are off, or nothing is live */
+    VT_ANSWER_NONE,    /* within the time: the process is idle, since any event would answer */
+    VT_ANSWER_LATE,    /* it began within the time, but did not finish */
     VT_ANSWER_ENDED,   /* the process ended before */
 };
 
-/* The log that a running process writes; free it. NULL, with `message`: there is none. */
+/* The log of a running process; free it. NULL, with `message`: none. */
 char *vt_request_log(unsigned pid, struct vt_string *message);
 
 /* How to wait for an answer. */
 struct vt_request {
     unsigned timeout_ms; /* 0: for ever */
-    const bool
-        *stop; /* set by another thread or a signal, it ends the waiting; NULL: nobody does */
+    const bool *stop;    /* ends the wait when set, by another thread or a signal; may be NULL */
     void (*idle)(
-        unsigned pid); /* called once, a second after nobody took the request up; NULL: not */
+        unsigned
+            pid); /* called once, if the request is still pending after a second; may be NULL */
 };
 
-/* Asks, and waits for the answer. 0, or -errno with `message`: nothing could be asked. A request that nobody took
- * up is taken back. */
+/* Makes a request, and waits for the answer. Returns 0, or -errno with `message` if it could not be made. A request that
+ * stays pending is withdrawn. */
 int vt_request_snapshot(unsigned pid, const char *log, const struct vt_request *request,
                         enum vt_answer *answer, struct vt_string *message);
 

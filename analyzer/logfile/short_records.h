@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A chunk's short records (log_short.h). Each depends on those before it, so a chunk is read from its start. merge.c
- * gets them as events; log_reader.c passes over them, and only wants their times; cmd_dump.c gets every record in its
- * long form.
+ * gets them as events; log_reader.c skips them and only reads their times; cmd_dump.c gets every record in its long
+ * form.
  */
 #ifndef VRAMTRACE_ANALYZER_SHORT_RECORDS_H
 #define VRAMTRACE_ANALYZER_SHORT_RECORDS_H
 
 #include "vramtrace/log_format.h"
 
-/* --- an event: allocations and frees are whole, with their fields where every event has them. They are
- * nearly all events, and each passes here. --- */
+/* --- an event: allocations and frees are stored whole, in the fields common to all events, because nearly all
+ * events are of these types. --- */
 
 /* An address and its space as one number, with the space + 1 in the three top bits, which no address
  * uses; so no key is 0. */
@@ -23,10 +23,10 @@ static inline uint64_t vt_address_key(uint64_t address, unsigned space) {
 
 struct vt_event {
     uint64_t word, when; /* of the record */
-    uint64_t key; /* ALLOC, FREE: of the address. Another: the record's offset in the chunk */
+    uint64_t key;        /* ALLOC, FREE: of the address. Others: the record's offset in the chunk */
     union {
         uint64_t size_context; /* ALLOC */
-        uint64_t note;         /* FREE: 0, and its reader's own */
+        uint64_t note;         /* FREE: 0, then for the reader's use */
     };
 };
 
@@ -42,7 +42,7 @@ static inline unsigned vt_event_space(const struct vt_event *event) {
 #include <string.h>
 
 /* The length of the record at `offset` of `chunk`, which has `end` bytes. 0: there is no complete
- * record; *what says why, or is NULL at the regular end. Every reader of chunks uses this. */
+ * record; *what is the reason, or NULL at the regular end. Every reader of chunks uses this. */
 static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end,
                                    const char **what) {
     uint64_t word;
@@ -79,7 +79,7 @@ struct vt_short_records {
     const uint8_t *chunk;
     uint32_t end;     /* its length */
     uint32_t offset;  /* of the next record; at the end, where reading stopped */
-    const char *what; /* at the end: why, as vt_log_next says it */
+    const char *what; /* at the end: the reason, as in vt_log_next */
     uint64_t ticks;   /* of the last ALLOC or FREE */
     uint32_t known; /* a bit for each type of short records that has its template, from the first */
     struct vt_short_template {
@@ -96,11 +96,11 @@ void vt_short_records_start(struct vt_short_records *records, const uint8_t *chu
 /* Writes the long form of the next record to `out` (VT_RECORD_MAX_BYTES). Returns its length; 0: no more. */
 uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out);
 
-/* Writes the short allocations and frees that follow each other to `events`: nearly all records of most logs, but
- * for the last ones of a chunk. Returns where the next event goes. */
+/* Writes a run of short allocations and frees to `events`: in most logs, nearly all records except the last ones of a
+ * chunk. Returns the position of the next event. */
 struct vt_event *vt_short_records_events(struct vt_short_records *records, struct vt_event *events);
 
-/* Events that were passed. */
+/* Events that were skipped. */
 struct vt_short_span {
     uint32_t count;
     bool sorted; /* by vt_log_key; `key` is the last one's */
@@ -119,12 +119,11 @@ static inline void vt_short_span_add(struct vt_short_span *span, uint64_t key) {
         span->last_ticks = ticks;
 }
 
-/* Passes the same records as vt_short_records_events. Returns the ticks of the first of them;
- * UINT64_MAX: there was none. */
+/* Skips the same records as vt_short_records_events. Returns the ticks of the first; UINT64_MAX: none. */
 uint64_t vt_short_records_pass(struct vt_short_records *records, struct vt_short_span *span);
 
-/* Writes the long form of all records to `out` (VT_LONG_CHUNK_BYTES), after the chunk's header, if it is there. Returns
- * how many bytes that makes. */
+/* Writes the long form of all records to `out` (VT_LONG_CHUNK_BYTES), after the chunk's header, if it has one. Returns
+ * the bytes written. */
 uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call sites: which allocations belong together. A site is (merged stack, API, layer, device). Its
- * id is a hash that is the same in every run of the same program, wherever its libraries are
- * loaded: of a native frame it takes the module's build id (or file name) and the offset in the
- * module, of a Python frame the file, function and line.
+ * Call sites group allocations. A site is (merged stack, API, layer, device). Its id is a hash that
+ * is the same in every run of the same program, wherever its libraries are loaded: for a native frame
+ * it uses the module's build id (or file name) and the offset in the module, for a Python frame the
+ * file, function and line.
  */
 #ifndef VRAMTRACE_ANALYZER_SITES_H
 #define VRAMTRACE_ANALYZER_SITES_H
@@ -24,7 +24,7 @@ uint64_t vt_sites_id(struct vt_sites *sites, uint32_t stack, unsigned hook, unsi
  * runtime's. */
 uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stack, bool runtime);
 
-/* Whether a module is the tracer, whose frames are hidden wherever they are. */
+/* Whether a module is the tracer, whose frames are always hidden. */
 bool vt_sites_is_tracer(const struct vt_log_module *module);
 
 #endif

@@ -88,7 +88,7 @@ int vt_summary_write(struct vt_log *log, uint64_t generation, uint64_t until, ui
     struct vt_new_file file;
     VT_SCOPED char *path = vt_log_file_path(log->path, VT_PACK_SUMMARY);
     if (log->header.flags & VT_FLAG_BUFFERED) {
-        vt_string_format(message, "%s: a log that was not mapped gets no summary", log->path);
+        vt_string_format(message, "%s: only mapped logs can have a summary", log->path);
         return -EINVAL;
     }
     uint64_t newest = vt_log_passed(log).newest;
@@ -140,7 +140,7 @@ static int read_file(struct vt_log *log, const char *path, struct vt_summary_res
     if (fd == -ENOENT) {
         vt_string_format(message,
                          "%s: offset %zu: the log was compacted, expected its summary of "
-                         "generation %llu, found no %s; a copy of the log needs one of it, too",
+                         "generation %llu, found no %s; copy a log together with its summary",
                          log->path, offsetof(struct vt_log_header, summary),
                          (unsigned long long)log->header.summary, path);
         return -EINVAL;

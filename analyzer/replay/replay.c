@@ -398,7 +398,7 @@ static void take_tables(struct vt_walk *w) {
     w->stop = 0;
 }
 
-int vt_replay_go_on(struct vt_walk *w, uint64_t until, struct vt_string *message) {
+int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *message) {
     struct vt_batch batch;
     take_tables(w);
     if (until > w->window.until)
@@ -470,7 +470,7 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_r
         vt_replay_free(replay);
         return error;
     }
-    error = vt_replay_go_on(w, VT_TICKS_MASK, message);
+    error = vt_replay_resume(w, VT_TICKS_MASK, message);
     vt_replay_settle(w);
     vt_replay_close(w);
     return error;

@@ -270,8 +270,8 @@ int vt_replay_load(struct vt_walk *walk, struct vt_string *message);
  * vt_summary_write. */
 int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation, uint64_t most,
                    struct vt_string *message);
-/* Replays the events up to `until`, in ticks, that were read by now (vt_log_go_on). */
-int vt_replay_go_on(struct vt_walk *walk, uint64_t until, struct vt_string *message);
+/* Replays the events up to `until`, in ticks, that were read by now (vt_log_resume). */
+int vt_replay_resume(struct vt_walk *walk, uint64_t until, struct vt_string *message);
 /* Fills what only the end shows, as if this was the end. The walk may go on after it. */
 void vt_replay_settle(struct vt_walk *walk);
 void vt_replay_close(struct vt_walk *walk);

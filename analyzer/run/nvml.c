@@ -236,7 +236,7 @@ void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_
     const char *list = vt_file_variable(environment, length, "CUDA_VISIBLE_DEVICES");
     const char *order = vt_file_variable(environment, length, "CUDA_DEVICE_ORDER");
     /* By default CUDA puts the fastest first; GPUs of one model are in bus order. GPUs that are
-     * left out (MIG) have numbers too. */
+     * left out (MIG) also have numbers. */
     bool by_number = (order && !strcmp(order, "PCI_BUS_ID")) || are_alike(nvml);
     uint32_t next = 0, last = nvml->count ? nvml->gpus[nvml->count - 1].number : 0;
     forget_ordinals(ordinals);

@@ -3,16 +3,16 @@
  * Public header of run/: starts a traced program, watches it, and reports how it ended.
  *
  * Invariants: the command gets the same arguments, files, signals and exit status as without vramtrace.
- * What would prevent tracing is reported before anything starts. Uses base, log, model, replay and
+ * What would prevent tracing is reported before anything starts. Uses base, logfile, model, replay and
  * gate; models come from the builder that cmd_run.c passes.
  *
  *     run_options.h    the options
  *     run_program.h    finds a command's file, and whether it can be traced
  *     run_elf.h        the ELF headers of that file
  *     run_preload.h    the libraries to preload
- *     run_plan.h       what the options and these two come to
+ *     run_plan.h       the plan made from these
  *     run_child.h      the command as a process
- *     run_beside.h     processes that look after the logs while it runs
+ *     run_beside.h     processes that work on the logs while it runs
  *     run_nvml.h       samples from NVML while it runs
  *     run_compact.h    compacts the logs while it runs
  *     run_list.h       the lists of its logs

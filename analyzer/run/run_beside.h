@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes beside the command that look after its logs, from the moment each appears (run_list.h). For
+ * Processes beside the command that work on its logs, as soon as each appears (run_list.h). For
  * run_nvml.c and run_compact.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_BESIDE_H
@@ -14,13 +14,14 @@ struct vt_run_beside {
     pid_t pid; /* 0: none */
 };
 
-/* What such a process does. */
+/* The work of such a process. */
 struct vt_run_care {
     const char *name;                       /* up to 15 characters */
     void (*add)(void *of, const char *log); /* a log has appeared; its path may be another user's */
     uint64_t (*work)(
         void *of,
-        uint64_t now); /* what is due; returns when to call it again (ns; UINT64_MAX: when a log
+        uint64_t
+            now); /* does the work that is due; returns when to call it again (ns; UINT64_MAX: when a log
                                                  appears) */
     bool keeps_stderr;
 };

@@ -2,7 +2,7 @@
 /*
  * The traced command as a process (see run_child.h). One thread waits for signals with
  * sigtimedwait. There are no handlers, so the command inherits all dispositions unchanged, and
- * signals that were ignored when we started (nohup) are ignored in the command too.
+ * signals that were ignored when we started (nohup) stay ignored in the command.
  */
 #define _GNU_SOURCE
 #include "run_child.h"
@@ -92,7 +92,7 @@ static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
 
 /* --- start --- */
 
-/* What was ignored when this program started, and is for the command, too. Ours differ: if SIGCHLD is
+/* Signals that were ignored when this program started; the command ignores them as well. Ours differ: if SIGCHLD is
  * ignored, the kernel drops exit statuses; a closed pipe or the file size limit must not end us. */
 static struct { bool chld_ignored, pipe_ignored, size_ignored; } found;
 

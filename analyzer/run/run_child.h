@@ -26,7 +26,7 @@ struct vt_run_child {
                                   it had it. Free with vt_string_free. */
 };
 
-/* Once, before anything is written: sets how this process takes signals. The program gets what was found. */
+/* Call it once, before any output: sets this process's signal dispositions. The program gets the original ones. */
 void vt_run_child_take_signals(void);
 
 /* Runs the plan's command with our environment, in our process group, and waits for its end. Returns 0, or an exit

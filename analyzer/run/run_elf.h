@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `vramtrace run` must know of a program file before the start, from the file alone. For
+ * Properties of a program file that `vramtrace run` needs before the start, from the file alone. For
  * run_program.c and run_preload.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_ELF_H
@@ -27,7 +27,7 @@ struct vt_run_elf {
     char machine[64]; /* "64-bit x86-64", for messages */
 };
 
-/* Fills `elf` from the file's headers. Never fails: what cannot be read stays unset. */
+/* Fills `elf` from the file's headers. Never fails: unreadable fields stay unset. */
 void vt_run_elf_read(int fd, struct vt_run_elf *elf);
 
 /* Whether the file contains these bytes; `length` up to 4096. */

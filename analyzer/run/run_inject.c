@@ -183,7 +183,7 @@ static void outcome_free(struct outcome *o) {
     vt_run_logs_free(&o->logs);
     vt_string_free(&o->child.untraced);
     vt_string_free(&o->child.refused);
-    vt_new_file_close(&o->file, -ECANCELED); /* what was not bad */
+    vt_new_file_close(&o->file, -ECANCELED); /* outputs of good runs */
     free(o->output);
 }
 

@@ -2,8 +2,8 @@
 /*
  * `vramtrace run --inject each`: rehearses the error paths of a command. The first run, without
  * failures, finds the call sites that allocate; then there is one run for each, in which its first
- * allocation fails. A site is reported if the command then crashes, hangs, or leaks what it did not
- * leak before. For cmd_run.c.
+ * allocation fails. A site is reported if the command then crashes, hangs, or has new
+ * leaks. For cmd_run.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_INJECT_H
 #define VRAMTRACE_ANALYZER_RUN_INJECT_H

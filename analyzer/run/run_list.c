@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists of a run's logs (see run_list.h). Other users can add files to root's folder, so nothing in it is opened that is not
- * a regular file with one name, and what is removed there is removed by its name in the folder that is open.
+ * The lists of a run's logs (see run_list.h). Other users can add files to root's folder, so only
+ * regular files with one name are opened in it, and files are removed by name from the open folder.
  */
 #define _GNU_SOURCE
 #include "run_list.h"

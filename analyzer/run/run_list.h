@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists in which the tracers of a run's processes write down their logs, in a folder of the run. For cmd_run.c, run_beside.c
+ * The lists of a run's logs, written by the tracers of its processes, in a folder of the run. For cmd_run.c, run_beside.c
  * and run_logs.c.
  *
- * VRAMTRACE_RUN_LIST names the list of the run's own user. A process of another user, as a command that root runs may become,
+ * VRAMTRACE_RUN_LIST names the list of the run's own user. A process of another user (a command that root runs may change its user)
  * writes to a file beside it, LIST.UID, which that user owns. So each line's author is known, and run_list.c notes the path with
  * that user (base/rights.h). Other users can find root's folder only if they can read the
  * environment of a process of the run.
@@ -19,13 +19,13 @@
 /* Creates the folder, in TMPDIR, /tmp or /dev/shm, and the list, and returns its path; the caller frees it. NULL: failed, see
  * errno. */
 char *vt_run_list_make(void);
-/* Removes the lists, and what is empty in their folder. The folder goes when nothing is left but VT_RUN_NOTE. */
+/* Removes the lists and the empty folders beside them; and their folder, unless it has more than VT_RUN_NOTE. */
 #define VT_RUN_NOTE "note"
 void vt_run_list_remove(const char *list);
 /* Opens a list to append to it: only one of ours that vt_run_list_make made. -1: it is not. */
 int vt_run_list_open(const char *list);
 
-/* How far somebody has read the lists. */
+/* A reader's position in the lists. */
 struct vt_run_list {
     const char *path;
     struct vt_run_list_part {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Logs for a remote file system (see run_local.h). A log's name is FOLDER/UID/REST while the command runs, and REMOTE/REST
- * afterwards, where REST is what the library made of the user's template. Processes of a user chose REST; so what is done with
- * it is done by a process that has become that user.
+ * afterwards, where the library made REST from the user's template. Processes of a user chose REST, so a process that has
+ * become that user handles it.
  */
 #define _GNU_SOURCE
 #include "run_local.h"
@@ -122,15 +122,15 @@ static int copy_file(const char *path, const char *to) {
         error = (int)got;
     if (!error && (ftruncate(out, (off_t)at) || fdatasync(out)))
         error = -errno;
-    if (out >= 0 && close(out) && !error) /* network file systems say here what went wrong */
+    if (out >= 0 && close(out) && !error) /* network file systems report errors here */
         error = -errno;
     if (error && out >= 0)
         unlink(to);
     return error;
 }
 
-/* Finds the first name for a log and what belongs to it. As the library has it: where there is a folder of that name, the log is
- * in it. */
+/* Finds the first free name for a log and its other files. As in the library: if a folder has that name, the log goes into
+ * it. */
 static void find_name(char name[PATH_MAX], const struct vt_log_header *h) {
     struct stat st;
     bool taken = true, folder = !stat(name, &st) && S_ISDIR(st.st_mode);

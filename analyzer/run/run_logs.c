@@ -88,7 +88,7 @@ static bool write_field(int fd, const void *field, size_t size, size_t offset) {
     write_field(fd, &(header)->field, sizeof(header)->field, offsetof(struct vt_log_header, field))
 
 /* Writes the time of its end in the log's ticks, and the second calibration pair, which is better than
- * the process's own, because it is later: its clocks are ours too. */
+ * the process's own, because it is later: we share its clocks. */
 static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
     uint64_t ticks = h->clock == VT_CLOCK_MONOTONIC ? child->ended_ns : child->ended_tsc;
     if (ticks <= h->start_ticks || child->ended_ns <= h->start_monotonic_ns)
@@ -263,8 +263,8 @@ static char *folder_of(const char *path) {
     return here && !strcmp(folder, here) ? vt_strdup(".") : as_typed(folder);
 }
 
-/* The one command that reports all: their folders, of which a report takes the newest run. A report on the
- * working folder needs no name, but then takes only files that are called like logs. */
+/* The one command that reports all: it names their folders, and a report takes the newest run there. A report on the
+ * working folder needs no name, but then reads only files that are named like logs. */
 static void say_command(FILE *out, const struct summary *all, size_t count) {
     enum { FOLDERS = 4 };
     char *folders[FOLDERS + 1];

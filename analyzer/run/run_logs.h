@@ -14,7 +14,7 @@ struct vt_run_logs {
     size_t failed; /* logs that could not be created */
 };
 
-/* What to say where no process made a CUDA call: without NVIDIA's driver, the way without one. Free
+/* The message if no process made a CUDA call; without NVIDIA's driver, it suggests --sim. Free
  * it. */
 char *vt_run_logs_why_none(bool simulated);
 
@@ -27,13 +27,13 @@ void vt_run_logs_free(struct vt_run_logs *logs);
  * the signal or the status into it. */
 void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_child *child);
 
-/* Prints a line for each process that used CUDA, at most VT_RUN_LINES, those that hold most; then, of
+/* Prints a line for each process that used CUDA, at most VT_RUN_LINES, those that hold most; then, for
  * several, their total with the one command that reports them all. */
 #define VT_RUN_LINES 8
 void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out);
 
-/* Says which log has a number behind the name that was asked for, as a file that was there before the run has that
- * name. `asked`: VRAMTRACE_OUTPUT; may be NULL. */
+/* Reports a log that got a number after the requested name, because a file of that name existed before the
+ * run. `asked`: VRAMTRACE_OUTPUT; may be NULL. */
 void vt_run_logs_say_renamed(const struct vt_run_logs *logs, const char *asked, FILE *out);
 
 #endif

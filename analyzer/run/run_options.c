@@ -135,19 +135,19 @@ static void list_switches(void) {
 }
 
 /* A value that goes into the tracer's variable. */
-static int take_variable(const struct vt_taken *taken) {
-    return vt_take_text(taken);
+static int parse_variable(const struct vt_given_option *given) {
+    return vt_parse_text(given);
 }
 
-static int take_sim(const struct vt_taken *taken) {
-    struct vt_run_options *options = taken->field;
+static int parse_sim(const struct vt_given_option *given) {
+    struct vt_run_options *options = given->field;
     options->simulated = true;
-    options->sim = taken->value;
+    options->sim = given->value;
     return 0;
 }
 
-static int take_number(const struct vt_taken *taken) {
-    *(uint32_t *)taken->field = (uint32_t)strtoul(taken->value, NULL, 10);
+static int parse_number(const struct vt_given_option *given) {
+    *(uint32_t *)given->field = (uint32_t)strtoul(given->value, NULL, 10);
     return 0;
 }
 
@@ -157,56 +157,55 @@ static const struct vt_option rows[] = {
     {"output", "=PATH",
      "a folder for the logs, or a log's path (with an extension, as x.vtl): %p pid, %h host, %e "
      "program, %r rank, %j job, %q{VAR}",
-     take_variable, AT(output), .letter = 'o', .check = check_output},
-    {"quiet", NULL, "print nothing at the end", vt_take_flag, AT(quiet), .letter = 'q'},
-    {"depth", "=N", "keep at most N native frames of a call stack (64)", take_variable, AT(depth),
+     parse_variable, AT(output), .letter = 'o', .check = check_output},
+    {"quiet", NULL, "print nothing at the end", vt_parse_flag, AT(quiet), .letter = 'q'},
+    {"depth", "=N", "keep at most N native frames of a call stack (64)", parse_variable, AT(depth),
      .check = check_depth},
-    {"python", "=auto|off", "whether call stacks include Python frames (auto)", take_variable,
+    {"python", "=auto|off", "whether call stacks include Python frames (auto)", parse_variable,
      AT(python), .check = check_switch},
     {"framework", "=auto|off", "whether to record the blocks of caching allocators (auto)",
-     take_variable, AT(framework), .check = check_switch},
+     parse_variable, AT(framework), .check = check_switch},
     {"ask", "=on|off",
      "ask the driver for each device's name and size once, and for its free memory after refusals "
      "and new peaks (on)",
-     take_variable, AT(ask), .check = check_on_off},
+     parse_variable, AT(ask), .check = check_on_off},
     {"limit", "=SIZE",
      "at most this much device memory per process and GPU; above it the driver returns "
      "out-of-memory (none)",
-     take_variable, AT(limit), .check = check_size},
+     parse_variable, AT(limit), .check = check_size},
     {"inject", "=N|N+|each",
      "make the Nth driver allocation, or every one from the Nth on, fail with out-of-memory "
      "(none); each: run the command once for each site that allocates; report crashes, hangs and "
      "leaks",
-     take_variable, AT(inject), .check = check_inject},
+     parse_variable, AT(inject), .check = check_inject},
     {"alarm", "=SIZE|N%", "print a line each time a GPU's use rises above this (none)",
-     take_variable, AT(alarm), .check = check_alarm},
+     parse_variable, AT(alarm), .check = check_alarm},
     {"max-log", "=SIZE|auto|off",
      "the size of a process's log from which on single events are not recorded (auto: a tenth of "
      "what the file system has free, 1G to 16G)",
-     take_variable, AT(max_log), .check = check_max_log},
+     parse_variable, AT(max_log), .check = check_max_log},
     {"snapshot", "=end|oom|phase:NAME[,...]|off", "when to take a snapshot of the owners (end,oom)",
-     take_variable, AT(snapshot), .check = check_snapshot},
+     parse_variable, AT(snapshot), .check = check_snapshot},
     {"snapshot-limit", "=TIME,SIZE",
      "what a search for owners may take for each 4 GiB of the process: processor time, memory, or "
      "both (2s,256M)",
-     take_variable, AT(snapshot_limit), .check = check_bounds},
-    {"sim", "[=SIZE[,N]]", "run on N simulated GPUs (1) of this size (24G)", take_sim, .at = 0,
+     parse_variable, AT(snapshot_limit), .check = check_bounds},
+    {"sim", "[=SIZE[,N]]", "run on N simulated GPUs (1) of this size (24G)", parse_sim, .at = 0,
      .check = check_sim},
     {"uncached", NULL,
      "turn off the caching allocators of known frameworks: sets these variables where you have "
      "not set them:",
-     vt_take_flag, AT(uncached), .list = list_switches},
+     vt_parse_flag, AT(uncached), .list = list_switches},
     {"check", NULL,
-     "apply the leak gate when the command ends; the options of vramtrace-check(1) are accepted "
-     "too",
-     vt_take_flag, AT(judged)},
-    {"max-runs", "=N", "with --inject each: at most this many runs (all)", take_number,
+     "apply the leak gate when the command ends; also accepts the options of vramtrace-check(1)",
+     vt_parse_flag, AT(judged)},
+    {"max-runs", "=N", "with --inject each: at most this many runs (all)", parse_number,
      AT(max_runs), .check = check_max_runs},
     {"timeout", "=SECONDS",
      "with --inject each: a run that takes longer counts as hung (ten times the first run, at "
      "least 60)",
-     take_number, AT(timeout_s), .check = check_timeout},
-    {"help", NULL, "print this text", vt_take_flag, AT(help), .letter = 'h'},
+     parse_number, AT(timeout_s), .check = check_timeout},
+    {"help", NULL, "print this text", vt_parse_flag, AT(help), .letter = 'h'},
     {.name = NULL},
 };
 
@@ -257,7 +256,7 @@ int vt_run_options_parse(int argc, char **argv, const struct vt_model_builder *b
                          struct vt_run_options *options) {
     *options = (struct vt_run_options){0};
     vt_check_start(&options->check, builder);
-    int status = vt_options_take(&table, argc, argv, options);
+    int status = vt_options_parse(&table, argc, argv, options);
     options->command = optind;
     return status ? status : check_together(options);
 }
@@ -271,7 +270,7 @@ void vt_run_options_free(struct vt_run_options *options) {
 /* The value of an option that the tracer gets; NULL: it gets none. */
 static const char *value_for_tracer(const struct vt_run_options *options,
                                     const struct vt_option *option) {
-    return option->take == take_variable
+    return option->parse == parse_variable
                ? *(const char *const *)((const char *)options + option->at)
                : NULL;
 }

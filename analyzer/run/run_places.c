@@ -134,8 +134,8 @@ char *vt_run_places_temporary(const char *name, const char *first, mode_t of_roo
     return NULL;
 }
 
-/* Removes what is in a folder, and closes it. Who changes the names in it meanwhile changes what is not found, never where it
- * is looked for. */
+/* Empties a folder, and closes it. If names in it change meanwhile, some files may not be found, but the search never leaves
+ * the folder. */
 static void clear(int folder, dev_t device, unsigned depth) {
     DIR *dir = fdopendir(folder);
     if (!dir)

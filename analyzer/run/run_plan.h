@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line of `vramtrace run` after it was checked: what its steps need. cmd_run.c makes it.
+ * The checked command line of `vramtrace run`, as its steps need it. cmd_run.c makes it.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_PLAN_H
 #define VRAMTRACE_ANALYZER_RUN_PLAN_H
@@ -13,7 +13,7 @@ struct vt_run_plan {
     struct vt_run_libraries libraries;
     char *program; /* path of the command */
     char **argv;   /* the command's */
-    bool quiet;    /* print nothing at the end but errors */
+    bool quiet;    /* at the end, print only errors */
 };
 
 #endif

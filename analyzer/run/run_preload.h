@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `vramtrace run` preloads: finds the libraries of the tracer and the simulated GPU, and makes
+ * The preloads of `vramtrace run`: finds the libraries of the tracer and the simulated GPU, and makes
  * the value of LD_PRELOAD. For cmd_run.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_PRELOAD_H

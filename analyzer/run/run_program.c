@@ -217,7 +217,8 @@ static int refuse_interpreter(const char *script, const char *interpreter, int e
 }
 
 int vt_run_program_inspect(const char *path, bool simulated, struct vt_string *message) {
-    char lines[2][SCRIPT_LINE + 1]; /* of a script, and of the one that its interpreter is */
+    char lines[2][SCRIPT_LINE +
+                  1]; /* first lines: a script's, and that of an interpreter that is a script */
     const char *program = path;
     for (int level = 0; level <= SCRIPT_LEVELS; level++) {
         VT_SCOPED_FD fd = vt_file_open(program, NULL);

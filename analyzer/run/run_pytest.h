@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pytest under `run --check`: the plugin that judges each test (examples/pytest) is loaded by
- * itself, so that a test and the gate have one verdict. For cmd_run.c.
+ * pytest under `run --check`: the plugin that judges each test (examples/pytest) is loaded
+ * automatically, so that a test and the gate have one verdict. For cmd_run.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_PYTEST_H
 #define VRAMTRACE_ANALYZER_RUN_PYTEST_H
 
 #include "gate/gate.h"
 
-/* Whether a command runs pytest, as far as its words tell: one of them is pytest, py.test or
- * pytest-3, in any folder, or a shell's text that names it (`sh -c "cd tests; pytest"`). So are
- * `python -m pytest`, `coverage run -m pytest` and `uv run pytest` found, and a script or a Makefile
- * that calls it is not. */
+/* Whether a command runs pytest, judged by its words: one of them is pytest, py.test or
+ * pytest-3, in any folder, or a shell's text that names it (`sh -c "cd tests; pytest"`). This finds
+ * `python -m pytest`, `coverage run -m pytest` and `uv run pytest`, but no script or Makefile
+ * that calls it. */
 bool vt_run_pytest_is(char *const *argv);
 
 /* Whether such a command's Python ignores PYTHONPATH (-I, -E, in the command or in the first line of

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks for every name and every source line that a report on a log can ask for, whatever its options, so that they
- * are recorded: for `vramtrace pack`. Whoever adds a question to symbols/ or analysis/ adds it here.
+ * Looks up every name and every source line that any report on a log can use, so that the answers
+ * are recorded: for `vramtrace pack`. Add each new look-up of symbols/ or analysis/ here.
  */
 #ifndef VRAMTRACE_ANALYZER_ALL_NAMES_H
 #define VRAMTRACE_ANALYZER_ALL_NAMES_H
 
 #include "symbols/symbolize.h"
 
-/* What was found; of several logs together. Start it as {0}; free with vt_all_names_free. */
+/* The results, for several logs together. Start it as {0}; free with vt_all_names_free. */
 struct vt_all_names {
-    uint32_t functions, variables; /* places in code with a name, and variables of C and C++ */
+    uint32_t functions, variables; /* code addresses with a name, and C and C++ variables */
     struct vt_all_names_file {
         char *path;
         uint32_t lines;
@@ -19,7 +19,7 @@ struct vt_all_names {
     struct vt_map by_path, asked, lines;
 };
 
-/* `symbols` records. `process` has what source lines depend on, and records them; NULL: they are not wanted. */
+/* `symbols` records names. `process` records source lines, with the settings that they depend on; NULL: no source lines. */
 void vt_all_names_ask(struct vt_all_names *names, const struct vt_log *log,
                       struct vt_symbols *symbols, const struct vt_process *process);
 void vt_all_names_free(struct vt_all_names *names);

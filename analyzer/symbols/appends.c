@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which stacks append (see appends.h). analysis/growth.c asks for each site that makes one buffer anew.
+ * Which stacks append (see appends.h). analysis/growth.c asks for each site that recreates one buffer.
  *
  * The frames from the allocation to the innermost frame of user code count, that one included, and
- * library code that called it: a vector calls the program's allocator. What is further out may be
- * anything.
+ * library code that called it: a vector calls the program's allocator. Frames further out prove
+ * nothing.
  */
 #include "appends.h"
 
@@ -38,7 +38,7 @@ static void bare_name(const char *function, char *name, size_t room) {
         else if (strchr(">)}]", *at))
             depth -= depth > 0;
         else if (*at == ' ' && !depth)
-            length = 0; /* what came was the return type */
+            length = 0; /* it was the return type */
         else if (!depth)
             name[length++] = *at;
     }

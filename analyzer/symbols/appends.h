@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a stack appends: whether the operation that allocates makes something longer that keeps
- * its content. The functions on the stack decide, by the list in appends.def.
+ * Whether a stack appends: whether the allocating operation extends something and keeps its
+ * content. The functions on the stack decide, by the list in appends.def.
  */
 #ifndef VRAMTRACE_ANALYZER_APPENDS_H
 #define VRAMTRACE_ANALYZER_APPENDS_H
 
 #include "model/model.h"
 
-/* The outermost operation that appends: "cat"; NULL: none does. A constant. */
+/* The outermost operation that appends: "cat"; NULL: none. A constant. */
 const char *vt_appends_name(const struct vt_stack *stack);
 
 #endif

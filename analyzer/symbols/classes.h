@@ -11,13 +11,13 @@
 struct vt_classes;
 
 /* Loads the built-in list, with the rows of `file` before it (NULL: none). Returns 0, or -errno
- * with a `message` that names the file, the line, what was expected and what was found. After 0,
+ * with a `message` that names the file, the line, the expected and the actual text. After 0,
  * free with vt_classes_close; names live until then. */
 int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_string *message);
 void vt_classes_close(struct vt_classes *classes);
 
 /* Sets the class and class_name of a driver site, and whether host memory is recycled. `blocks_hook`: the hook of the blocks in it, if
- * there are any. Stream-ordered memory (`pooled`) is never a cache, since each allocation is one
+ * any. Stream-ordered memory (`pooled`) is never a cache, since each allocation is one
  * that the program asked for. */
 void vt_classes_judge(const struct vt_classes *classes, const struct vt_process *process,
                       bool pooled, unsigned blocks_hook, struct vt_site *site);
@@ -25,7 +25,7 @@ void vt_classes_judge(const struct vt_classes *classes, const struct vt_process 
 /* The framework whose blocks come from this hook: "PyTorch". A constant. */
 const char *vt_classes_allocator(unsigned hook);
 
-/* The class of an allocation from this stack, and its *name; NULL: the program. */
+/* The class of an allocation from this stack, and its *name; NULL: the program itself. */
 enum vt_class vt_classes_of_stack(const struct vt_classes *classes,
                                   const struct vt_process *process, const struct vt_stack *stack,
                                   const char **name);

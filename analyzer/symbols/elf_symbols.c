@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A range's number: of names for one place the global one counts, then the weak one, then the first
+/* A range's number. Among names for one address the global one counts, then the weak one, then the first
  * of the table. */
 #define RANK_SHIFT  30
 #define INDEX_MOST  ((1u << RANK_SHIFT) - 1)
@@ -46,7 +46,7 @@ static void add_label(struct labels *labels, GElf_Addr start, uint32_t number, E
         (struct label){start, header.sh_addr + header.sh_size + bias, number};
 }
 
-/* What has a size excludes labels in it. */
+/* A symbol with a size excludes labels in it. */
 static void add_labels(struct vt_ranges *ranges, struct labels *labels) {
     struct vt_ranges starts = {0};
     size_t kept = 0;

@@ -54,33 +54,33 @@ static const struct list {
     {"_Hashtable", "_Hash_node_base", 1, 8},
 };
 
-/* The way down to one word, and what it points to. */
+/* The path down to one word, and what it points to. */
 struct word {
     const struct vt_log_around *around;
     struct vt_word_in *split; /* its variable, if that is split; NULL: it is not */
     Dwarf_Die to;             /* a type */
     bool points;              /* `to` is known */
     bool to_text, text;       /* it points to a string's characters; it is a part of them */
-    const struct list *list;  /* the innermost container on the way so far; NULL: none */
+    const struct list *list;  /* the innermost container on the path so far; NULL: none */
     Dwarf_Die item;           /* of its nodes */
-    /* for so many pointers, a container of the C++ library knows what is in use */
+    /* for so many pointers, a container of the C++ library knows the slots in use */
     unsigned contained;
     bool to_many;       /* it points to an array, by its class: unique_ptr<T[]>, vector */
-    bool may_be_unused; /* the way goes through a slot of which that is not known */
+    bool may_be_unused; /* the path goes through a slot whose use is unknown */
     bool before_word;   /* ... before it came to this word */
 };
 
 /* A place in a variable, or in what a word points to. */
 struct place {
     struct word *word;
-    int64_t start; /* of what is looked at, from the word */
+    int64_t start; /* of the examined object, from the word */
     unsigned depth;
 };
 
 static bool look(Dwarf_Die *type, struct place at);
 
-/* Finds a member of a class by its name, in its bases and in members that are classes too, but not in
- * unions: there lies what the program gave. */
+/* Finds a member of a class by its name, in its bases and in members of class type, but not in
+ * unions, which hold the program's own data. */
 static bool find_member(Dwarf_Die *class_, const char *name, unsigned depth, Dwarf_Die *type,
                         int64_t *offset) {
     Dwarf_Die child, inner;
@@ -141,7 +141,7 @@ static bool find_argument(Dwarf_Die *class_, uint64_t number, unsigned depth, Dw
     return false;
 }
 
-/* Whether the word is none of what is held, which lies at the start. */
+/* Whether the word is outside of the held object, which lies at the start. */
 static bool is_beside(Dwarf_Die *held, struct place at) {
     Dwarf_Word size;
     if (dwarf_aggregate_size(held, &size))
@@ -223,9 +223,9 @@ static bool look_into(Dwarf_Die *class_, struct place at) {
     return false;
 }
 
-/* Enters a slot of an array. What was popped from a stack or a ring stands in the array as before, and the type
- * does not say what is in use. A container of the C++ library holds only what is; an array of pointers to nodes,
- * which point to their own kind, is a hash's or a tree's: taking a node out changes the links. */
+/* Enters a slot of an array. Entries popped from a stack or a ring stay in the array, and the type does not show the
+ * slots in use. A container of the C++ library holds only used ones; an array of pointers to nodes, which point
+ * to their own kind, belongs to a hash or a tree: removing a node changes the links. */
 static void enter_slot(struct word *w, Dwarf_Die *element) {
     w->may_be_unused |= !w->contained && !vt_debug_is_link(element);
 }
@@ -304,7 +304,7 @@ static bool look(Dwarf_Die *type, struct place at) {
     case DW_TAG_pointer_type:
         at.word->points = at.start == 0 && type_of(type, &at.word->to);
         return false;
-    default: /* of a union, nobody knows which member it is */
+    default: /* the active member of a union is unknown */
         return false;
     }
 }

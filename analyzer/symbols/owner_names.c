@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the ways by which memory is held (see owner_names.h).
+ * Names of the paths to memory (see owner_names.h).
  *
- * The steps of the log make trees. They are merged into smaller trees of *ways*: steps that an author
- * would not tell apart. Which indices a way stands for is known at the end, so texts are made then.
+ * The steps of the log make trees. They are merged into smaller trees of *paths*: steps that an author
+ * would not distinguish share one. The indices of a path are known only at the end, so texts are made then.
  */
 #include "owner_names.h"
 
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 32 }; /* ways; what lies deeper belongs to the last */
+enum { DEEPEST = 32 }; /* paths; deeper steps belong to the last */
 
-struct way {
+struct path {
     uint32_t parent; /* VT_MAP_NONE: a root */
     uint16_t kind;   /* enum vt_step */
     uint8_t depth;
@@ -26,7 +26,7 @@ struct way {
     bool graph;            /* the first node of an autograd graph */
     bool may_be_unused;    /* a variable: by slots that may not be in use */
     bool mixed, inner;     /* it leads to several classes; to a frame, or goes through one */
-    enum vt_weak leads_to; /* a variable, of which a step is in doubt */
+    enum vt_weak leads_to; /* a variable with a step in doubt */
     uint32_t line;
     uint32_t objects;                /* that it leads to, at most, at any snapshot; 0: unknown */
     uint64_t address, inside_module; /* a variable; an address that is in its module for certain */
@@ -40,14 +40,14 @@ struct way {
 struct vt_owner_names {
     const struct vt_log *log;
     struct vt_symbols *symbols;
-    struct way *ways;
-    size_t way_count, way_room;
-    struct vt_map known;   /* hash -> way */
-    struct vt_map doubted; /* addresses of variables, of which some words lead nowhere */
-    struct vt_map unused;  /* likewise, of which some slots may not be in use */
-    uint32_t *way_of;      /* by step; VT_MAP_NONE: no root */
-    uint32_t *graph_of;    /* by step: the first of its way that is a graph's; VT_MAP_NONE: none */
-    struct vt_root *roots; /* by way; of those that were asked for */
+    struct path *paths;
+    size_t path_count, path_room;
+    struct vt_map known;   /* hash -> path */
+    struct vt_map doubted; /* addresses of variables with stale words */
+    struct vt_map unused;  /* likewise, with slots that may be unused */
+    uint32_t *path_of;     /* by step; VT_MAP_NONE: no root */
+    uint32_t *graph_of;    /* by step: the first of its path that is a graph's; VT_MAP_NONE: none */
+    struct vt_root *roots; /* by path, where requested */
     bool *rooted;
     char **texts;
     size_t text_count, text_room;
@@ -61,7 +61,7 @@ static const char *keep_name(struct vt_owner_names *n, char *text) {
 
 /* --- merging steps --- */
 
-/* A step on its way to become a way. */
+/* A step that is being merged into a path. */
 struct merging {
     struct vt_owner_names *n;
     const struct vt_log_step *step;
@@ -77,7 +77,7 @@ struct merging {
 /* A module's own dictionaries are left out, so their keys become attributes, and those that are
  * numbers become indices. */
 static void rewrite(struct merging *m) {
-    const struct way *parent = m->parent == VT_MAP_NONE ? NULL : &m->n->ways[m->parent];
+    const struct path *parent = m->parent == VT_MAP_NONE ? NULL : &m->n->paths[m->parent];
     size_t length = strlen(m->name);
     if (!parent || !parent->hidden || m->kind != VT_STEP_KEY || length < 2 || m->name[0] != '\'')
         return;
@@ -85,22 +85,21 @@ static void rewrite(struct merging *m) {
     m->kind = is_decimal(m->name) ? VT_STEP_INDEX : VT_STEP_ATTRIBUTE;
 }
 
-static bool same_step(const struct way *a, unsigned kind, const char *name) {
+static bool same_step(const struct path *a, unsigned kind, const char *name) {
     return a->kind == kind && (is_number(kind, name) || !strcmp(a->name, name));
 }
 
-/* The way that a step repeats: the next node of a linked list, the child of a child. VT_MAP_NONE:
- * none. */
+/* The path that a step repeats (the next node of a list, the child of a child), or VT_MAP_NONE. */
 static uint32_t repeated(const struct merging *m) {
-    const struct way *ways = m->n->ways, *up[3];
+    const struct path *paths = m->n->paths, *up[3];
     uint32_t at = m->parent, count = 0, grandparent = VT_MAP_NONE;
-    for (; at != VT_MAP_NONE && count < 3; at = ways[at].parent) {
+    for (; at != VT_MAP_NONE && count < 3; at = paths[at].parent) {
         grandparent = count == 1 ? at : grandparent;
-        up[count++] = &ways[at];
+        up[count++] = &paths[at];
     }
-    if (count && ways[m->parent].inside && ways[m->parent].graph)
+    if (count && paths[m->parent].inside && paths[m->parent].graph)
         return m->parent; /* whatever hangs on a graph is the graph's */
-    if (count && ways[m->parent].depth >= DEEPEST)
+    if (count && paths[m->parent].depth >= DEEPEST)
         return m->parent;
     if (count && m->inside && !strcmp(up[0]->type, m->step->type) && up[0]->inside)
         return m->parent;
@@ -114,7 +113,7 @@ static uint32_t repeated(const struct merging *m) {
     return VT_MAP_NONE;
 }
 
-static uint32_t find_way(const struct merging *m, uint64_t *key) {
+static uint32_t find_path(const struct merging *m, uint64_t *key) {
     struct vt_owner_names *n = m->n;
     const struct vt_log_step *s = m->step;
     uint64_t inside = m->inside | m->may_be_unused << 1;
@@ -129,27 +128,27 @@ static uint32_t find_way(const struct merging *m, uint64_t *key) {
     return vt_map_get(&n->known, hash);
 }
 
-static uint32_t add_way(struct merging *m) {
+static uint32_t add_path(struct merging *m) {
     struct vt_owner_names *n = m->n;
     uint64_t key;
-    uint32_t index = find_way(m, &key);
+    uint32_t index = find_path(m, &key);
     if (index != VT_MAP_NONE) {
-        struct way *way = &n->ways[index];
+        struct path *path = &n->paths[index];
         uint32_t objects = m->step->counts.objects;
-        way->objects = objects > way->objects ? objects : way->objects;
-        way->repeats |= m->step->repeats;
-        way->many |= m->step->many || strcmp(way->name, m->name) != 0;
-        way->mixed |= strcmp(way->type, m->step->type) != 0;
+        path->objects = objects > path->objects ? objects : path->objects;
+        path->repeats |= m->step->repeats;
+        path->many |= m->step->many || strcmp(path->name, m->name) != 0;
+        path->mixed |= strcmp(path->type, m->step->type) != 0;
         return index;
     }
-    index = (uint32_t)n->way_count;
+    index = (uint32_t)n->path_count;
     const char *name = keep_name(n, vt_strdup(m->name)),
                *type = keep_name(n, vt_class_text(m->step->type));
-    VT_GROW(n->ways, n->way_count, n->way_room);
-    n->ways[n->way_count++] = (struct way){
+    VT_GROW(n->paths, n->path_count, n->path_room);
+    n->paths[n->path_count++] = (struct path){
         .parent = m->parent,
         .kind = (uint16_t)m->kind,
-        .depth = m->parent == VT_MAP_NONE ? 0 : (uint8_t)(n->ways[m->parent].depth + 1),
+        .depth = m->parent == VT_MAP_NONE ? 0 : (uint8_t)(n->paths[m->parent].depth + 1),
         .many = m->step->many,
         .repeats = m->step->repeats,
         .may_be_unused = m->may_be_unused,
@@ -176,9 +175,9 @@ static bool is_of_tensor(const struct merging *m, const struct vt_log_step *pare
 
 /* Whether what a step leads to is behind the end of the name. */
 static bool is_inside(const struct merging *m, const struct vt_log_step *parent) {
-    if (m->parent == VT_MAP_NONE || (!m->n->ways[m->parent].inside && is_of_tensor(m, parent)))
+    if (m->parent == VT_MAP_NONE || (!m->n->paths[m->parent].inside && is_of_tensor(m, parent)))
         return false;
-    return m->n->ways[m->parent].inside || m->kind == VT_STEP_CLASS ||
+    return m->n->paths[m->parent].inside || m->kind == VT_STEP_CLASS ||
            (parent && vt_roles_is_memory(parent->type));
 }
 
@@ -188,14 +187,14 @@ static bool find_variable(struct merging *m) {
     if (!vt_native_root_variable(m->n->log, m->n->symbols, m->step, &m->address, &variable))
         return true;
     m->leads_to = variable.leads_to;
-    if (variable.no_way)
+    if (variable.stale)
         vt_map_put(&m->n->doubted, m->address, 0);
     if (variable.may_be_unused)
         vt_map_put(&m->n->unused, m->address, 0);
     /* what stood around its word is not known: it is taken to be like the others */
     m->may_be_unused = m->step->around ? variable.may_be_unused
                                        : vt_map_get(&m->n->unused, m->address) != VT_MAP_NONE;
-    return !variable.weak && !variable.no_way;
+    return !variable.weak && !variable.stale;
 }
 
 static void merge_step(struct vt_owner_names *n, uint32_t i) {
@@ -204,34 +203,35 @@ static void merge_step(struct vt_owner_names *n, uint32_t i) {
         step->parent == VT_MAP_NONE ? NULL : &n->log->steps[step->parent];
     struct merging m = {.n = n,
                         .step = step,
-                        .parent = parent ? n->way_of[step->parent] : VT_MAP_NONE,
+                        .parent = parent ? n->path_of[step->parent] : VT_MAP_NONE,
                         .kind = step->kind,
                         .name = step->name,
                         .address = step->address};
-    n->way_of[i] = VT_MAP_NONE;
+    n->path_of[i] = VT_MAP_NONE;
     if (step->lost || (parent && m.parent == VT_MAP_NONE) || (!parent && !is_root(m.kind)) ||
         !find_variable(&m))
         return;
     rewrite(&m);
     m.inside = is_inside(&m, parent);
     uint32_t again = repeated(&m);
-    n->way_of[i] = again == VT_MAP_NONE ? add_way(&m) : again;
+    n->path_of[i] = again == VT_MAP_NONE ? add_path(&m) : again;
     if (again != VT_MAP_NONE)
-        n->ways[again].repeats = true;
+        n->paths[again].repeats = true;
     free(m.stripped);
     if (step->in_doubt)
-        n->ways[n->way_of[i]].leads_to = m.leads_to;
+        n->paths[n->path_of[i]].leads_to = m.leads_to;
 }
 
-/* A way comes to its first node of a graph where its parent's did, or with its last step. */
+/* A path reaches its first node of a graph where its parent did, or with its last step. */
 static void find_graph(struct vt_owner_names *n, uint32_t i) {
     const struct vt_log_step *step = &n->log->steps[i];
     n->graph_of[i] = VT_MAP_NONE;
-    if (n->way_of[i] == VT_MAP_NONE)
+    if (n->path_of[i] == VT_MAP_NONE)
         return;
     if (step->parent != VT_MAP_NONE)
         n->graph_of[i] = n->graph_of[step->parent];
-    if (n->graph_of[i] == VT_MAP_NONE && n->ways[n->way_of[i]].graph && step->kind == VT_STEP_CLASS)
+    if (n->graph_of[i] == VT_MAP_NONE && n->paths[n->path_of[i]].graph &&
+        step->kind == VT_STEP_CLASS)
         n->graph_of[i] = i;
 }
 
@@ -239,14 +239,14 @@ struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_s
     struct vt_owner_names *n = vt_alloc(1, sizeof *n);
     n->log = log;
     n->symbols = symbols;
-    n->way_of = vt_alloc(log->step_count, sizeof *n->way_of);
+    n->path_of = vt_alloc(log->step_count, sizeof *n->path_of);
     n->graph_of = vt_alloc(log->step_count, sizeof *n->graph_of);
     for (uint32_t i = 0; i < log->step_count; i++)
         merge_step(n, i);
     for (uint32_t i = 0; i < log->step_count; i++)
         find_graph(n, i);
-    n->roots = vt_alloc(n->way_count, sizeof *n->roots);
-    n->rooted = vt_alloc(n->way_count, sizeof *n->rooted);
+    n->roots = vt_alloc(n->path_count, sizeof *n->roots);
+    n->rooted = vt_alloc(n->path_count, sizeof *n->rooted);
     return n;
 }
 
@@ -254,8 +254,8 @@ void vt_owner_names_close(struct vt_owner_names *n) {
     if (!n)
         return;
     vt_free_texts(n->texts, n->text_count);
-    free(n->ways);
-    free(n->way_of);
+    free(n->paths);
+    free(n->path_of);
     free(n->graph_of);
     free(n->roots);
     free(n->rooted);
@@ -270,8 +270,8 @@ void vt_owner_names_close(struct vt_owner_names *n) {
 /* The file of the script that runs: Python forgets it, as its module's __file__, when the script's code
  * has ended. */
 static const char *script_of(struct vt_owner_names *n, const char *module) {
-    char *path = strcmp(module, "__main__") ? NULL : vt_log_script(n->log);
-    return path ? keep_name(n, path) : NULL;
+    char *script = strcmp(module, "__main__") ? NULL : vt_log_script(n->log);
+    return script ? keep_name(n, script) : NULL;
 }
 
 static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
@@ -285,34 +285,35 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
         [VT_STEP_INTERPRETER] = VT_ROOT_INTERPRETER,
         [VT_STEP_CYCLE] = VT_ROOT_CYCLE,
     };
-    while (n->ways[index].parent != VT_MAP_NONE)
-        index = n->ways[index].parent;
+    while (n->paths[index].parent != VT_MAP_NONE)
+        index = n->paths[index].parent;
     struct vt_root *root = &n->roots[index];
-    const struct way *way = &n->ways[index];
+    const struct path *path = &n->paths[index];
     if (n->rooted[index])
         return root;
     n->rooted[index] = true;
-    root->kind = kinds[way->kind];
+    root->kind = kinds[path->kind];
     switch (root->kind) {
     case VT_ROOT_MODULE:
-        root->module = text_or_null(way->name);
-        root->file = way->type[0] ? way->type : script_of(n, way->name);
+        root->module = text_or_null(path->name);
+        root->file = path->type[0] ? path->type : script_of(n, path->name);
         break;
     case VT_ROOT_FRAME:
-        root->function = text_or_null(way->name);
-        root->file = text_or_null(way->type);
-        root->line = way->line;
+        root->function = text_or_null(path->name);
+        root->file = text_or_null(path->type);
+        root->line = path->line;
         break;
     case VT_ROOT_GLOBAL:
     case VT_ROOT_THREAD_LOCAL:
     case VT_ROOT_NATIVE_STACK:
-        vt_native_root_fill(n->log, n->symbols, way->kind, way->address, way->inside_module, root);
+        vt_native_root_fill(n->log, n->symbols, path->kind, path->address, path->inside_module,
+                            root);
         root->module = root->module ? keep_name(n, vt_strdup(root->module)) : NULL;
-        if (!root->what && way->name[0])
-            root->what = way->name;
+        if (!root->what && path->name[0])
+            root->what = path->name;
         break;
     default:
-        root->what = text_or_null(way->name);
+        root->what = text_or_null(path->name);
     }
     return root;
 }
@@ -320,56 +321,56 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
 /* --- texts --- */
 
 /* A step as it stands in a name: ".weight", "[*]", "['k']". Free it. */
-static char *step_text(const struct way *way) {
-    switch (way->kind) {
+static char *step_text(const struct path *path) {
+    switch (path->kind) {
     case VT_STEP_KEY:
     case VT_STEP_INDEX:
-        return way->many || !way->name[0] ? vt_strdup("[*]") : vt_formatted("[%s]", way->name);
+        return path->many || !path->name[0] ? vt_strdup("[*]") : vt_formatted("[%s]", path->name);
     case VT_STEP_ITEM:
         return vt_strdup("{*}");
     case VT_STEP_ATTRIBUTE:
-        return vt_formatted(".%s%s", way->many || !way->name[0] ? "*" : way->name,
-                            way->repeats ? "…" : "");
+        return vt_formatted(".%s%s", path->many || !path->name[0] ? "*" : path->name,
+                            path->repeats ? "…" : "");
     default:
-        return vt_strdup(way->many || !way->name[0] ? "*" : way->name);
+        return vt_strdup(path->many || !path->name[0] ? "*" : path->name);
     }
 }
 
-/* Makes the name up to a way. Depth is bounded, so this may call itself. */
+/* Makes the name up to a path. Depth is bounded, so this may call itself. */
 static void make_name(struct vt_owner_names *n, uint32_t index) {
-    struct way *way = &n->ways[index];
-    if (way->core)
+    struct path *path = &n->paths[index];
+    if (path->core)
         return;
-    if (way->parent == VT_MAP_NONE) {
-        way->core = root_text(root_of(n, index));
+    if (path->parent == VT_MAP_NONE) {
+        path->core = root_text(root_of(n, index));
         return;
     }
-    make_name(n, way->parent);
-    const struct way *parent = &n->ways[way->parent];
+    make_name(n, path->parent);
+    const struct path *parent = &n->paths[path->parent];
     const char *of = parent->core[0] ? parent->core : "a frame";
-    VT_SCOPED char *text = step_text(way);
-    way->relation = parent->relation;
-    way->of = parent->of;
-    way->inner = parent->inner || way->kind == VT_STEP_FRAME;
-    if (way->hidden || way->inside) {
-        way->core = parent->core;
-    } else if (way->kind == VT_STEP_FRAME) {
-        way->core = "";
-        way->relation = local;
-        way->of = keep_name(n, vt_formatted("%s()", way->name));
-    } else if (way->kind == VT_STEP_NAME) {
-        way->core = keep_name(n, vt_strdup(text));
+    VT_SCOPED char *text = step_text(path);
+    path->relation = parent->relation;
+    path->of = parent->of;
+    path->inner = parent->inner || path->kind == VT_STEP_FRAME;
+    if (path->hidden || path->inside) {
+        path->core = parent->core;
+    } else if (path->kind == VT_STEP_FRAME) {
+        path->core = "";
+        path->relation = local;
+        path->of = keep_name(n, vt_formatted("%s()", path->name));
+    } else if (path->kind == VT_STEP_NAME) {
+        path->core = keep_name(n, vt_strdup(text));
         if (parent->parent != VT_MAP_NONE && parent->kind != VT_STEP_FRAME) {
-            way->inner = true;
-            way->relation = local;
-            way->of = of;
+            path->inner = true;
+            path->relation = local;
+            path->of = of;
         }
-    } else if (way->kind == VT_STEP_CLOSURE || way->kind == VT_STEP_DEFAULT) {
-        way->core = keep_name(n, vt_strdup(text));
-        way->relation = way->kind == VT_STEP_CLOSURE ? "closure" : "default argument";
-        way->of = of;
+    } else if (path->kind == VT_STEP_CLOSURE || path->kind == VT_STEP_DEFAULT) {
+        path->core = keep_name(n, vt_strdup(text));
+        path->relation = path->kind == VT_STEP_CLOSURE ? "closure" : "default argument";
+        path->of = of;
     } else {
-        way->core = keep_name(
+        path->core = keep_name(
             n, vt_formatted("%s%s%s", parent->core,
                             parent->repeats && parent->kind != VT_STEP_ATTRIBUTE ? "…" : "",
                             parent->core[0] || text[0] != '.' ? text : text + 1));
@@ -378,42 +379,40 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
 
 static const char *whole_name(struct vt_owner_names *n, uint32_t index) {
     make_name(n, index);
-    struct way *way = &n->ways[index];
-    const char *core = way->core[0] ? way->core : unnamed;
-    if (!way->whole)
-        way->whole = way->of
-                         ? keep_name(n, vt_formatted("%s (%s of %s)", core, way->relation, way->of))
-                         : core;
-    return way->whole;
+    struct path *path = &n->paths[index];
+    const char *core = path->core[0] ? path->core : unnamed;
+    if (!path->whole)
+        path->whole =
+            path->of ? keep_name(n, vt_formatted("%s (%s of %s)", core, path->relation, path->of))
+                     : core;
+    return path->whole;
 }
 
 static struct vt_owner_step step_of(struct vt_owner_names *n, uint32_t index) {
     const char *whole = whole_name(n, index);
-    const struct way *way = &n->ways[index];
+    const struct path *path = &n->paths[index];
     return (struct vt_owner_step){.id = index,
                                   .name = whole,
-                                  .length = (uint32_t)strlen(way->core[0] ? way->core : unnamed),
-                                  .local_of = way->relation == local ? way->of : NULL};
+                                  .length = (uint32_t)strlen(path->core[0] ? path->core : unnamed),
+                                  .local_of = path->relation == local ? path->of : NULL};
 }
 
-/* --- the answers --- */
-
-/* The last way that is part of the name. */
+/* The last path that is part of the name. */
 static uint32_t name_end(const struct vt_owner_names *n, uint32_t index) {
-    while (n->ways[index].inside || n->ways[index].hidden)
-        index = n->ways[index].parent;
+    while (n->paths[index].inside || n->paths[index].hidden)
+        index = n->paths[index].parent;
     return index;
 }
 
 uint32_t vt_owner_names_of(const struct vt_owner_names *n, uint32_t step) {
-    return n->way_of[step] == VT_MAP_NONE ? VT_MAP_NONE : name_end(n, n->way_of[step]);
+    return n->path_of[step] == VT_MAP_NONE ? VT_MAP_NONE : name_end(n, n->path_of[step]);
 }
 
-static uint32_t root_way(const struct vt_owner_names *n, uint32_t step) {
-    uint32_t way = n->way_of[step];
-    for (uint32_t up = way; up != VT_MAP_NONE; up = n->ways[up].parent)
-        way = up;
-    return way;
+static uint32_t root_path(const struct vt_owner_names *n, uint32_t step) {
+    uint32_t path = n->path_of[step];
+    for (uint32_t up = path; up != VT_MAP_NONE; up = n->paths[up].parent)
+        path = up;
+    return path;
 }
 
 static const struct vt_log_step *root_step(const struct vt_owner_names *n, uint32_t step) {
@@ -424,10 +423,10 @@ bool vt_owner_names_in_doubt(const struct vt_owner_names *n, uint32_t step) {
     return root_step(n, step)->in_doubt;
 }
 
-/* Whether it is not known what stood around a word, of a variable of which others lead nowhere. */
+/* Whether the memory around a word is unknown, in a variable that has stale words. */
 static bool is_doubted(const struct vt_owner_names *n, uint32_t step) {
     return !root_step(n, step)->around &&
-           vt_map_get(&n->doubted, n->ways[root_way(n, step)].address) != VT_MAP_NONE;
+           vt_map_get(&n->doubted, n->paths[root_path(n, step)].address) != VT_MAP_NONE;
 }
 
 uint32_t vt_owner_names_settle(const struct vt_owner_names *n, uint32_t first,
@@ -436,49 +435,49 @@ uint32_t vt_owner_names_settle(const struct vt_owner_names *n, uint32_t first,
     bool several = false;
     for (int i = -1; i < (int)VT_OWNED_OTHERS; i++) {
         uint32_t step = i < 0 ? first : others[i];
-        uint32_t root = step == VT_MAP_NONE ? VT_MAP_NONE : root_way(n, step);
+        uint32_t root = step == VT_MAP_NONE ? VT_MAP_NONE : root_path(n, step);
         if (root == VT_MAP_NONE || is_doubted(n, step))
             continue;
-        if (!vt_owner_names_in_doubt(n, step) || n->ways[root].leads_to == VT_WEAK_NONE)
+        if (!vt_owner_names_in_doubt(n, step) || n->paths[root].leads_to == VT_WEAK_NONE)
             return step;
-        if (n->ways[root].leads_to != VT_WEAK_MAYBE)
+        if (n->paths[root].leads_to != VT_WEAK_MAYBE)
             continue;
-        several |= one != VT_MAP_NONE && root_way(n, one) != root;
+        several |= one != VT_MAP_NONE && root_path(n, one) != root;
         one = one == VT_MAP_NONE ? step : one;
     }
     return several ? VT_MAP_NONE : one;
 }
 
-/* The first way behind the root: the variable. */
+/* The first path after the root: the variable. */
 static uint32_t variable_of(const struct vt_owner_names *n, uint32_t index) {
-    while (n->ways[index].parent != VT_MAP_NONE &&
-           n->ways[n->ways[index].parent].parent != VT_MAP_NONE)
-        index = n->ways[index].parent;
+    while (n->paths[index].parent != VT_MAP_NONE &&
+           n->paths[n->paths[index].parent].parent != VT_MAP_NONE)
+        index = n->paths[index].parent;
     return index;
 }
 
 enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *n, uint32_t step,
                                        unsigned roles) {
     enum vt_purpose purpose = vt_roles_seen(roles);
-    uint32_t way = n->way_of[step];
-    if (purpose != VT_PURPOSE_OTHER || way == VT_MAP_NONE)
+    uint32_t path = n->path_of[step];
+    if (purpose != VT_PURPOSE_OTHER || path == VT_MAP_NONE)
         return purpose;
-    purpose = vt_roles_named(n->ways[variable_of(n, way)].name);
+    purpose = vt_roles_named(n->paths[variable_of(n, path)].name);
     /* what hooks and checkpoints keep for the backward pass is no saved tensor */
-    for (uint32_t at = way; at != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER;
-         at = n->ways[at].parent)
-        purpose = n->ways[at].graph ? VT_PURPOSE_ACTIVATIONS : VT_PURPOSE_OTHER;
-    for (; way != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER; way = n->ways[way].parent)
-        if (!is_root(n->ways[way].kind))
-            purpose = vt_roles_classed(n->ways[way].type);
+    for (uint32_t at = path; at != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER;
+         at = n->paths[at].parent)
+        purpose = n->paths[at].graph ? VT_PURPOSE_ACTIVATIONS : VT_PURPOSE_OTHER;
+    for (; path != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER; path = n->paths[path].parent)
+        if (!is_root(n->paths[path].kind))
+            purpose = vt_roles_classed(n->paths[path].type);
     return purpose;
 }
 
-/* Whether a way leads to the items of a container that may grow. A tuple is made with what is in it. */
-static bool is_of_container(const struct vt_owner_names *n, const struct way *way) {
-    const struct way *parent = &n->ways[way->parent];
+/* Whether a path leads to the items of a container that may grow. A tuple is created with its items. */
+static bool is_of_container(const struct vt_owner_names *n, const struct path *path) {
+    const struct path *parent = &n->paths[path->parent];
     bool unnamed = parent->kind == VT_STEP_MODULE || parent->kind == VT_STEP_FRAME;
-    bool many = way->many || (way->kind == VT_STEP_ITEM && way->objects > 1); /* of a set */
+    bool many = path->many || (path->kind == VT_STEP_ITEM && path->objects > 1); /* of a set */
     return many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0;
 }
 
@@ -486,23 +485,23 @@ static bool is_of_container(const struct vt_owner_names *n, const struct way *wa
  * of containers the one with more items: a list of rounds with the same few tensors each, a few
  * layers with a list each. */
 static uint32_t holder_of(const struct vt_owner_names *n, uint32_t end) {
-    const struct way *inner = NULL;
-    for (uint32_t at = end; n->ways[at].parent != VT_MAP_NONE; at = n->ways[at].parent) {
-        const struct way *way = &n->ways[at];
-        if (!is_of_container(n, way))
+    const struct path *inner = NULL;
+    for (uint32_t at = end; n->paths[at].parent != VT_MAP_NONE; at = n->paths[at].parent) {
+        const struct path *path = &n->paths[at];
+        if (!is_of_container(n, path))
             continue;
-        if (inner && (!way->objects || way->objects <= inner->objects / way->objects))
+        if (inner && (!path->objects || path->objects <= inner->objects / path->objects))
             break;
-        inner = way;
+        inner = path;
     }
     return inner ? inner->parent : end;
 }
 
-static const char *known_type(const struct way *way) {
-    return way->mixed || is_root(way->kind) ? NULL : text_or_null(way->type);
+static const char *known_type(const struct path *path) {
+    return path->mixed || is_root(path->kind) ? NULL : text_or_null(path->type);
 }
 
-/* Counts the graphs that begin where a step's way comes to its first node. */
+/* Counts the graphs that begin where a step's path reaches its first node. */
 static void count_graphs(const struct vt_owner_names *n, uint32_t step,
                          struct vt_memory_owner *owner) {
     if (n->graph_of[step] == VT_MAP_NONE)
@@ -516,27 +515,27 @@ static void count_graphs(const struct vt_owner_names *n, uint32_t step,
 static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, uint32_t holder,
                       struct vt_memory_owner *owner) {
     uint32_t list[DEEPEST + 8], count = 0;
-    for (uint32_t at = index; at != VT_MAP_NONE && count < DEEPEST + 4; at = n->ways[at].parent)
+    for (uint32_t at = index; at != VT_MAP_NONE && count < DEEPEST + 4; at = n->paths[at].parent)
         list[count++] = at;
-    const char **path = vt_alloc(2 * (count + 2), sizeof *path), **types = path + count + 2;
+    const char **labels = vt_alloc(2 * (count + 2), sizeof *labels), **types = labels + count + 2;
     struct vt_owner_step *steps = vt_alloc(count + 2, sizeof *steps);
     uint32_t length = 0;
-    owner->longer = n->ways[index].repeats;
+    owner->longer = n->paths[index].repeats;
     for (uint32_t i = count; i-- > 0;) {
-        const struct way *way = &n->ways[list[i]];
-        const char *type = known_type(way);
-        bool root = way->parent == VT_MAP_NONE;
-        if (way->hidden || (way->inside && is_number_class(way->type)) ||
+        const struct path *path = &n->paths[list[i]];
+        const char *type = known_type(path);
+        bool root = path->parent == VT_MAP_NONE;
+        if (path->hidden || (path->inside && is_number_class(path->type)) ||
             (root && !root_text(root_of(n, list[i]))[0]))
             continue;
-        if (way->inside) {
-            owner->graph = way->graph ? keep_name(n, vt_class_short(way->type)) : owner->graph;
-            path[length] = way->type[0] ? keep_name(n, vt_class_short(way->type))
-                                        : keep_name(n, step_text(way));
+        if (path->inside) {
+            owner->graph = path->graph ? keep_name(n, vt_class_short(path->type)) : owner->graph;
+            labels[length] = path->type[0] ? keep_name(n, vt_class_short(path->type))
+                                           : keep_name(n, step_text(path));
         } else if (root) {
-            path[length] = root_text(root_of(n, list[i]));
+            labels[length] = root_text(root_of(n, list[i]));
         } else {
-            path[length] = keep_name(n, step_text(way));
+            labels[length] = keep_name(n, step_text(path));
         }
         steps[length] = step_of(n, list[i]);
         types[length++] = type;
@@ -545,38 +544,38 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, ui
         if (list[i] != end)
             continue;
         owner->name_count = length;
-        bool more = end != index && !is_number_class(n->ways[index].type);
+        bool more = end != index && !is_number_class(n->paths[index].type);
         if (type && (more || vt_roles_is_memory(type))) {
-            path[length] = keep_name(n, vt_class_short(type));
+            labels[length] = keep_name(n, vt_class_short(type));
             types[length++] = type;
         }
     }
-    *VT_ADD(n->texts, n->text_count, n->text_room) = (char *)path; /* freed with the texts */
+    *VT_ADD(n->texts, n->text_count, n->text_room) = (char *)labels; /* freed with the texts */
     *VT_ADD(n->texts, n->text_count, n->text_room) = (char *)steps;
-    owner->path = path;
+    owner->path = labels;
     owner->steps = steps;
     owner->types = types;
     owner->path_count = length;
 }
 
-/* An exception keeps frames: the function of the one that a way goes through. */
+/* An exception keeps frames: the function of the frame on a path. */
 static const char *frame_function(const struct vt_owner_names *n, uint32_t index) {
-    for (; index != VT_MAP_NONE; index = n->ways[index].parent)
-        if (n->ways[index].kind == VT_STEP_FRAME)
-            return text_or_null(n->ways[index].name);
+    for (; index != VT_MAP_NONE; index = n->paths[index].parent)
+        if (n->paths[index].kind == VT_STEP_FRAME)
+            return text_or_null(n->paths[index].name);
     return NULL;
 }
 
 void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memory_owner *owner) {
-    uint32_t index = n->way_of[step], end = name_end(n, index), holder = holder_of(n, end);
+    uint32_t index = n->path_of[step], end = name_end(n, index), holder = holder_of(n, end);
     const struct vt_root *root = root_of(n, end);
     owner->name = whole_name(n, end);
-    owner->is_local_of_another = n->ways[end].inner;
+    owner->is_local_of_another = n->paths[end].inner;
     owner->root = *root;
     if (root->kind == VT_ROOT_EXCEPTION)
         owner->root.function = frame_function(n, end);
-    vt_owner_hold_by(owner, step_of(n, holder), known_type(&n->ways[holder]));
-    owner->may_be_unused = n->ways[root_way(n, step)].may_be_unused;
+    vt_owner_hold_by(owner, step_of(n, holder), known_type(&n->paths[holder]));
+    owner->may_be_unused = n->paths[root_path(n, step)].may_be_unused;
     owner->variable = variable_of(n, end) * VT_PURPOSES + owner->purpose;
     fill_path(n, index, end, holder, owner);
     count_graphs(n, step, owner);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways by which memory is held, named as the program's author would write them:
+ * The paths to memory, named as the program's author would write them:
  * `history[*]`, `self.cache['k']`, `model.layers[*].weight`. For analysis/owners.c.
  *
- * Many ways of the log have one name: all items of a list, all layers of a model, all nodes of a
+ * Many paths of the log share one name: all items of a list, all layers of a model, all nodes of a
  * linked list, everything in an autograd graph.
  */
 #ifndef VRAMTRACE_ANALYZER_OWNER_NAMES_H
@@ -18,18 +18,18 @@ struct vt_owner_names;
 struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_symbols *symbols);
 void vt_owner_names_close(struct vt_owner_names *names);
 
-/* The name at which a step's way ends: equal numbers for ways of one name. VT_MAP_NONE: the way has
- * no root, so it has no name. */
+/* The name at which a step's path ends: equal numbers for paths of one name. VT_MAP_NONE: the path has
+ * no root, and therefore no name. */
 uint32_t vt_owner_names_of(const struct vt_owner_names *names, uint32_t step);
 
-/* Whether a step's way goes through what may be a weak_ptr. */
+/* Whether a step's path may go through a weak_ptr. */
 bool vt_owner_names_in_doubt(const struct vt_owner_names *names, uint32_t step);
-/* Of the ways to an allocation, the one that holds it: the first that is not in doubt, or the one
- * whose variable must be it by the variables' types. VT_MAP_NONE: it is not known. */
+/* The path that holds an allocation: the first that is not in doubt, or the one that the variables'
+ * types prove. VT_MAP_NONE: unknown. */
 uint32_t vt_owner_names_settle(const struct vt_owner_names *names, uint32_t first,
                                const uint32_t others[VT_OWNED_OTHERS]);
 
-/* What memory is for that is held in these roles (enum vt_role) by this step. */
+/* The purpose of memory that this step holds in these roles (enum vt_role). */
 enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *names, uint32_t step,
                                        unsigned roles);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kind, the name and the type of a step say by themselves (enum vt_step). For owner_names.c.
+ * Properties of a single step (enum vt_step): its kind, name and type. For owner_names.c.
  */
 #ifndef VRAMTRACE_ANALYZER_OWNER_STEPS_H
 #define VRAMTRACE_ANALYZER_OWNER_STEPS_H
@@ -15,7 +15,7 @@ static inline bool is_root(unsigned kind) {
     return kind >= VT_STEP_MODULE && kind <= VT_STEP_CYCLE;
 }
 
-/* Whether the steps of this kind at one place differ only in a number, so that all are one. */
+/* Whether steps of this kind at one place differ only in a number, so that they are merged. */
 static inline bool is_number(unsigned kind, const char *name) {
     return kind == VT_STEP_INDEX || kind == VT_STEP_ITEM ||
            (kind == VT_STEP_KEY && name[strspn(name, "-0123456789")] == 0);
@@ -25,8 +25,8 @@ static inline bool is_decimal(const char *text) {
     return text[0] && text[strspn(text, "0123456789")] == 0;
 }
 
-/* The dictionaries in which PyTorch's modules keep what the author wrote as attributes, and the objects
- * in which those of torch.jit do. */
+/* The dictionaries in which PyTorch's modules store attributes, and the objects in which those of
+ * torch.jit do. */
 static inline bool is_of_modules(unsigned kind, const char *name, const char *type) {
     return kind == VT_STEP_ATTRIBUTE &&
            (!strcmp(name, "_modules") || !strcmp(name, "_parameters") ||
@@ -35,7 +35,7 @@ static inline bool is_of_modules(unsigned kind, const char *name, const char *ty
             (!strcmp(name, "_actual_script_module") && !strncmp(type, "torch.jit.", 10)));
 }
 
-/* Numbers that are addresses: they say nothing of what holds the memory. */
+/* Numbers that are addresses: they do not identify the owner. */
 static inline bool is_number_class(const char *type) {
     return !strcmp(type, "int") || !strncmp(type, "ctypes.c_", 9);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of symbols/ ask each other; nearly all of it is for symbolize.c. Zero-initialized structs are
- * empty; a Dwarf must outlive what was read of it.
+ * Interfaces between the files of symbols/, most of them for symbolize.c. Zero-initialized structs are
+ * empty; a Dwarf must outlive all data read from it.
  */
 #ifndef VRAMTRACE_ANALYZER_DEBUG_PARTS_H
 #define VRAMTRACE_ANALYZER_DEBUG_PARTS_H
@@ -12,18 +12,18 @@
 
 /* --- demangle.c --- */
 
-/* What a compiler of C++, Rust, D or Fortran made of a name, undone; without the hashes of Rust, which
- * change from build to build. NULL: it is none of theirs. Free it. */
+/* Demangles a name of C++, Rust, D or Fortran, without Rust's hashes, which change from build to
+ * build. NULL: not mangled. Free it. */
 char *vt_demangle_symbol(const char *name);
 
 /* The same for a type of C++ ("N3foo3BarE"). */
 char *vt_demangle_type(const char *name);
 
-/* --- recorded.c: what the files said, where a pack records or replays it --- */
+/* --- recorded.c: answers from the files, recorded or replayed by a pack --- */
 
 uint64_t vt_recorded_module(const char *path, const char *build_id);
 
-/* What is asked of a module: its state, the functions at an address, a variable, a slot. `how`: flags. */
+/* A question about a module: its state, the functions at an address, a variable, a slot. `how`: flags. */
 enum vt_recorded { VT_RECORDED_STATE, VT_RECORDED_AT, VT_RECORDED_VARIABLE, VT_RECORDED_SLOT };
 uint64_t vt_recorded_question(uint64_t module, enum vt_recorded what, uint64_t address,
                               unsigned how, const struct vt_log_around *around);
@@ -35,10 +35,10 @@ struct vt_recorded_symbols {
     uint32_t count;
 };
 
-/* Of enum vt_symbols_state, the struct above, struct vt_variable_symbol and struct vt_slot. */
+/* For enum vt_symbols_state, the struct above, struct vt_variable_symbol and struct vt_slot. */
 vt_reply_fields vt_recorded_state, vt_recorded_symbols, vt_recorded_variable, vt_recorded_slot;
 
-/* --- ranges.c: ranges of addresses that may lie in each other --- */
+/* --- ranges.c: nested ranges of addresses --- */
 
 #define VT_NO_RANGE UINT32_MAX
 
@@ -48,17 +48,17 @@ struct vt_ranges {
     uint32_t count, room;
 };
 
-/* Adds [low, high), which has a number of the caller's. Ignores an empty range. */
+/* Adds [low, high) with the caller's number. Ignores an empty range. */
 void vt_ranges_add(struct vt_ranges *ranges, uint64_t low, uint64_t high, uint32_t number);
 
-/* To be called once all are added, before any is looked up. n log n. */
+/* Call it after all are added, before the first look-up. n log n. */
 void vt_ranges_sort(struct vt_ranges *ranges);
 
-/* The number of the smallest range around an address; of equal ones the highest number. VT_NO_RANGE:
- * there is none. */
+/* The number of the smallest range around an address; among equal ones the highest. VT_NO_RANGE:
+ * none. */
 uint32_t vt_ranges_at(const struct vt_ranges *ranges, uint64_t address);
 
-/* The lowest start of a range above an address; UINT64_MAX: there is none. */
+/* The lowest start of a range above an address; UINT64_MAX: none. */
 uint64_t vt_ranges_next(const struct vt_ranges *ranges, uint64_t address);
 
 void vt_ranges_free(struct vt_ranges *ranges);
@@ -82,7 +82,7 @@ void vt_elf_symbols_free(struct vt_elf_symbols *s);
 
 /* --- scopes.c: functions around an address, inlined ones included, and the scopes around a function --- */
 
-/* The scopes of a module that were read so far. Free with vt_scopes_free. */
+/* The scopes of a module read so far. Free with vt_scopes_free. */
 struct vt_scopes {
     struct vt_map units, nodes; /* compile unit, address of a DIE in memory -> its index */
     struct vt_ranges *unit;
@@ -92,7 +92,7 @@ struct vt_scopes {
     bool has_all_units;
 };
 
-/* Finds the compile unit with code at `address`, by the units' ranges. False: there is none. */
+/* Finds the compile unit with code at `address`, by the units' ranges. False: none. */
 bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *cu);
 
 /* The compile unit that has the functions and variables: `cu`, or with split DWARF (-gsplit-dwarf) the one
@@ -100,11 +100,11 @@ bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf
 Dwarf_Die vt_scopes_whole_unit(const Dwarf_Die *cu);
 
 /* Finds the functions of `cu` around `address`, innermost first: inlined ones, up to one that is
- * not. Returns how many of `out` it filled, at most `most`; 0: none is known. */
+ * not. Fills at most `most` of `out`, and returns their number; 0: none is known. */
 uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,
                       uint32_t most);
 
-/* Steps from a DIE to the namespace, type, function or block around it. False: there is none. */
+/* Steps from a DIE to the namespace, type, function or block around it. False: none. */
 bool vt_scopes_outward(struct vt_scopes *s, Dwarf_Die *die);
 
 void vt_scopes_free(struct vt_scopes *s);
@@ -116,12 +116,12 @@ void vt_scopes_free(struct vt_scopes *s);
 struct vt_variables {
     struct vt_variable_die *list; /* by address */
     size_t count, room;
-    uint64_t work; /* entries of the debug information that were read */
+    uint64_t work; /* entries of the debug information read so far */
     bool read;
 };
 
-/* The variable that begins at an address, or that a compiler has split, and one of whose parts does; a
- * thread-local one's is that in its module's storage. *whole: all of it is there, as its type says; else it is there
+/* The variable that begins at an address, or a variable split by the compiler with a part that does; for a
+ * thread-local one, the address in its module's storage. *whole: it is contiguous, as its type says; else it is there
  * from *part on. False: none begins there. */
 bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
                        bool is_thread_local, Dwarf_Die *found, bool *whole, uint64_t *part);
@@ -132,16 +132,16 @@ struct vt_part {
     Dwarf_Addr address;
     bool known; /* it is in memory */
 };
-/* The parts from 0 on. False: there are no more. */
+/* The parts from 0 on. False: no more. */
 bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *part);
 
 void vt_variables_free(struct vt_variables *v);
 
 /* --- left_over.c, weak.c --- */
 
-/* Whether the way by the word at an offset in a variable is none, by the variable's type: a word is left
- * over from what was there before, or is text. False also if nothing is known. *may_be_unused: the way goes
- * through a slot of an array that may not be in use. */
+/* Whether, by the variable's type, the word at an offset in it is no reference: stale, or part of a text.
+ * False also if nothing is known. *may_be_unused: the path goes through a slot of an array that may be
+ * unused. */
 struct vt_word_in {
     Dwarf_Die variable;
     uint64_t offset; /* of the word */
@@ -151,15 +151,15 @@ struct vt_word_in {
 bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around,
                      bool *may_be_unused);
 
-/* slots.c: whether a pointer is to a node of a chain or a tree, which points to its own kind. */
+/* slots.c: whether a pointer's target is a node of a chain or a tree, which points to its own kind. */
 bool vt_debug_is_link(Dwarf_Die *pointer);
 
-/* slots.c: the slot of an array of fixed length that a way goes through. False: it goes through none, or
- * through what may be one of many. slot->words is filled in any case. */
+/* slots.c: the slot of an array of fixed length on a path. False: none, or it may be one of many. Always
+ * fills slot->words. */
 bool vt_slot_of(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
                 struct vt_slot *slot);
 
-/* A std::weak_ptr looks like a std::shared_ptr in memory: whether there is one in what a variable leads to. */
+/* Whether a variable leads to a std::weak_ptr, which looks like a std::shared_ptr in memory. */
 enum vt_weak vt_weak_of(Dwarf_Die *variable);
 
 /* Whether a class is one of the C++ library. */

@@ -55,7 +55,7 @@ void vt_recorded_variable(struct vt_reply *reply, void *what) {
     vt_reply_number(reply, &v->address);
     NARROW(reply, v->hidden);
     NARROW(reply, v->weak);
-    NARROW(reply, v->no_way);
+    NARROW(reply, v->stale);
     NARROW(reply, v->may_be_unused);
     NARROW(reply, v->leads_to);
 }

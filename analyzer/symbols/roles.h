@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What memory is for, and which objects are memory: reads roles.def. For owner_names.c.
+ * The purpose of memory, and the classes that authors call memory: reads roles.def. For owner_names.c.
  */
 #ifndef VRAMTRACE_ANALYZER_ROLES_H
 #define VRAMTRACE_ANALYZER_ROLES_H
 
 #include "model/model.h"
 
-/* By the roles in which holders were seen (enum vt_role), by the variable's name, by a class on the
- * way. VT_PURPOSE_OTHER: no row fits. */
+/* By the owners' roles (enum vt_role), by the variable's name, by a class on the path.
+ * VT_PURPOSE_OTHER: no row fits. */
 enum vt_purpose vt_roles_seen(unsigned roles);
 enum vt_purpose vt_roles_named(const char *variable);
 enum vt_purpose vt_roles_classed(const char *type);
 
-/* How a copy of such an object in host memory is made: ".cpu()". "": unknown; NULL: an author does not
+/* The call that copies such an object to host memory: ".cpu()". "": unknown; NULL: authors do not
  * call objects of this class memory. */
 const char *vt_roles_host_copy(const char *type);
 static inline bool vt_roles_is_memory(const char *type) {

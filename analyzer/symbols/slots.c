@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which slot of an array of fixed length a way goes through, by the type of the variable that it begins
+ * Which slot of an array of fixed length a path goes through, by the type of the variable that it begins
  * with (see parts.h).
  *
- * From the variable the way goes down through members and arrays, and on through pointers to single
- * objects. What a pointer leads to is a single object only if it is a class or an array, and the way
- * goes through the first one: any other may be one of many, whose number may grow. So may what a
- * container of the C++ library has; of its classes only those are gone through that hold one thing, or
- * as many as their type says.
+ * From the variable the path goes down through members and arrays, and on through pointers to single
+ * objects. A pointer's target is a single object only if it is a class or an array, and the path
+ * goes through the first one: any other may be one of many, whose number may grow. The same is true of
+ * containers of the C++ library; the path enters only classes that hold one object, or a number fixed by
+ * their type.
  */
 #include "parts.h"
 #include "types.h"
@@ -16,7 +16,7 @@
 
 enum { DEPTH_MOST = 64, HOPS_MOST = 8, WORD = 8 };
 
-/* Where a way has come to. */
+/* Where a path has come to. */
 struct at {
     Dwarf_Die type;
     uint64_t offset; /* in an object of this type */
@@ -95,7 +95,7 @@ static bool go_down(struct at *at, bool last) {
             if (!enter_class(at))
                 return false;
             break;
-        case DW_TAG_union_type: /* nobody knows which member it is */
+        case DW_TAG_union_type: /* its active member is unknown */
             return last;
         default:
             return !at->offset && !dwarf_aggregate_size(&at->type, &size) && size == WORD;

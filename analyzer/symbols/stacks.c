@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 268 million frames; of more, a hostile log's, the others are the first. What is not used takes no memory. */
+/* 268 million frames. More, in a hostile log, are replaced by the first. Unused parts take no memory. */
 enum { POOL_PARTS = 1 << 18 };
 
 struct vt_stacks {

@@ -14,7 +14,7 @@ struct vt_stacks;
 struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *symbols,
                                  const char *const *user_code);
 
-/* The stack with index `stack` in the log (VT_NO_STACK: an empty one), as of a call to the CUDA
+/* The stack with index `stack` in the log (VT_NO_STACK: an empty one), for a call to the CUDA
  * runtime or to the driver. Never NULL; lives until vt_stacks_close. */
 const struct vt_stack *vt_stacks_get(struct vt_stacks *stacks, uint32_t stack, bool runtime);
 

@@ -487,7 +487,7 @@ static bool is_weak(Dwarf_Die *variable) {
 struct known_variable {
     struct module *module;
     const char *name;
-    GElf_Off offset; /* of what was asked for, in it */
+    GElf_Off offset; /* of the requested address, in it */
     GElf_Sym sym;
     Dwarf_Die die;
     bool has_die, whole;
@@ -539,7 +539,7 @@ static bool read_variable(struct vt_symbols *s, const char *path, const char *bu
         found->line = (uint32_t)line;
     found->weak = is_weak(&v.die);
     struct vt_word_in word = {v.die, v.part + v.offset, !v.whole, v.address};
-    found->no_way = around && vt_left_over_is(&word, around, &found->may_be_unused);
+    found->stale = around && vt_left_over_is(&word, around, &found->may_be_unused);
     found->leads_to = asks ? vt_weak_of(&declared) : VT_WEAK_UNKNOWN;
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of modules say of addresses: functions, lines and variables; and what
- * the types of variables say of the words in them.
+ * Functions, lines and variables at addresses, from the modules' files; and properties of the words in
+ * a variable, from its type.
  *
  * Invariants: no name is better than a wrong one: a file that changed since the run gives none. Uses elfutils,
  * which finds separate debug files by build id, and through debuginfod if the user set DEBUGINFOD_URLS.
@@ -10,9 +10,9 @@
  *     symbolize.c    an address in a module -> functions, files and lines, with inlined calls; a variable
  *     native_root.c  the variable or the function in which a path to memory begins
  *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
- *     left_over.c, weak.c, slots.c  what a variable's type says of its words
+ *     left_over.c, weak.c, slots.c  properties of a variable's words, from its type
  *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
- *     recorded.c                              the answers, as a pack keeps them
+ *     recorded.c                              the answers in a pack
  */
 #ifndef VRAMTRACE_ANALYZER_SYMBOLIZE_H
 #define VRAMTRACE_ANALYZER_SYMBOLIZE_H
@@ -31,12 +31,12 @@ struct vt_symbol {
 
 enum vt_symbols_state {
     VT_SYMBOLS_FOUND,   /* the module's file is the one that was loaded */
-    VT_SYMBOLS_MISSING, /* it does not exist any more, or cannot be read */
+    VT_SYMBOLS_MISSING, /* it no longer exists, or cannot be read */
     VT_SYMBOLS_CHANGED, /* its build id differs, so it gives no names */
 };
 
-/* `answers`: where they are recorded; or those that are replayed, and then no file is asked; NULL: neither. They
- * have to outlive it. Never NULL; free with vt_symbols_close. */
+/* `answers` records the answers, or replays them without reading any file; NULL: neither. It must
+ * outlive the symbolizer. Never NULL; free with vt_symbols_close. */
 struct vt_symbols *vt_symbols_open(struct vt_answers *answers);
 void vt_symbols_close(struct vt_symbols *symbols);
 
@@ -46,12 +46,12 @@ void vt_symbols_close(struct vt_symbols *symbols);
 uint32_t vt_symbols_at(struct vt_symbols *symbols, const char *path, const char *build_id,
                        uint64_t address, const struct vt_symbol **found);
 
-/* The function that has a frame. Of those that the compiler made one of, the outermost that is not the
- * C++ library's, since it is not known whose variables are in the frame. */
+/* The function of a frame. Among inlined functions, the outermost that is not the C++ library's, since
+ * the frame may hold the variables of any of them. */
 bool vt_symbols_frame(struct vt_symbols *symbols, const char *path, const char *build_id,
                       uint64_t address, struct vt_symbol *found);
 
-/* Whether a std::weak_ptr is in a variable, or in what it leads to. */
+/* Whether a std::weak_ptr is in a variable, or in an object that it leads to. */
 enum vt_weak {
     VT_WEAK_UNKNOWN,
     VT_WEAK_MAYBE,
@@ -66,28 +66,28 @@ struct vt_variable_symbol {
     uint64_t address;        /* where it begins */
     bool hidden;             /* other files do not see it */
     bool weak;               /* a std::weak_ptr: it keeps nothing */
-    bool no_way;             /* by its type, the word leads nowhere */
-    bool may_be_unused;    /* it leads through a slot of an array that may not be in use any more */
-    enum vt_weak leads_to; /* if asked for */
+    bool stale;              /* by its type, the word is no reference */
+    bool may_be_unused;      /* its path goes through a slot of an array that may be unused */
+    enum vt_weak leads_to;   /* if asked for */
 };
 
-/* A slot of an array of C or C++ whose length its type says. */
+/* A slot of a C or C++ array of fixed length. */
 struct vt_slot {
     uint64_t array;    /* the same for all slots of one array */
-    uint64_t capacity; /* how many slots it has; of an array of arrays all of them */
+    uint64_t capacity; /* how many slots it has, nested arrays included */
     uint64_t index;
-    uint32_t words; /* how many words the way goes through, that of the variable included */
+    uint32_t words; /* how many words are on the path, the variable's included */
 };
 
-/* Looks up the variable at `address`, or around it. A thread-local one's address is that of what it
- * begins with, in the module. `asks`: for what it leads to. `around`: what stood there, or NULL. False:
- * there is none. */
+/* Looks up the variable at `address`, or around it. A thread-local one has the address of its initial
+ * value, in the module. `asks`: the questions about its references. `around`: the memory around it, or NULL.
+ * False: none. */
 bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
                          uint64_t address, bool is_thread_local, bool asks,
                          const struct vt_log_around *around, struct vt_variable_symbol *found);
 
-/* The slot through which a way goes from the word at `address`, with what stands `around` its words. False: none
- * is known. */
+/* The slot on a path from the word at `address`, with the memory `around` its words. False: none is
+ * known. */
 bool vt_symbols_slot(struct vt_symbols *symbols, const char *path, const char *build_id,
                      uint64_t address, bool is_thread_local, const struct vt_log_around *around,
                      struct vt_slot *slot);
@@ -104,18 +104,18 @@ enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *p
 
 /* --- native_root.c --- */
 
-/* Fills in what is known of a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK), which is
- * of the module around another address. The texts live as long as the log and the symbolizer. */
+/* Fills in a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK), which belongs to the
+ * module around another address. The texts live as long as the log and the symbolizer. */
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
                          uint64_t address, uint64_t inside_module, struct vt_root *root);
 
-/* Finds the variable in which a step's way begins, and its address in the process. False: it begins in
- * none that is known. */
+/* Finds the variable in which a step's path begins, and its address in the process. False:
+ * unknown. */
 bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbols,
                              const struct vt_log_step *step, uint64_t *address,
                              struct vt_variable_symbol *variable);
 
-/* The slot of an array that a step's way goes through. False: none, or it is not known. */
+/* The slot of an array on a step's path. False: none, or unknown. */
 bool vt_native_root_slot(const struct vt_log *log, struct vt_symbols *symbols,
                          const struct vt_log_step *step, struct vt_slot *slot);
 

@@ -5,13 +5,13 @@
  * Invariants: no name is better than a wrong one. Names live as long as the object that returned them. Uses base,
  * logfile and model.
  *
- *     symbolize.h    addresses to functions, lines, variables, and what their types say
+ *     symbolize.h    addresses to functions, lines, variables, and properties from their types
  *     stacks.h       a log's stacks as the model shows them
  *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
- *     owner_names.h  the paths by which memory is held, as an author would write them
- *     roles.h        what memory is for, and which objects are memory
+ *     owner_names.h  the paths to memory, as an author would write them
+ *     roles.h        the purpose of memory, and the classes that authors call memory
  *     all_names.h    every question that a report can ask, for `vramtrace pack`
- *     appends.h      which operations append to what they replace
+ *     appends.h      operations that extend an object by replacing it
  */
 #ifndef VRAMTRACE_ANALYZER_SYMBOLS_H
 #define VRAMTRACE_ANALYZER_SYMBOLS_H

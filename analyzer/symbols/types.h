@@ -12,7 +12,7 @@
 
 enum { TYPEDEFS_MOST = 32 };
 
-/* The type of a variable, a member or a pointer, behind its other names. False: there is none. */
+/* The type of a variable, a member or a pointer, behind typedefs. False: none. */
 static inline bool type_of(Dwarf_Die *die, Dwarf_Die *type) {
     Dwarf_Attribute memory;
     if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &memory), type))
@@ -29,7 +29,7 @@ static inline bool type_of(Dwarf_Die *die, Dwarf_Die *type) {
     return false;
 }
 
-/* Where a member or a base lies in its class. False: its class does not have it at a fixed place. */
+/* The offset of a member or a base in its class. False: its offset is not fixed. */
 static inline bool location_of(Dwarf_Die *member, int64_t *offset) {
     Dwarf_Attribute memory;
     Dwarf_Word value;

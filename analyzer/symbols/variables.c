@@ -50,7 +50,7 @@ bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *par
     return false;
 }
 
-/* gcc writes an address, clang the number of one in a table; of a thread-local variable, where it lies
+/* gcc writes an address, clang the number of one in a table; for a thread-local variable it is the offset
  * in the module's storage. */
 static bool address_of(Dwarf_Attribute *location, struct vt_variable_die *v) {
     Dwarf_Attribute memory;

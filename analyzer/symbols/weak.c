@@ -16,7 +16,7 @@ struct search {
     struct vt_map seen; /* by offset in the debug information */
     unsigned found;
     unsigned work;
-    bool farther; /* behind smart pointers, too */
+    bool farther; /* also behind smart pointers */
 };
 
 static void look_for_weak(struct search *s, Dwarf_Die *type, unsigned depth);

@@ -143,7 +143,7 @@ static uint32_t play(const char *name, uint32_t steps, uint32_t seed, bool hides
         player_save(path, p.compacted, p.compacted_length);
         /* at once */
         assert_int_equal(
-            of_a ? vt_log_go_on(&a, &message) : vt_log_open_to_follow(whole, &a, &message), 0);
+            of_a ? vt_log_resume(&a, &message) : vt_log_open_to_follow(whole, &a, &message), 0);
         of_a = of_a ? of_a : vt_merge_open(&a);
         if (vt_log_open_to_follow(path, &b, &message))
             fail_msg("%s", message.text);
