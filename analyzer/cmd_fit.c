@@ -7,6 +7,7 @@
 #include "build.h"
 #include "cmd_input.h"
 #include "fit/fit.h"
+#include "report/report.h"
 
 #include "vramtrace/text.h"
 
@@ -80,6 +81,13 @@ static const struct vt_device *choose(const struct vt_model *model, const struct
     return most;
 }
 
+static void write_text(const struct vt_fit *fit) {
+    struct vt_doc doc = {0};
+    vt_fit_document(fit, &doc);
+    vt_doc_show(&doc, vt_wants_colour(1), stdout);
+    vt_doc_free(&doc);
+}
+
 static int answer(const struct options *o, const struct vt_model *model) {
     const struct vt_process *process = NULL;
     const struct vt_device *device = choose(model, &process);
@@ -95,7 +103,7 @@ static int answer(const struct options *o, const struct vt_model *model) {
     if (!error && o->json)
         vt_fit_json(&fit, stdout);
     else if (!error)
-        vt_fit_text(&fit, vt_wants_colour(1), stdout);
+        write_text(&fit);
     vt_fit_free(&fit);
     return error ? vt_error_status(error, &message) : vt_output_close(NULL, NULL, 0);
 }

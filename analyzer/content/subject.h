@@ -15,7 +15,7 @@ struct vt_format_options {
     enum vt_by by;       /* text: how to group rows */
     bool owners;         /* text: a list by owner; the format sets it for VT_BY_OWNER */
     const char *site;    /* only sites whose id begins with this; NULL: all */
-    bool native;         /* show frames inside the Python interpreter too */
+    bool native;         /* show frames of the Python interpreter */
     bool map;            /* text: show a device's segments, with blocks and holes */
     bool colour;         /* text: use colour */
     bool blocks;         /* text: the reader's terminal shows UTF-8's block characters */

@@ -103,8 +103,9 @@ int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
                 struct vt_fit *fit, struct vt_string *message);
 void vt_fit_free(struct vt_fit *fit);
 
-/* `colour`: for a terminal. */
-void vt_fit_text(const struct vt_fit *fit, bool colour, FILE *out);
+/* fit_doc.c, fit_write.c: as a document, and as JSON. */
+struct vt_doc;
+void vt_fit_document(const struct vt_fit *fit, struct vt_doc *doc);
 void vt_fit_json(const struct vt_fit *fit, FILE *out);
 
 /* --- scale.c, for fit.c --- */

@@ -8,6 +8,8 @@
 #include "gate_formats.h"
 #include "gate_words.h"
 
+#include "report/report.h"
+
 #include "base/base.h"
 #include "model/model.h"
 
@@ -18,8 +20,6 @@
 #include <string.h>
 
 #define ANNOTATIONS 10
-#define ROWS        1000 /* of the summary's table: GitHub accepts 1 MiB per step */
-#define NOTES       50
 
 /* `property`: between the command's name and "::", where ':' and ',' are special. */
 static void put_escaped(FILE *out, const char *s, bool property) {
@@ -35,15 +35,6 @@ static void put_escaped(FILE *out, const char *s, bool property) {
         bytes = bytes ? bytes : 1;
         s += bytes;
         left -= bytes;
-    }
-}
-
-/* A cell of a table. */
-static void cell(FILE *out, const char *s) {
-    for (; *s; s++) {
-        if (strchr("|\\`*_<>[]&", *s))
-            fputc('\\', out);
-        fputc(*s == '\n' || *s == '\r' ? ' ' : *s, out);
     }
 }
 
@@ -83,58 +74,18 @@ static void plain_line(const struct vt_gate_page *page, const struct vt_gate_sai
     free(location.file);
 }
 
-static void summary_row(const struct vt_gate_page *page, const struct vt_gate_said *said) {
-    FILE *out = page->out;
-    const struct vt_site *site = said->worst->site;
-    const struct vt_amount *amount = &said->line->amount;
-    VT_SCOPED char *frame_text =
-        site ? vt_frame_text(said->process, vt_stack_main_frame(site->stack), UINT_MAX) : NULL;
-    const char *known = vt_gate_known_labels[said->line->known];
-    fprintf(out, "| %s%s%s | %s | %s | ", known ? known : "", known ? ", " : "",
-            vt_gate_kind(said->worst), VT_BYTES(amount->bytes),
-            site ? VT_NUMBER(amount->blocks) : "");
-    cell(out, frame_text ? frame_text : "");
-    fputs(" | ", out);
-    if (said->line->processes > 1)
-        fprintf(out, "%u processes", said->line->processes);
-    else
-        cell(out, page->names[said->worst->process]);
-    fputs(" | ", out);
-    cell(out, said->why);
-    fputs(" |\n", out);
-}
-
-static void remark(const struct vt_gate_page *page, const char *label, const char *text) {
-    fprintf(page->out, "\n%s: ", label);
-    cell(page->out, text);
-    fputc('\n', page->out);
-}
-
 static void summary(const struct vt_gate_page *page) {
     const struct vt_gate *gate = page->gate;
-    FILE *out = page->out;
-    fputs("### GPU memory leak check\n\n", out);
-    fprintf(out, "%s %s\n",
+    struct vt_doc doc = {0};
+    struct vt_doc_markdown md = {0};
+    fprintf(page->out, "### GPU memory leak check\n\n%s %s\n\n",
             gate->failed || gate->open ? ":x:" : ":white_check_mark:", page->headline);
-    if (gate->failures)
-        fputs("\n| verdict | held | blocks | allocated at | process | why |\n"
-              "| --- | ---: | ---: | --- | --- | --- |\n",
-              out);
-    for (uint32_t i = 0; i < gate->line_count && i < ROWS; i++)
-        summary_row(page, &page->said[i]);
-    if (gate->line_count > ROWS)
-        fprintf(out, "\n%u more lines are in the step's log\n", gate->line_count - ROWS);
-    for (uint32_t i = 0; i < gate->model->process_count; i++)
-        if (gate->processes[gate->order[i]].outlier)
-            remark(page, "Unlike the others", page->names[gate->order[i]]);
-    for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
-        if (page->figures[m])
-            remark(page, m == VT_GATE_PEAK ? "Peak" : "Held", page->figures[m]);
-    if (page->not_compared)
-        remark(page, "Note", page->not_compared);
-    for (uint32_t i = 0; i < page->note_count && i < NOTES; i++)
-        remark(page, "Note", page->notes[i]);
-    fputc('\n', out);
+    vt_gate_document(page, &doc);
+    vt_doc_markdown_add(&md, &doc);
+    vt_doc_markdown_end(&md);
+    fprintf(page->out, "%s\n", md.text.text ? md.text.text : "");
+    vt_string_free(&md.text);
+    vt_doc_free(&doc);
 }
 
 /* Appends to the file that GitHub names. False if there is none or it cannot be written; the result
@@ -190,6 +141,6 @@ void vt_gate_github_write(const struct vt_gate_page *page) {
     if (left)
         fprintf(out, "%u more line%s (GitHub shows ten annotations)%s\n", left,
                 left == 1 ? " fails" : "s fail", summed ? "; the step summary lists them" : ":");
-    for (uint32_t i = summed ? ROWS : room; i < lines; i++)
+    for (uint32_t i = room; i < lines && !summed; i++)
         plain_line(page, &page->said[i]);
 }

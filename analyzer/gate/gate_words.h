@@ -8,6 +8,8 @@
 
 #include "gate.h"
 
+#include "content/content.h"
+
 /* The source line at which a code host shows a finding. Everything is NULL or 0 if no frame has
  * one. The caller frees `file`. `_find` chooses a frame of the stack, if possible one below the
  * source root; `_of` is for a given frame. */
@@ -49,6 +51,9 @@ struct vt_gate_page {
 void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
                        const struct vt_gate_format_options *how, FILE *out);
 void vt_gate_page_close(struct vt_gate_page *page);
+
+/* gate_doc.c: adds all but the headline. */
+void vt_gate_document(const struct vt_gate_page *page, struct vt_doc *doc);
 
 /* Of a line that is not the gate's. Free both texts. */
 struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt_gate_line *line);

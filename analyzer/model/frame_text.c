@@ -191,29 +191,38 @@ static char *cut_scopes(char *function, unsigned width, bool python) {
     return cut;
 }
 
+char *vt_frame_text_fit(const char *text, unsigned width) {
+    const char *in = strstr(text, " in ");
+    while (in && in > text && !strchr("0123456789", in[-1]) && strstr(in + 1, " in "))
+        in = strstr(in + 1, " in "); /* of a folder's name: a line's number stands before it */
+    size_t length = in ? (size_t)(in - text) : strlen(text);
+    VT_SCOPED char *file = vt_strndup(text, length), *function = vt_strdup(in ? in + 4 : "");
+    unsigned columns = vt_frame_text_columns(text), before = vt_frame_text_columns(file);
+    if (columns <= width)
+        return vt_strdup(text);
+    /* the path is shortened first, down to its base name */
+    unsigned least = vt_frame_text_columns(vt_basename(file)) + 4;
+    unsigned room = width + before > columns ? width + before - columns : 0;
+    file = cut_start(file, room < least ? least : room);
+    if (in) {
+        unsigned used = vt_frame_text_columns(file) + 4;
+        function =
+            cut_scopes(function, width > used ? width - used : 0, strstr(file, ".py:") != NULL);
+    }
+    char *fitted = vt_formatted("%s%s%s", file, in ? " in " : "", function);
+    cut_end(fitted, width);
+    return fitted;
+}
+
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     if (!frame)
         return vt_strdup(p->sites_let_go ? "other call sites" : "unknown (no stack)");
     VT_SCOPED char *file = file_of(p, frame), *function = vt_frame_text_function(frame);
-    struct vt_string text = {0};
+    VT_SCOPED_STRING text = {0};
     if (file) {
-        char line[16] = "";
+        vt_string_add(&text, file);
         if (frame->line)
-            snprintf(line, sizeof line, ":%u", frame->line);
-        unsigned function_columns = function ? vt_frame_text_columns(function) + 4 : 0;
-        unsigned line_columns = (unsigned)strlen(line);
-        /* the file is shortened first, down to its base name */
-        unsigned name_columns = vt_frame_text_columns(vt_basename(file)) + 4 + line_columns;
-        unsigned room =
-            width > function_columns + line_columns ? width - function_columns - line_columns : 0;
-        if (room < name_columns)
-            room = name_columns;
-        file = cut_start(file, room);
-        if (function && width != UINT_MAX) {
-            unsigned used = vt_frame_text_columns(file) + line_columns + 4;
-            function = cut_scopes(function, width > used ? width - used : 0, frame->python);
-        }
-        vt_string_format(&text, "%s%s", file, line);
+            vt_string_format(&text, ":%u", frame->line);
         if (function)
             vt_string_format(&text, " in %s", function);
     } else if (function && frame->module) {
@@ -226,9 +235,7 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
     } else {
         vt_string_add(&text, "generated code");
     }
-    vt_printable(text.text);
-    cut_end(text.text, width);
-    return text.text;
+    return vt_frame_text_fit(vt_printable(text.text), width);
 }
 
 /* A line of a file, and when that was changed: seconds since 1970. */

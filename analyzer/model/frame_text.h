@@ -19,6 +19,9 @@ char *vt_frame_text_function(const struct vt_frame *frame);
  * text its end. `frame` NULL: "unknown (no stack)". */
 char *vt_frame_text(const struct vt_process *process, const struct vt_frame *frame, unsigned width);
 
+/* A text of vt_frame_text in at most `width` columns, shortened like that. */
+char *vt_frame_text_fit(const char *text, unsigned width);
+
 /* The source line without surrounding blanks, at most `width` columns. NULL: its file does not exist or changed after
  * the run began, the process hides its sources, or the line is empty. */
 char *vt_frame_text_source(const struct vt_process *process, const struct vt_frame *frame,

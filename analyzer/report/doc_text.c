@@ -21,8 +21,23 @@ static bool is_of_table(const struct vt_doc_item *item) {
     return item->kind == VT_DOC_CELLS || item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE;
 }
 
+/* Where the table is wider than the page, the widest column of frames and names gives way. */
+static void fit_columns(const struct vt_doc_item *table, unsigned widths[VT_DOC_COLUMNS],
+                        unsigned width) {
+    enum { LEAST = 16 };
+    unsigned all = 0, widest = VT_DOC_COLUMNS;
+    for (unsigned c = 0; c < table->count; c++) {
+        all += table->columns[c].before + widths[c];
+        if (table->columns[c].code && (widest == VT_DOC_COLUMNS || widths[c] > widths[widest]))
+            widest = c;
+    }
+    if (all > width && widest < VT_DOC_COLUMNS && widths[widest] > LEAST)
+        widths[widest] =
+            all - width < widths[widest] - LEAST ? widths[widest] - (all - width) : LEAST;
+}
+
 /* The widths of the table at `at` of the document's items. */
-static void measure_columns(const struct vt_doc *doc, uint32_t at,
+static void measure_columns(const struct vt_doc *doc, uint32_t at, unsigned width,
                             unsigned widths[VT_DOC_COLUMNS]) {
     const struct vt_doc_item *table = &doc->items[at];
     for (unsigned c = 0; c < table->count; c++) {
@@ -37,11 +52,14 @@ static void measure_columns(const struct vt_doc *doc, uint32_t at,
             if (columns > widths[c] && !table->columns[c].fixed)
                 widths[c] = columns;
         }
+    fit_columns(table, widths, width);
 }
 
 /* A cell, after the blanks that are due before it. Returns the blanks that are due behind it. */
 static unsigned print_cell(const struct vt_text *t, const struct vt_doc_column *column,
-                           unsigned width, unsigned blanks, const char *style, const char *text) {
+                           unsigned width, unsigned blanks, const char *style, const char *whole) {
+    VT_SCOPED char *text =
+        column->code && !column->fixed ? vt_frame_text_fit(whole, width) : vt_strdup(whole);
     unsigned columns = vt_frame_text_columns(text), pad = columns < width ? width - columns : 0;
     blanks += column->before + (column->right ? pad : 0);
     fprintf(t->out, "%*s", (int)blanks, "");
@@ -114,13 +132,16 @@ static void print_holder(const struct vt_text *t, const struct vt_doc_item *item
 
 /* A frame, with its source line beside it if there is room. */
 static void print_place(const struct vt_text *t, const struct vt_doc_item *item) {
-    unsigned columns = item->column + vt_frame_text_columns(item->text);
+    VT_SCOPED char *text = vt_frame_text_fit(item->text, t->width - item->column);
+    VT_SCOPED char *source =
+        item->source ? vt_text_cut(item->source, t->width - item->column) : NULL;
+    unsigned columns = item->column + vt_frame_text_columns(text);
     fprintf(t->out, "  %-*s", (int)item->column - 2, item->label);
-    print_styled(t, item->style, item->text);
-    if (item->source && columns + 3 + vt_frame_text_columns(item->source) <= t->width)
-        fprintf(t->out, "   %s", item->source);
-    else if (item->source)
-        fprintf(t->out, "\n%*s%s", (int)item->column, "", item->source);
+    print_styled(t, item->style, text);
+    if (source && columns + 3 + vt_frame_text_columns(source) <= t->width)
+        fprintf(t->out, "   %s", source);
+    else if (source)
+        fprintf(t->out, "\n%*s%s", (int)item->column, "", source);
     fputc('\n', t->out);
 }
 
@@ -275,7 +296,7 @@ void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t) {
         }
         if (item->kind == VT_DOC_TABLE) {
             table = item;
-            measure_columns(doc, i, widths);
+            measure_columns(doc, i, t->width, widths);
             print_titles(t, table, widths);
         } else if (item->kind == VT_DOC_CELLS) {
             print_cells(t, table, widths, item);
@@ -284,4 +305,11 @@ void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t) {
             print_item(t, item);
         }
     }
+}
+
+void vt_doc_show(const struct vt_doc *doc, bool colour, FILE *to) {
+    struct vt_page page;
+    struct vt_text t = {.out = vt_page_open(&page), .width = VT_TEXT_WIDTH, .colour = colour};
+    vt_doc_print(doc, &t);
+    vt_page_close(&page, colour, to);
 }

@@ -5,6 +5,7 @@
  * LINES lines: a section that does not fit is left out, and the last line says so.
  */
 #include "fmt_text.h"
+#include "doc_markdown.h"
 #include "markdown.h"
 
 #include <stdlib.h>
@@ -12,222 +13,18 @@
 
 enum { LINES = 100, ENDING = 10, ROWS = 5, LEAKS = 3, PROCESSES = 8, COLUMNS = 76, WIDTH = 160 };
 
-/* A report that grows by whole sections. */
 struct page {
     const struct vt_subject *t;
-    struct vt_string text, section;
-    unsigned lines;
-    unsigned left_out; /* sections */
+    struct vt_doc_markdown md;
 };
-
-static unsigned count_lines(const char *text) {
-    unsigned lines = 0;
-    for (; text && *text; text++)
-        lines += *text == '\n';
-    return lines;
-}
-
-/* Takes the section over, if there is room for it. The next one begins with an empty line. */
-static void end_section(struct page *page) {
-    struct vt_string *s = &page->section;
-    while (s->length > 1 && !memcmp(s->text + s->length - 2, "\n\n", 2))
-        s->text[--s->length] = 0;
-    unsigned lines = count_lines(s->text);
-    if (!page->section.length)
-        return;
-    if (page->lines + lines + ENDING <= LINES) {
-        vt_string_add(&page->text, page->section.text);
-        page->lines += lines;
-    } else {
-        page->left_out++;
-    }
-    vt_string_free(&page->section);
-}
-
-/* An empty line, where none is yet. */
-static void empty_line(struct vt_string *s) {
-    if (s->length < 2 || memcmp(s->text + s->length - 2, "\n\n", 2) != 0)
-        vt_string_add(s, "\n");
-}
-
-static void heading(struct page *page, const char *title, const char *rest) {
-    empty_line(&page->section);
-    vt_string_add(&page->section, "## ");
-    vt_markdown_text(&page->section, title);
-    if (rest && *rest) {
-        vt_string_add(&page->section, ": ");
-        vt_markdown_text(&page->section, rest);
-    }
-    vt_string_add(&page->section, "\n\n");
-}
-
-/* --- the document --- */
-
-static void put_sentence(struct vt_string *s, const char *before, const char *text) {
-    vt_string_add(s, before);
-    vt_markdown_text(s, text);
-    vt_string_add(s, "\n");
-}
-
-/* `first`: nothing is above that it could belong to. */
-static void put_row(struct page *page, const struct vt_doc_item *row, bool first) {
-    struct vt_string *s = &page->section;
-    bool code = row->kind == VT_DOC_PLACE || row->kind == VT_DOC_SOURCE ||
-                row->kind == VT_DOC_CALLER || row->site;
-    vt_string_add(s, row->label[0] || row->kind == VT_DOC_HOLDER || first ? "- " : "  - ");
-    if (row->label[0])
-        vt_string_format(s, "**%s** ", row->label + strspn(row->label, " "));
-    if (row->kind == VT_DOC_CALLER)
-        vt_string_add(s, "called by ");
-    if (row->bytes != VT_UNKNOWN)
-        vt_string_format(s, "%s ", VT_BYTES(row->bytes));
-    if (code)
-        vt_markdown_code(s, row->text, false);
-    else
-        vt_markdown_text(s, row->text);
-    if (row->id)
-        vt_string_format(s, " (site `%s`)", row->id);
-    if (row->source) {
-        vt_string_add(s, "\n  - ");
-        vt_markdown_code(s, row->source, false);
-    }
-    vt_string_add(s, "\n");
-}
-
-static void put_titles(struct vt_string *s, const struct vt_doc_item *table) {
-    empty_line(s);
-    for (unsigned c = 0; c < table->count; c++)
-        vt_string_format(s, "%s%s%s", c ? " |" : "|", table->columns[c].title[0] ? " " : "",
-                         table->columns[c].title);
-    for (unsigned c = 0; c < table->count; c++)
-        vt_string_format(s, "%s%s", c ? " | " : " |\n| ", table->columns[c].right ? "---:" : "---");
-    vt_string_add(s, " |\n");
-}
-
-static void put_cells(struct vt_string *s, const struct vt_doc_item *table,
-                      const struct vt_doc_item *row) {
-    vt_string_add(s, "|");
-    for (unsigned c = 0; c < table->count; c++) {
-        const struct vt_doc_column *column = &table->columns[c];
-        vt_string_add(s, row->cells[c][0] || column->words ? " " : "");
-        if (column->code && !row->sentence)
-            vt_markdown_code(s, row->cells[c], true);
-        else if (column->code || column->words)
-            vt_markdown_text(s, row->cells[c]);
-        else
-            vt_string_add(s, row->cells[c]);
-        vt_string_add(s, " |");
-    }
-    vt_string_add(s, "\n");
-}
-
-/* The text stands in the last column but one. */
-static void put_rest(struct vt_string *s, const struct vt_doc_item *table,
-                     const struct vt_doc_item *rest) {
-    vt_string_format(s, "| %s", VT_BYTES(rest->bytes));
-    for (unsigned c = 1; c < table->count - 2; c++)
-        vt_string_add(s, " |");
-    vt_string_format(s, " | %s | |\n", rest->text);
-}
-
-/* The bar of the text report, and memory over time below it. */
-static void put_bar(struct page *page, const struct vt_doc_item *item) {
-    VT_SCOPED_STRING lines = {0};
-    VT_SCOPED char *bar = vt_doc_bar(item->parts, COLUMNS, NULL);
-    struct vt_text_line line;
-    vt_string_format(&lines, "%s\n", bar);
-    if (vt_text_line_make(item->device, COLUMNS, true, &line)) {
-        vt_string_format(&lines, " %s\n %s\n", line.line, line.axis);
-        vt_text_line_free(&line);
-    }
-    vt_markdown_block(&page->section, lines.text);
-}
-
-/* What a process is, in one paragraph below the title. */
-static void put_side(struct page *page, const struct vt_doc_item *item, bool title) {
-    struct vt_string *s = &page->section;
-    if (title) {
-        vt_string_add(s, "# vramtrace: ");
-        vt_markdown_code(s, item->label, false);
-        vt_string_add(s, "\n\n");
-        vt_markdown_text(s, item->text);
-    } else {
-        vt_string_format(s, "; %s; %s.\n", item->label, item->text);
-    }
-}
-
-static void put_line(struct page *page, const struct vt_doc_item *item) {
-    struct vt_string *s = &page->section;
-    if (item->label[0])
-        vt_string_format(s, "\n**%s**%s\n", item->label, item->text);
-    else if (item->text[0])
-        put_sentence(s, "\n", item->text);
-}
-
-/* Adds the document; its commands are the ending's. */
-static void put_doc(struct page *page, const struct vt_doc *doc) {
-    struct vt_string *s = &page->section;
-    const struct vt_doc_item *table = NULL;
-    bool first = true;
-    for (uint32_t i = 0; i < doc->count; i++) {
-        const struct vt_doc_item *item = &doc->items[i];
-        switch (item->kind) {
-        case VT_DOC_SIDES:
-            put_side(page, item, !i);
-            break;
-        case VT_DOC_HEADING:
-            heading(page, item->label, item->text);
-            first = true;
-            break;
-        case VT_DOC_END:
-            end_section(page);
-            break;
-        case VT_DOC_LINE:
-            put_line(page, item);
-            break;
-        case VT_DOC_NOTE:
-            put_sentence(s, "\n> **NOTE** ", item->text);
-            break;
-        case VT_DOC_SENTENCE:
-            put_sentence(s, "", item->text);
-            break;
-        case VT_DOC_REMARK:
-            put_sentence(s, "\n", item->text);
-            break;
-        case VT_DOC_TABLE:
-            table = item;
-            put_titles(s, table);
-            break;
-        case VT_DOC_CELLS:
-            put_cells(s, table, item);
-            break;
-        case VT_DOC_REST:
-            put_rest(s, table, item);
-            break;
-        case VT_DOC_BAR:
-            put_bar(page, item);
-            break;
-        case VT_DOC_COMMAND:
-        case VT_DOC_SECTION:
-            break;
-        default:
-            if (table)
-                empty_line(s);
-            put_row(page, item, first);
-            first = false;
-        }
-        if (item->kind != VT_DOC_CELLS && item->kind != VT_DOC_REST && item->kind != VT_DOC_TABLE)
-            table = NULL;
-    }
-}
 
 /* What to do next, and what was left out. ENDING lines at most. */
 static void put_ending(struct page *page, const struct vt_doc *doc, uint32_t more_processes) {
-    struct vt_string *s = &page->text;
-    if (page->left_out || more_processes)
+    struct vt_string *s = &page->md.text;
+    if (page->md.left_out || more_processes)
         vt_string_format(s, "\nLeft out here: %s%s%s.\n",
-                         page->left_out ? "parts of this report" : "",
-                         page->left_out && more_processes ? " and " : "",
+                         page->md.left_out ? "parts of this report" : "",
+                         page->md.left_out && more_processes ? " and " : "",
                          more_processes ? "the other processes" : "");
     vt_string_add(s, "\n**NEXT**\n\n");
     for (uint32_t i = 0; i < doc->count; i++) {
@@ -242,7 +39,7 @@ static void put_ending(struct page *page, const struct vt_doc *doc, uint32_t mor
 /* --- many processes --- */
 
 static void ranks_head(struct page *page, const struct vt_ranks *r, const struct vt_job *f) {
-    struct vt_string *s = &page->section;
+    struct vt_string *s = &page->md.section;
     char *many = vt_ranks_many(r), *ended = vt_ranks_all_ended(r, f), *date = vt_date_text(r->from);
     const char *job = r->count ? f->processes[r->list[0]].job : NULL;
     struct vt_doc notes = {0};
@@ -254,22 +51,22 @@ static void ranks_head(struct page *page, const struct vt_ranks *r, const struct
     }
     vt_string_format(s, "%s, ran %s: %s.\n", date, VT_DURATION(r->to - r->from), ended);
     vt_ranks_notes(r, f, &notes);
-    put_doc(page, &notes);
+    vt_doc_markdown_add(&page->md, &notes);
     vt_doc_free(&notes);
     free(many);
     free(ended);
     free(date);
-    end_section(page);
+    vt_doc_markdown_end(&page->md);
 }
 
 static void ranks_table(struct page *page, const struct vt_ranks *r, const struct vt_job *f) {
-    struct vt_string *s = &page->section;
+    struct vt_string *s = &page->md.section;
     VT_SCOPED uint32_t *list = vt_alloc(r->count, sizeof *list);
     uint32_t most = page->t->options->top ? page->t->options->top : PROCESSES;
     uint32_t count = vt_ranks_rows(r, f, most, list);
     bool hosts = r->hosts > 1, commands = r->groups > 1;
     VT_SCOPED char *totals = vt_ranks_totals(r);
-    heading(page, vt_ranks_list_heading(r), totals);
+    vt_doc_markdown_heading(&page->md, vt_ranks_list_heading(r), totals);
     vt_string_format(s, "| | rank | pid |%s peak | at end | leaks | end |%s\n",
                      hosts ? " host |" : "", commands ? " command |" : "");
     vt_string_format(s, "| --- | ---: | ---: |%s ---: | ---: | ---: | --- |%s\n",
@@ -304,14 +101,14 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
     if (r->empty)
         vt_string_format(s, "\n%s more process%s allocated nothing.\n", VT_NUMBER(r->empty),
                          r->empty == 1 ? "" : "es");
-    end_section(page);
+    vt_doc_markdown_end(&page->md);
 }
 
 static void ranks_sums(struct page *page, const char *title, const char *headline,
                        struct vt_ranks_sums *sums) {
-    struct vt_string *s = &page->section;
+    struct vt_string *s = &page->md.section;
     if (sums->count)
-        heading(page, title, headline);
+        vt_doc_markdown_heading(&page->md, title, headline);
     for (uint32_t i = 0; i < sums->doc.count; i++) {
         const struct vt_doc_item *row = &sums->doc.items[i];
         vt_string_format(s, "- %s ", VT_BYTES(row->bytes));
@@ -323,7 +120,7 @@ static void ranks_sums(struct page *page, const char *title, const char *headlin
     if (sums->left)
         vt_string_format(s, "- and %u more lines\n", sums->left);
     vt_doc_free(&sums->doc);
-    end_section(page);
+    vt_doc_markdown_end(&page->md);
 }
 
 /* What several processes have in common; the page of the most telling one follows. */
@@ -338,9 +135,9 @@ static void many_processes(struct page *page, const struct vt_processes *list) {
     for (uint32_t i = 0; i < f->outlier_count && i < LEAKS; i++) {
         struct vt_doc doc = {0};
         vt_ranks_outlier(f, &f->outliers[i], LEAKS, &doc);
-        put_doc(page, &doc);
+        vt_doc_markdown_add(&page->md, &doc);
         vt_doc_free(&doc);
-        end_section(page);
+        vt_doc_markdown_end(&page->md);
     }
     vt_ranks_sums(&r, f, VT_SUMS_OF_LEAKS, ROWS, &sums);
     ranks_sums(page, "LEAKS", "in all processes", &sums);
@@ -350,8 +147,8 @@ static void many_processes(struct page *page, const struct vt_processes *list) {
     if (list->count) {
         VT_SCOPED char *stands = vt_ranks_stands_for(&r, f, list->in_job[0]);
         if (stands)
-            vt_string_format(&page->section, "\n---\n\n%s\n", stands);
-        vt_string_add(&page->section, "\n");
+            vt_string_format(&page->md.section, "\n---\n\n%s\n", stands);
+        vt_string_add(&page->md.section, "\n");
     }
     vt_ranks_free(&r);
 }
@@ -379,7 +176,7 @@ static void as_text(struct page *page, const struct vt_model *model,
             at[1] = 0;
     }
     char *shown = vt_formatted("%s%s", text, cut ? "...\n" : "");
-    vt_markdown_block(&page->text, shown);
+    vt_markdown_block(&page->md.text, shown);
     free(shown);
     free(text);
 }
@@ -390,7 +187,7 @@ int vt_fmt_markdown_write(const struct vt_model *model, const struct vt_format_o
     struct vt_processes list;
     struct vt_subject t = {
         .model = model, .options = options, .digits = model->id_digits, .width = WIDTH};
-    struct page page = {.t = &t};
+    struct page page = {.t = &t, .md = {.most = LINES - ENDING}};
     FILE *stream = vt_page_open(&out);
     vt_processes_choose(&list, model, options, false);
     if (options->site || options->by == VT_BY_OWNER) {
@@ -400,16 +197,16 @@ int vt_fmt_markdown_write(const struct vt_model *model, const struct vt_format_o
         t.process = list.list[0];
         many_processes(&page, &list);
         vt_report_add_process(&t, &doc);
-        put_doc(&page, &doc);
+        vt_doc_markdown_add(&page.md, &doc);
         put_ending(&page, &doc, list.count - 1);
         vt_doc_free(&doc);
     } else if (list.many) {
         many_processes(&page, &list);
-        end_section(&page);
+        vt_doc_markdown_end(&page.md);
     }
-    fputs(page.text.text ? page.text.text : "", stream);
+    fputs(page.md.text.text ? page.md.text.text : "", stream);
     vt_processes_free(&list);
-    vt_string_free(&page.text);
+    vt_string_free(&page.md.text);
     vt_page_close(&out, false, to);
     return 0;
 }

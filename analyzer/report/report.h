@@ -5,6 +5,7 @@
  * Invariants: a format reads only the model, and computes nothing that another format needs as well. Uses
  * base, model and content.
  *
+ *     doc_markdown.h documents as Markdown
  *     formats.h      the list of formats, and their options
  *     json_parts.h   keys that several JSON outputs have in common
  *     text_page.h    text output: documents, colours, wrapped text, headings
@@ -12,6 +13,7 @@
 #ifndef VRAMTRACE_ANALYZER_REPORT_H
 #define VRAMTRACE_ANALYZER_REPORT_H
 
+#include "doc_markdown.h"
 #include "formats.h"
 #include "json_parts.h"
 #include "keys.h"

@@ -34,6 +34,9 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
 /* Writes it as text to `t->out`, for `t->width`; with styles if `t->colour`. */
 void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t);
 
+/* Writes it to a terminal or a file, of the usual width, with nothing in it that a terminal obeys. */
+void vt_doc_show(const struct vt_doc *doc, bool colour, FILE *to);
+
 /* The bar alone, of so many columns: each part that is not 0 has at least one. `t` NULL: without styles. Free
  * it. */
 char *vt_doc_bar(const struct vt_doc_parts *parts, unsigned columns, const struct vt_text *t);

@@ -11,6 +11,7 @@
 
 #include "../analyzer/build.h"
 #include "../analyzer/fit/fit.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -98,7 +99,10 @@ static void other_processes(void **state) {
     assert_true(r->fit.sure && r->fit.rows[0].fits);
     assert_int_equal(r->fit.rows[0].memory.usable_bytes, r->device->total_bytes);
     FILE *out = open_memstream(&text, &length);
-    vt_fit_text(&r->fit, false, out);
+    struct vt_doc doc = {0};
+    vt_fit_document(&r->fit, &doc);
+    vt_doc_show(&doc, false, out);
+    vt_doc_free(&doc);
     fclose(out);
     assert_non_null(strstr(text, "once"));
     free(text);
