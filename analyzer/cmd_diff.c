@@ -11,11 +11,10 @@
 #include "report/report.h"
 #include "base/base.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static FILE *page; /* where the text goes */
 
 struct options {
     bool json;
@@ -24,39 +23,56 @@ struct options {
     struct vt_texts user_code;
 };
 
-/* --- text --- */
+/* --- the document --- */
 
-static const char *style(bool colour, const char *escape) {
-    return colour ? escape : "";
-}
+/* Side by side, as all tables here. */
+static const struct vt_doc_column sides[] = {{.title = "", .before = 2, .width = 10, .right = true},
+                                             {.title = "", .before = 1},
+                                             {.title = "", .before = 1, .width = 10, .right = true},
+                                             {.title = "", .before = 2, .code = true}};
+enum { SIDES = sizeof sides / sizeof *sides, PLACE = 28 };
 
-/* "+1.50 MiB", "-1". */
-static const char *change_text(uint64_t before, uint64_t after, bool bytes, char out[48]) {
+static void add_total(struct vt_doc *doc, const char *what, uint64_t before, uint64_t after,
+                      bool bytes) {
     uint64_t by = before > after ? before - after : after - before;
-    snprintf(out, 48, "%c%s", before > after ? '-' : '+', bytes ? VT_BYTES(by) : VT_NUMBER(by));
-    return out;
+    vt_doc_cells(doc, what, bytes ? VT_BYTES(before) : VT_NUMBER(before),
+                 bytes ? VT_BYTES(after) : VT_NUMBER(after),
+                 !by ? ""
+                     : vt_doc_text(doc, "%c%s", before > after ? '-' : '+',
+                                   bytes ? VT_BYTES(by) : VT_NUMBER(by)));
 }
 
-static void total(const char *what, uint64_t before, uint64_t after, bool bytes) {
-    char c[48];
-    fprintf(page, "  %-22s %12s %12s", what, bytes ? VT_BYTES(before) : VT_NUMBER(before),
-            bytes ? VT_BYTES(after) : VT_NUMBER(after));
-    if (before != after)
-        fprintf(page, " %14s", change_text(before, after, bytes, c));
-    fputc('\n', page);
+static void add_totals(const struct vt_diff *d, struct vt_doc *doc) {
+    static const struct vt_doc_column columns[] = {{.title = "", .before = 2, .width = 22},
+                                                   {"before", 1, 12, .right = true},
+                                                   {"after", 1, 12, .right = true},
+                                                   {"change", 1, 14, .right = true}};
+    const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
+    vt_doc_table(doc, columns, sizeof columns / sizeof *columns);
+    add_total(doc, "leaked", a->leaked_bytes, b->leaked_bytes, true);
+    add_total(doc, "held at the end", a->live_bytes, b->live_bytes, true);
+    add_total(doc, "  blocks", a->live_count, b->live_count, false);
+    add_total(doc, "largest GPU peak", a->peak_bytes, b->peak_bytes, true);
+    add_total(doc, "allocations", a->alloc_count, b->alloc_count, false);
+    add_total(doc, "out-of-memory errors", a->ooms, b->ooms, false);
+    if (a->processes > 1 || b->processes > 1)
+        add_total(doc, "processes", a->processes, b->processes, false);
 }
 
-/* Sites often share their innermost frame, so this prints the next frame of user code too. */
-static void caller(const struct vt_diff_side *side) {
+static void add_more(struct vt_doc *doc, unsigned column, const char *text) {
+    vt_doc_add(doc, VT_DOC_MORE, text)->column = column;
+}
+
+/* Sites often share their innermost frame, so the next frame of user code stands below. */
+static void add_caller(const struct vt_diff_side *side, struct vt_doc *doc) {
     const struct vt_stack *stack = side->site->stack;
-    for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
-        if (!vt_stack_frame(stack, i)->user_code)
-            continue;
-        VT_SCOPED char *frame_text =
-            vt_frame_text(side->process, vt_stack_frame(stack, i), VT_TEXT_WIDTH - 38);
-        fprintf(page, "  %26scalled by %s\n", "", frame_text);
+    uint32_t at = stack->user_frame + 1;
+    while (at < stack->count && !vt_stack_frame(stack, at)->user_code)
+        at++;
+    if (at >= stack->count)
         return;
-    }
+    VT_SCOPED char *frame = vt_frame_text(side->process, vt_stack_frame(stack, at), UINT_MAX);
+    add_more(doc, PLACE, vt_doc_text(doc, "called by %s", frame));
 }
 
 static const char *verdict(const struct vt_diff_row *r, unsigned side) {
@@ -68,50 +84,36 @@ static const char *verdict(const struct vt_diff_row *r, unsigned side) {
     return vt_verdict_names[s->verdict];
 }
 
-static void row(const struct vt_diff_row *r) {
-    struct vt_text text = {.out = page, .width = VT_TEXT_WIDTH};
+static void add_row(const struct vt_diff_row *r, struct vt_doc *doc) {
     const struct vt_diff_side *side = &r->sides[r->sides[1].there];
-    VT_SCOPED char *frame_text =
-        vt_stack_text(side->process, side->site->stack, VT_TEXT_WIDTH - 28, false);
-    VT_SCOPED char *call = vt_stack_key_call_text(side->site);
-    fprintf(page, "  %10s -> %10s  %s\n", VT_BYTES(r->bytes[0]), VT_BYTES(r->bytes[1]), frame_text);
-    caller(side);
-    VT_SCOPED char *verdicts = vt_formatted("%s -> %s, %s", verdict(r, 0), verdict(r, 1), call);
-    vt_text_wrap(&text, "", 28, verdicts);
+    VT_SCOPED char *frame = vt_stack_text(side->process, side->site->stack, UINT_MAX, false),
+                   *call = vt_stack_key_call_text(side->site);
+    vt_doc_cells(doc, VT_BYTES(r->bytes[0]), "->", VT_BYTES(r->bytes[1]), frame);
+    add_caller(side, doc);
+    add_more(doc, PLACE, vt_doc_text(doc, "%s -> %s, %s", verdict(r, 0), verdict(r, 1), call));
     if (r->likeness && r->likeness < 100)
-        fprintf(page, "  %26sstacks %u %% alike\n", "", r->likeness);
+        add_more(doc, PLACE, vt_doc_text(doc, "stacks %u %% alike", r->likeness));
 }
 
-/* Prints the notes of the logs: for instance that a binary changed, so names are missing. */
-static void print_notes(const char *what, const struct vt_model *model) {
-    struct vt_text text = {.out = page, .width = VT_TEXT_WIDTH};
-    for (uint32_t i = 0; i < model->process_count; i++)
-        for (uint32_t j = 0; j < model->processes[i].note_count; j++)
-            vt_text_wrap(&text, what, 10, model->processes[i].notes[j]);
-}
-
-/* Prints which run was chosen: in a folder the newest. */
-static void name_run(const char *label, const struct vt_model *model) {
+/* Which run was chosen: in a folder the newest. */
+static void add_run(const char *label, const struct vt_model *model, struct vt_doc *doc) {
     const struct vt_process *p = &model->processes[0];
-    char date[32] = "";
+    char date[32] = "", more[32] = "";
     time_t started = (time_t)(p->started_at / 1000000000);
     struct tm tm;
     if (p->started_at && localtime_r(&started, &tm))
         strftime(date, sizeof date, ", %Y-%m-%d %H:%M:%S", &tm);
-    VT_SCOPED char *log = vt_printable(vt_strdup(p->log));
-    fprintf(page, "%-7s %s", label, log);
     if (model->process_count > 1)
-        fprintf(page, " and %u more", model->process_count - 1);
-    fprintf(page, "%s\n", date);
+        snprintf(more, sizeof more, " and %u more", model->process_count - 1);
+    vt_doc_line(doc, "%-7s %s%s%s", label, p->log, more, date);
 }
 
 /* Returns how many sites changed. */
-static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
+static uint32_t add_rows(const struct vt_diff *d, const struct options *o, struct vt_doc *doc) {
     static const char *const headings[VT_DIFF_STATES] = {[VT_DIFF_APPEARED] = "APPEARED",
                                                          [VT_DIFF_GREW] = "GREW",
                                                          [VT_DIFF_SHRANK] = "SHRANK",
                                                          [VT_DIFF_WENT] = "GONE"};
-    bool colour = vt_wants_colour(1);
     uint32_t at = 0, changed = 0;
     for (int kind = 0; kind < 2; kind++)
         for (int state = 0; state < VT_DIFF_STATES; state++) {
@@ -121,46 +123,23 @@ static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
             if (!count || state == VT_DIFF_SAME)
                 continue;
             changed += count;
-            fprintf(page, "\n%s%s%s%s   %u site%s\n",
-                    style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
-                    kind ? "" : "LEAK ",
-                    kind || state != VT_DIFF_WENT ? headings[state]
-                    : d->totals[1].gaps           ? "NOT SEEN"
-                                                  : "FIXED",
-                    style(colour, VT_STYLE_NONE), count, vt_plural(count));
+            vt_doc_heading(doc, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD,
+                           vt_doc_text(doc, "%s%s", kind ? "" : "LEAK ",
+                                       kind || state != VT_DIFF_WENT ? headings[state]
+                                       : d->totals[1].gaps           ? "NOT SEEN"
+                                                                     : "FIXED"),
+                           "%u site%s", count, vt_plural(count));
+            vt_doc_table(doc, sides, SIDES);
             for (uint32_t i = 0; i < count && i < o->top; i++)
-                row(&rows[i]);
+                add_row(&rows[i], doc);
             if (count > o->top)
-                fprintf(page, "  and %u more (--top %u shows them)\n", count - o->top, count);
+                vt_doc_line(doc, "  and %u more (--top %u shows them)", count - o->top, count);
         }
     return changed;
 }
 
 static bool owner_changed(const struct vt_diff *d, const struct vt_diff_owner *r) {
     return d->moments.shown[0] && d->moments.shown[1] && !r->unseen && r->bytes[0] != r->bytes[1];
-}
-
-/* A site can hold as much as before, and another owner keep it, or have kept it when they were seen. */
-static bool no_owner_changed(const struct vt_diff *d) {
-    for (uint32_t i = 0; i < d->owner_count; i++)
-        if (owner_changed(d, &d->owners[i]))
-            return false;
-    return true;
-}
-
-static void write_text(const struct vt_diff *d, const struct options *o) {
-    const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
-    fprintf(page, "  %-22s %12s %12s %14s\n", "", "before", "after", "change");
-    total("leaked", a->leaked_bytes, b->leaked_bytes, true);
-    total("held at the end", a->live_bytes, b->live_bytes, true);
-    total("  blocks", a->live_count, b->live_count, false);
-    total("largest GPU peak", a->peak_bytes, b->peak_bytes, true);
-    total("allocations", a->alloc_count, b->alloc_count, false);
-    total("out-of-memory errors", a->ooms, b->ooms, false);
-    if (a->processes > 1 || b->processes > 1)
-        total("processes", a->processes, b->processes, false);
-    if (!write_rows(d, o) && no_owner_changed(d))
-        fputs("\nno site holds more or less than before\n", page);
 }
 
 /* When both snapshots were taken, which are of one kind: "at the end of both". Free it. */
@@ -175,23 +154,21 @@ static char *moment_of_both(const struct vt_snapshot *before, const struct vt_sn
                         VT_DURATION(before->at), VT_DURATION(after->at));
 }
 
-static void owners_heading(const struct vt_diff_moments *m) {
-    bool colour = vt_wants_colour(1);
-    fprintf(page, "\n%sOWNERS%s   what keeps the memory, ", style(colour, VT_STYLE_HEAD),
-            style(colour, VT_STYLE_NONE));
-    if (m->alike) {
-        VT_SCOPED char *moment = moment_of_both(m->shown[0], m->shown[1]);
-        fprintf(page, "%s\n", vt_printable(moment));
-    } else {
-        VT_SCOPED char *before = vt_snapshot_moment(m->shown[0]);
-        VT_SCOPED char *after = vt_snapshot_moment(m->shown[1]);
-        fprintf(page, "before %s, after %s\n", before, after);
-    }
+static void add_owners_heading(const struct vt_diff_moments *m, struct vt_doc *doc) {
+    VT_SCOPED char *before = vt_snapshot_moment(m->shown[0]),
+                   *after = vt_snapshot_moment(m->shown[1]),
+                   *both = m->alike ? moment_of_both(m->shown[0], m->shown[1]) : NULL;
+    if (both)
+        vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS", "what keeps the memory, %s", both);
+    else
+        vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS", "what keeps the memory, before %s, after %s",
+                       before, after);
     if (!m->tell)
-        fputs(m->alike
-                  ? "  Both are partial: what one run does not show may be there all the same.\n"
-                  : "  The moments differ: what only one of them shows need not be new or gone.\n",
-              page);
+        vt_doc_add(doc, VT_DOC_SENTENCE,
+                   m->alike ? "Both are partial: absence from one run proves nothing."
+                            : "The moments differ: an owner that only one of them shows may be "
+                              "unchanged.");
+    vt_doc_table(doc, sides, SIDES);
 }
 
 static char *owner_text(const struct vt_diff_owner *r, unsigned side) {
@@ -202,45 +179,72 @@ static char *owner_text(const struct vt_diff_owner *r, unsigned side) {
                         plain ? "" : vt_purpose_names[owner->purpose]);
 }
 
-static void owner_row(const struct vt_diff_owner *r) {
-    struct vt_text text = {.out = page, .width = VT_TEXT_WIDTH};
-    unsigned side = vt_diff_owner_side(r);
-    char amounts[2][32], label[80];
+static void add_owner(const struct vt_diff_owner *r, struct vt_doc *doc) {
+    const char *amounts[2];
+    VT_SCOPED char *now = owner_text(r, vt_diff_owner_side(r));
     for (unsigned i = 0; i < 2; i++)
-        snprintf(amounts[i], sizeof amounts[i], "%s",
-                 r->owner[i] || r->comparable ? VT_BYTES(r->bytes[i]) : "not seen");
-    snprintf(label, sizeof label, "  %10s -> %10s", amounts[0], amounts[1]);
-    VT_SCOPED char *now = owner_text(r, side);
-    vt_text_wrap(&text, label, 28, now);
+        amounts[i] = r->owner[i] || r->comparable ? vt_doc_text(doc, "%s", VT_BYTES(r->bytes[i]))
+                                                  : "not seen";
+    struct vt_doc_item *row = vt_doc_add(doc, VT_DOC_MORE, vt_doc_text(doc, "%s", now));
+    row->label = vt_doc_text(doc, "  %10s -> %10s", amounts[0], amounts[1]);
+    row->column = PLACE;
     if (r->owner[0] && r->owner[1] && r->owner[0]->id != r->owner[1]->id) {
         VT_SCOPED char *before = owner_text(r, 0);
-        VT_SCOPED char *was = vt_formatted("before: %s", before);
-        vt_text_wrap(&text, "", 28, was);
+        add_more(doc, PLACE, vt_doc_text(doc, "before: %s", before));
     }
 }
 
-/* What each owner holds, where that changed, and somebody looked for owners in both runs. */
-static void write_owners(const struct vt_diff *d, const struct options *o) {
+/* What each owner holds, where that changed and both runs have a snapshot. Returns whether one changed. */
+static bool add_owners(const struct vt_diff *d, const struct options *o, struct vt_doc *doc) {
     const struct vt_diff_moments *m = &d->moments;
     uint32_t changed = 0, unseen = 0;
     if (!m->shown[0] != !m->shown[1])
-        fprintf(page, "\n%sOWNERS%s   not compared: the %s run has no snapshot of owners\n",
-                style(vt_wants_colour(1), VT_STYLE_HEAD), style(vt_wants_colour(1), VT_STYLE_NONE),
-                m->shown[0] ? "AFTER" : "BEFORE");
+        vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS",
+                       "not compared: the %s run has no snapshot of owners",
+                       m->shown[0] ? "AFTER" : "BEFORE");
     for (uint32_t i = 0; i < d->owner_count && m->shown[0] && m->shown[1]; i++) {
         const struct vt_diff_owner *r = &d->owners[i];
         unseen += r->unseen;
         if (!owner_changed(d, r) || ++changed > o->top)
             continue;
         if (changed == 1)
-            owners_heading(m);
-        owner_row(r);
+            add_owners_heading(m, doc);
+        add_owner(r, doc);
     }
     if (changed > o->top)
-        fprintf(page, "  and %u more (--top %u shows them)\n", changed - o->top, changed);
+        vt_doc_line(doc, "  and %u more (--top %u shows them)", changed - o->top, changed);
     if (changed && unseen)
-        fprintf(page, "  and %u seen in one run only, whose call site%s as much in both\n", unseen,
-                unseen == 1 ? " holds" : "s hold");
+        vt_doc_line(doc, "  and %u seen in one run only, whose call site%s as much in both", unseen,
+                    unseen == 1 ? " holds" : "s hold");
+    return changed;
+}
+
+/* The notes of the logs: for instance that a binary changed, so names are missing. */
+static void add_notes(const char *label, const struct vt_model *model, struct vt_doc *doc) {
+    for (uint32_t i = 0; i < model->process_count; i++)
+        for (uint32_t j = 0; j < model->processes[i].note_count; j++) {
+            add_more(doc, 10, model->processes[i].notes[j]);
+            doc->items[doc->count - 1].label = label;
+        }
+}
+
+static void write_text(const struct vt_diff *d, const struct options *o,
+                       const struct vt_model *before, const struct vt_model *after) {
+    struct vt_doc doc = {0};
+    add_run("before", before, &doc);
+    add_run("after", after, &doc);
+    vt_doc_line(&doc, "%s", "");
+    add_totals(d, &doc);
+    bool changed = add_rows(d, o, &doc);
+    /* a site can hold as much as before, and another owner keep it */
+    if (!add_owners(d, o, &doc) && !changed) {
+        vt_doc_line(&doc, "%s", "");
+        vt_doc_line(&doc, "no site holds more or less than before");
+    }
+    add_notes("  before", before, &doc);
+    add_notes("  after", after, &doc);
+    vt_doc_show(&doc, vt_wants_colour(1), stdout);
+    vt_doc_free(&doc);
 }
 
 /* --- json --- */
@@ -364,20 +368,10 @@ static int compare_runs(char *const *arguments, const struct options *o) {
     status = build(arguments + 1, o, &after);
     if (!status) {
         vt_diff_make(&before, &after, &diff);
-        if (o->json) {
+        if (o->json)
             write_json(&diff);
-        } else {
-            struct vt_page text;
-            page = vt_page_open(&text);
-            name_run("before", &before);
-            name_run("after", &after);
-            fputc('\n', page);
-            write_text(&diff, o);
-            write_owners(&diff, o);
-            print_notes("  before", &before);
-            print_notes("  after", &after);
-            vt_page_close(&text, vt_wants_colour(1), stdout);
-        }
+        else
+            write_text(&diff, o, &before, &after);
         vt_diff_free(&diff);
         vt_build_free(&after);
         status = vt_output_close(NULL, NULL, 0);

@@ -12,8 +12,6 @@
 
 #include <stdlib.h>
 
-/* --- text --- */
-
 /* "1.20 GiB (1.18 GiB..1.23 GiB)"; "3.00 MiB (all)" */
 static char *set_text(const struct vt_runs_figure *f, unsigned set) {
     return f->low[set] == f->high[set]
@@ -35,79 +33,79 @@ static char *name_text(const struct vt_runs *r, const struct vt_runs_figure *f) 
                         several ? ", " : "", several ? vt_layer_name(f->layer) : "");
 }
 
-/* `above`: the name in the row above, where it is not repeated. */
-static void row(FILE *out, const struct vt_runs *r, const struct vt_runs_figure *f, char **above) {
-    VT_SCOPED char *before = set_text(f, 0), *after = set_text(f, 1);
-    char *name = name_text(r, f);
-    if (!vt_same_text(name, *above))
-        fprintf(out, "  %s\n", name);
-    free(*above);
-    *above = name;
-    fprintf(out, "    %s  %s -> %s", f->what, before, after);
-    double change = f->median[0] ? 100 * ((double)f->median[1] / (double)f->median[0] - 1) : 0;
-    if (change != 0)
-        fprintf(out, " %+.*f %%", change < 100, change);
-    fputc('\n', out);
-}
-
-/* Of noise, figures whose medians are the same are counted only. */
-static void section(FILE *out, const struct vt_runs *r, enum vt_runs_state state, uint32_t top) {
-    static const char *const headings[VT_RUNS_STATES] = {"CHANGED", "NOT TOLD APART FROM NOISE",
-                                                         "TOO FEW RUNS TO TELL NOISE"};
+/* Figures within noise whose medians are the same are only counted. */
+static void add_section(struct vt_doc *doc, const struct vt_runs *r, enum vt_runs_state state,
+                        uint32_t top) {
+    static const char *const headings[VT_RUNS_STATES] = {"CHANGED", "WITHIN NOISE",
+                                                         "TOO FEW RUNS TO MEASURE NOISE"};
+    static const struct vt_doc_column columns[] = {{.title = "", .before = 4},
+                                                   {.title = "", .before = 2},
+                                                   {.title = "", .before = 1},
+                                                   {.title = "", .before = 1},
+                                                   {.title = "", .before = 1, .right = true}};
     uint32_t count = 0, shown = 0;
-    VT_SCOPED char *above = NULL;
-    bool colour = vt_wants_colour(1);
+    char *above = NULL;
     for (uint32_t i = 0; i < r->count; i++)
         count += r->figures[i].state == state;
     if (count)
-        fprintf(out, "\n%s%s%s   %u figure%s\n",
-                !colour ? ""
-                : state ? VT_STYLE_HEAD
-                        : VT_STYLE_BAD,
-                headings[state], colour ? VT_STYLE_NONE : "", count, vt_plural(count));
+        vt_doc_heading(doc, state ? VT_STYLE_HEAD : VT_STYLE_BAD, headings[state], "%u figure%s",
+                       count, vt_plural(count));
     for (uint32_t i = 0; i < r->count && shown < top; i++) {
-        if (r->figures[i].state != state || (state && !vt_runs_change(&r->figures[i])))
+        const struct vt_runs_figure *f = &r->figures[i];
+        if (f->state != state || (state && !vt_runs_change(f)))
             continue;
-        row(out, r, &r->figures[i], &above);
+        VT_SCOPED char *before = set_text(f, 0), *after = set_text(f, 1);
+        char *name = vt_doc_keep(doc, name_text(r, f));
+        if (!vt_same_text(name, above)) {
+            vt_doc_add(doc, VT_DOC_MORE, name)->column = 2;
+            vt_doc_table(doc, columns, sizeof columns / sizeof *columns);
+        }
+        above = name;
+        double change = f->median[0] ? 100 * ((double)f->median[1] / (double)f->median[0] - 1) : 0;
+        vt_doc_cells(doc, f->what, before, "->", after,
+                     change == 0 ? "" : vt_doc_text(doc, "%+.*f %%", change < 100, change));
         shown++;
     }
     if (count > shown)
-        fprintf(out, "  %s%u%s%s\n", shown ? "and " : "", count - shown, shown ? " more" : "",
-                shown == top ? " (--top)" : " with the same median in both folders");
+        vt_doc_line(doc, "  %s%u%s%s", shown ? "and " : "", count - shown, shown ? " more" : "",
+                    shown == top ? " (--top)" : " with the same median in both folders");
 }
 
 static void write_text(const struct vt_runs *r, char *const folders[2], uint32_t top) {
     static const char *const labels[] = {"before", "after"};
-    struct vt_page text;
-    FILE *out = vt_page_open(&text);
+    struct vt_doc doc = {0};
     uint32_t states[VT_RUNS_STATES] = {0};
     for (uint32_t i = 0; i < r->count; i++)
         states[r->figures[i].state]++;
     for (unsigned set = 0; set < 2; set++) {
-        VT_SCOPED char *folder = vt_printable(vt_strdup(folders[set]));
-        fprintf(out, "%-7s %s, %u run%s\n", labels[set], folder, r->runs[set],
-                vt_plural(r->runs[set]));
+        vt_doc_line(&doc, "%-7s %s, %u run%s", labels[set], folders[set], r->runs[set],
+                    vt_plural(r->runs[set]));
         if (r->left_out[set])
-            fprintf(
-                out,
-                "        %u left out: failed, killed, not ended, or with a log that lacks events\n",
-                r->left_out[set]);
+            vt_doc_line(&doc,
+                        "        %u left out: failed, killed, not ended, or with a log that lacks "
+                        "events",
+                        r->left_out[set]);
     }
-    fputs("\nmedians (least..most) of what was held at most, at the end, and left by a phase\n",
-          out);
+    vt_doc_line(&doc, "%s", "");
+    vt_doc_line(&doc, "medians (least..most) of the peak, held at the end, and left by a phase");
     if (r->splits)
-        fprintf(out, "if nothing changed, a figure is named in at most %g of 100 comparisons\n",
-                VT_PERMUTE_CHANCE * 100);
+        vt_doc_line(&doc, "if nothing changed, a figure is named in at most %g of 100 comparisons",
+                    VT_PERMUTE_CHANCE * 100);
     else
-        fprintf(out, "noise can be told from %d runs of each on\n", VT_PERMUTE_RUNS);
-    if (r->splits && !states[VT_RUNS_CHANGED])
-        fputs("\nnothing changed by more than noise\n", out);
+        vt_doc_line(&doc, "at least %d runs per side are needed to measure noise", VT_PERMUTE_RUNS);
+    if (r->splits && !states[VT_RUNS_CHANGED]) {
+        vt_doc_line(&doc, "%s", "");
+        vt_doc_line(&doc, "nothing changed by more than noise");
+    }
     for (enum vt_runs_state state = 0; state < VT_RUNS_SAME; state++)
-        section(out, r, state, top);
-    if (states[VT_RUNS_SAME])
-        fprintf(out, "\n%u figure%s the same in all runs\n", states[VT_RUNS_SAME],
-                states[VT_RUNS_SAME] == 1 ? " is" : "s are");
-    vt_page_close(&text, vt_wants_colour(1), stdout);
+        add_section(&doc, r, state, top);
+    if (states[VT_RUNS_SAME]) {
+        vt_doc_line(&doc, "%s", "");
+        vt_doc_line(&doc, "%u figure%s the same in all runs", states[VT_RUNS_SAME],
+                    states[VT_RUNS_SAME] == 1 ? " is" : "s are");
+    }
+    vt_doc_show(&doc, vt_wants_colour(1), stdout);
+    vt_doc_free(&doc);
 }
 
 /* --- json --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace fit as a document: the proof, what the run needs, where that fits, and what is not known.
+ * vramtrace fit as a document: the proof, the need, the cards on which that fits, and the unknowns.
  */
 #include "fit.h"
 
@@ -65,7 +65,7 @@ static void add_head(const struct vt_fit *fit, struct vt_doc *doc) {
                     VT_BYTES(fit->model_reserved_bytes), VT_BYTES(fit->recorded_reserved_bytes),
                     100 * fabs(fit->deviation));
     else if (!fit->torch)
-        vt_doc_line(doc, "no PyTorch allocator: judged by what was allocated from the driver");
+        vt_doc_line(doc, "no PyTorch allocator: judged by the allocations from the driver");
     add_scales(fit, doc);
     vt_doc_line(doc, "%s", "");
 }

@@ -223,7 +223,7 @@ static void add_processes(const struct vt_gate_page *page, struct vt_doc *doc) {
         vt_doc_line(doc, "  and %u more", model->process_count - shown);
 }
 
-/* --- what was judged --- */
+/* --- the judgement --- */
 
 static void add_rest(uint32_t count, struct vt_doc *doc) {
     if (count > LISTED)
@@ -306,10 +306,10 @@ static void add_judged(const struct vt_gate_page *page, struct vt_doc *doc) {
                    single(dropped) ? " was" : "s were",
                    unsure                    ? "leaks may be missing here"
                    : page->gate->open_events ? "growth or a peak may be missing here"
-                                             : "what was live at the end is known");
+                                             : "live memory at the end is known");
 }
 
-/* What is compared with earlier runs, and notes that limit what a pass means. */
+/* Figures beside earlier runs, and notes that limit a pass. */
 static void add_notes(const struct vt_gate_page *page, struct vt_doc *doc) {
     uint32_t count = page->note_count < NOTES ? page->note_count : NOTES;
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
