@@ -34,7 +34,7 @@ static void pack_words(struct vt_log *log, const uint8_t *words, uint32_t count)
     }
 }
 
-static void take_stack(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_stack(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_stack r;
     memcpy(&r, record, sizeof r);
     if (!r.number || vt_map_get(&log->stack_numbers, r.number) != VT_MAP_NONE)
@@ -55,7 +55,7 @@ static void take_stack(struct vt_log *log, const uint8_t *record) {
     pack_words(log, record + sizeof r, stack->count);
 }
 
-static void take_module(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_module(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_module r;
     struct vt_log_module m = {0};
     memcpy(&r, record, sizeof r);
@@ -73,7 +73,7 @@ static void take_module(struct vt_log *log, const uint8_t *record) {
     *VT_ADD(log->modules, log->module_count, log->module_room) = m;
 }
 
-static void take_code(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_code(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_code r;
     memcpy(&r, record, sizeof r);
     if (vt_map_add(&log->code_numbers, r.number, (uint32_t)log->code_count) != log->code_count)
@@ -86,7 +86,7 @@ static void take_code(struct vt_log *log, const uint8_t *record) {
     };
 }
 
-static void take_line(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_line(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_line r;
     memcpy(&r, record, sizeof r);
     uint64_t key = (uint64_t)r.code << 32 | r.line;
@@ -95,7 +95,7 @@ static void take_line(struct vt_log *log, const uint8_t *record) {
             vt_strndup((const char *)record + sizeof r, r.text_bytes);
 }
 
-static void take_thread(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_thread(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_thread r;
     memcpy(&r, record, sizeof r);
     struct vt_log_thread *thread = VT_ADD(log->threads, log->thread_count, log->thread_room);
@@ -103,7 +103,7 @@ static void take_thread(struct vt_log *log, const uint8_t *record) {
     memcpy(thread->name, r.name, sizeof r.name);
 }
 
-static void take_device(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_device(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_device r;
     memcpy(&r, record, sizeof r);
     if (r.ordinal >= VT_DEVICE_HOST)
@@ -126,7 +126,7 @@ static void take_device(struct vt_log *log, const uint8_t *record) {
         memcpy(device->name, r.name, sizeof r.name);
 }
 
-static void take_gpu(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_gpu(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_gpu r;
     size_t at = log->gpu_count;
     memcpy(&r, record, sizeof r);
@@ -158,13 +158,13 @@ void vt_log_note(struct vt_log *log, char *text) {
     *VT_ADD(log->notes, log->note_count, log->note_room) = text;
 }
 
-static void take_note(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_note(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_note r;
     memcpy(&r, record, sizeof r);
     vt_log_note(log, vt_strndup((const char *)record + sizeof r, r.text_bytes));
 }
 
-static void take_name(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_name(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_name r;
     memcpy(&r, record, sizeof r);
     if (vt_map_add(&log->name_numbers, r.number, (uint32_t)log->name_count) == log->name_count)
@@ -274,7 +274,7 @@ void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep) {
 }
 
 /* records.def says which scans are conclusive. */
-static void take_scan(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_scan(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_scan r;
     memcpy(&r, record, sizeof r);
     if (r.flags & (VT_SCAN_STOPPED | VT_SCAN_IN_DOUBT) ||
@@ -285,7 +285,7 @@ static void take_scan(struct vt_log *log, const uint8_t *record) {
         log->lost_count = 0;
 }
 
-static void take_lost(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_lost(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_lost r;
     memcpy(&r, record, sizeof r);
     uint64_t ticks = vt_scan_ticks(r.at), other = vt_scan_ticks(log->scan.word ? log->scan.at : 0);
@@ -300,7 +300,7 @@ static void take_lost(struct vt_log *log, const uint8_t *record) {
     }
 }
 
-static void take_variable(struct vt_log *log, const uint8_t *record) {
+void vt_log_take_env(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_env r;
     memcpy(&r, record, sizeof r);
     const char *text = (const char *)record + sizeof r;
@@ -308,26 +308,18 @@ static void take_variable(struct vt_log *log, const uint8_t *record) {
         vt_strndup(text, r.name_bytes), vt_strndup(text + r.name_bytes, r.value_bytes)};
 }
 
+/* These only serve the records that follow them: short_records.c. */
+void vt_log_take_template(struct vt_log *log, const uint8_t *record) {
+    (void)log, (void)record;
+}
+void vt_log_take_short_stack(struct vt_log *log, const uint8_t *record) {
+    (void)log, (void)record;
+}
+
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
     static void (*const takers[256])(struct vt_log *, const uint8_t *) = {
-        [VT_REC_STACK] = take_stack,
-        [VT_REC_MODULE] = take_module,
-        [VT_REC_CODE] = take_code,
-        [VT_REC_THREAD] = take_thread,
-        [VT_REC_DEVICE] = take_device,
-        [VT_REC_GPU] = take_gpu,
-        [VT_REC_NOTE] = take_note,
-        [VT_REC_NAME] = take_name,
-        [VT_REC_SCAN] = take_scan,
-        [VT_REC_LOST] = take_lost,
-        [VT_REC_ENV] = take_variable,
-        [VT_REC_STEP] = vt_log_take_step,
-        [VT_REC_OWNED] = vt_log_take_owned,
-        [VT_REC_SNAPSHOT] = vt_log_take_snapshot,
-        [VT_REC_MISSED] = vt_log_take_missed,
-        [VT_REC_AROUND] = vt_log_take_around,
-        [VT_REC_HOP] = vt_log_take_hop,
-        [VT_REC_LINE] = take_line,
+#define VT_ENTRY(number, NAME, name, bytes, fields) [number] = vt_log_take_##name,
+#include "vramtrace/records.def"
     };
     uint64_t word;
     memcpy(&word, record, sizeof word);

@@ -11,6 +11,11 @@
  * lengths exceed `length`, and an unknown type, so that newer tracers can add types. */
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length);
 
+/* What it calls for each VT_ENTRY of records.def: what a record adds. A row without one does not link. */
+#define VT_ENTRY(number, NAME, name, bytes, fields)                                                \
+    void vt_log_take_##name(struct vt_log *log, const uint8_t *record);
+#include "vramtrace/records.def"
+
 /* Adds a note unless there is an equal one. Takes over `text`, which is freed with the log. */
 void vt_log_note(struct vt_log *log, char *text);
 
@@ -53,14 +58,7 @@ void vt_log_passes_state(struct vt_log *log, uint64_t until, struct vt_state *s)
  * header was read. vt_log_pass then reads the rest. */
 void vt_log_state(struct vt_log *log, uint64_t until, struct vt_state *s);
 
-/* --- owner_tables.c: results of snapshots, for log_tables.c and log_reader.c --- */
-
-void vt_log_take_step(struct vt_log *log, const uint8_t *record);
-void vt_log_take_around(struct vt_log *log, const uint8_t *record);
-void vt_log_take_hop(struct vt_log *log, const uint8_t *record);
-void vt_log_take_owned(struct vt_log *log, const uint8_t *record);
-void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record);
-void vt_log_take_missed(struct vt_log *log, const uint8_t *record);
+/* --- owner_tables.c: results of snapshots --- */
 
 /* Orders the tables and links the steps. */
 void vt_log_link_owners(struct vt_log *log);

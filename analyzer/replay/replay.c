@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* Counts a failure in its layer's book, whatever the reason. */
-static void on_fail(struct vt_walk *w, const struct vt_rec_fail *f) {
+void vt_on_fail(struct vt_walk *w, const void *record) {
+    const struct vt_rec_fail *f = record;
     struct vt_replay_book *book =
         vt_walk_book(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
     size_t fails = w->r->fail_count;
@@ -23,7 +24,8 @@ static void on_fail(struct vt_walk *w, const struct vt_rec_fail *f) {
     book->used |= no_room || vt_when_device(f->when) != VT_DEVICE_UNKNOWN;
 }
 
-static void on_cacheoom(struct vt_walk *w, const struct vt_rec_cacheoom *o) {
+void vt_on_cacheoom(struct vt_walk *w, const void *record) {
+    const struct vt_rec_cacheoom *o = record;
     w->emptied.open = false; /* the allocator made room for this, with a fraction even unasked */
     const struct vt_replay_fail *fail =
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, o, w->rehearsal);
@@ -31,7 +33,8 @@ static void on_cacheoom(struct vt_walk *w, const struct vt_rec_cacheoom *o) {
         vt_picture_maps_refused(w, (uint32_t)(fail - w->r->fails));
 }
 
-static void on_cacheinfo(struct vt_walk *w, const struct vt_rec_cacheinfo *c) {
+void vt_on_cacheinfo(struct vt_walk *w, const void *record) {
+    const struct vt_rec_cacheinfo *c = record;
     struct vt_replay_device *d = &w->r->devices[vt_when_device(c->when)];
     d->said_apart += c->allocated != d->blocks_bytes;
     d->said = true;
@@ -39,6 +42,39 @@ static void on_cacheinfo(struct vt_walk *w, const struct vt_rec_cacheinfo *c) {
     d->said_reserved = c->reserved;
     if (c->allocated > d->said_peak)
         d->said_peak = c->allocated;
+}
+
+void vt_on_meminfo(struct vt_walk *w, const void *record) {
+    const struct vt_rec_meminfo *m = record;
+    w->r->devices[vt_when_device(m->when)].driver.used = true;
+    vt_fails_asked(&w->fails, w->r, m);
+}
+
+void vt_on_free_fail(struct vt_walk *w, const void *record) {
+    (void)record;
+    w->r->failed_frees++;
+}
+
+void vt_on_blockinfo(struct vt_walk *w, const void *record) {
+    memcpy(&w->info, record, sizeof w->info);
+    w->info_tid = w->tid;
+}
+
+/* The process did not make samples, and vt_log.samples has them already. */
+void vt_on_sample(struct vt_walk *w, const void *record) {
+    (void)record;
+    w->r->events--;
+}
+
+/* Events that change nothing here: no report uses what the driver said of a pool, and on_event has the others. */
+void vt_on_poolinfo(struct vt_walk *w, const void *record) {
+    (void)w, (void)record;
+}
+void vt_on_alloc(struct vt_walk *w, const void *record) {
+    (void)w, (void)record;
+}
+void vt_on_free(struct vt_walk *w, const void *record) {
+    (void)w, (void)record;
 }
 
 static uint64_t object_key(uint64_t handle, unsigned kind) {
@@ -50,7 +86,8 @@ void vt_walk_enter_object(struct vt_walk *w, uint32_t index) {
     vt_map_put(&w->objects, object_key(object->handle, object->kind), index);
 }
 
-static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
+void vt_on_object(struct vt_walk *w, const void *record) {
+    const struct vt_rec_object *o = record;
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(o->word);
     if (kind == VT_OBJECT_LAUNCHES && w->history && o->handle > w->history->launches)
@@ -122,7 +159,8 @@ static void on_mark(struct vt_walk *w, const struct vt_rec_phase *p) {
         vt_phase_kinds_begin(&w->kinds, w->history, mark, w->now);
 }
 
-static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
+void vt_on_phase(struct vt_walk *w, const void *record) {
+    const struct vt_rec_phase *p = record;
     unsigned what = vt_word_kind(p->word);
     if (what == VT_PHASE_MARK) {
         on_mark(w, p);
@@ -239,55 +277,19 @@ static void stop(struct vt_walk *w, uint64_t now) {
 
 /* Any other event than an allocation or a free. */
 static void on_other(struct vt_walk *w, const uint8_t *record) {
-    /* a copy of the record, which is aligned */
-    union {
-        uint64_t word[2];
-        struct vt_rec_fail fail;
-        struct vt_rec_bulk bulk;
-        struct vt_rec_meminfo meminfo;
-        struct vt_rec_object object;
-        struct vt_rec_phase phase;
-        struct vt_rec_map map;
-        struct vt_rec_cacheinfo cacheinfo;
-        struct vt_rec_cacheoom cacheoom;
-        struct vt_rec_blockinfo blockinfo;
+    static void (*const handlers[256])(struct vt_walk *, const void *) = {
+#define VT_EVENT(number, NAME, name, bytes, kind, fields) [number] = vt_on_##name,
+#include "vramtrace/records.def"
+    };
+    union { /* a copy of the record, which is aligned */
+        uint64_t word;
+#define VT_EVENT(number, NAME, name, bytes, kind, fields) struct vt_rec_##name name;
+#include "vramtrace/records.def"
     } u;
     static_assert(sizeof u <= VT_BATCH_READABLE, "the batch has these bytes");
     memcpy(&u, record, sizeof u);
-    switch (vt_word_type(u.word[0])) {
-    case VT_REC_FAIL:
-        on_fail(w, &u.fail);
-        break;
-    case VT_REC_FREE_FAIL:
-        w->r->failed_frees++;
-        break;
-    case VT_REC_BULK:
-        vt_walk_bulk(w, &u.bulk);
-        break;
-    case VT_REC_MEMINFO:
-        w->r->devices[vt_when_device(u.meminfo.when)].driver.used = true;
-        vt_fails_asked(&w->fails, w->r, &u.meminfo);
-        break;
-    case VT_REC_OBJECT:
-        on_object(w, &u.object);
-        break;
-    case VT_REC_PHASE:
-        on_phase(w, &u.phase);
-        break;
-    case VT_REC_MAP:
-        vt_walk_map(w, &u.map);
-        break;
-    case VT_REC_CACHEINFO:
-        on_cacheinfo(w, &u.cacheinfo);
-        break;
-    case VT_REC_CACHEOOM:
-        on_cacheoom(w, &u.cacheoom);
-        break;
-    case VT_REC_BLOCKINFO:
-        w->info = u.blockinfo;
-        w->info_tid = w->tid;
-        break;
-    }
+    if (handlers[vt_word_type(u.word)])
+        handlers[vt_word_type(u.word)](w, &u);
 }
 
 static inline void on_event(struct vt_walk *w, const struct vt_batch *batch, uint32_t i) {
@@ -302,8 +304,6 @@ static inline void on_event(struct vt_walk *w, const struct vt_batch *batch, uin
     } else if (type == VT_REC_FREE) {
         vt_walk_free(w, e);
     } else {
-        /* the process did not make samples, and vt_log.samples has them already */
-        w->r->events -= type == VT_REC_SAMPLE;
         on_other(w, batch->chunk + e->key);
     }
 }

@@ -319,7 +319,8 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     vt_addresses_remove(&r->live, slot);
 }
 
-void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
+void vt_on_map(struct vt_walk *w, const void *record) {
+    const struct vt_rec_map *m = record;
     struct vt_replay *r = w->r;
     uint64_t key = vt_address_key(m->number, VT_SPACE_OBJECT), ticks = vt_when_ticks(m->when);
     if (!r->segments)
@@ -368,7 +369,9 @@ static void list_contexts(struct vt_walk *w) {
             list_in_context(w, w->r->origins[entry->origin].context, entry->key);
 }
 
-void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
+/* A context is destroyed. */
+void vt_on_bulk(struct vt_walk *w, const void *record) {
+    const struct vt_rec_bulk *b = record;
     struct vt_addresses *live = &w->r->live;
     if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->contexts[b->context].live)
         return;

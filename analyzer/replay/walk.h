@@ -186,6 +186,13 @@ void vt_walk_start_sites(struct vt_walk *w);
 void vt_walk_enter_origins(struct vt_walk *w);
 void vt_walk_close_sites(struct vt_walk *w);
 
+/* --- events --- */
+
+/* What each VT_EVENT of records.def changes. A row without one does not link. `record` is aligned. */
+#define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
+    void vt_on_##name(struct vt_walk *w, const void *record);
+#include "vramtrace/records.def"
+
 /* --- replay.c --- */
 
 /* An object of vt_replay.objects is from now on the one that has its handle. */
@@ -195,8 +202,6 @@ void vt_walk_enter_object(struct vt_walk *w, uint32_t index);
 
 void vt_walk_alloc(struct vt_walk *w, const struct vt_event *e);
 void vt_walk_free(struct vt_walk *w, const struct vt_event *e);
-void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m);
-void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b); /* a context is destroyed */
 
 /* What is live becomes what the log's live list says. */
 void vt_walk_correct(struct vt_walk *w);
