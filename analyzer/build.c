@@ -321,9 +321,9 @@ static int take_head(struct build *b, struct vt_string *message) {
 static int open_walk(struct build *b, struct vt_string *message) {
     vt_history_open(&b->history, b->log.header.program_end);
     vt_pictures_open(&b->pictures, b->options->timeline, b->options->device);
-    struct vt_replay_wishes wishes = {.history = &b->history,
-                                      .pictures = b->options->timeline ? &b->pictures : NULL};
-    b->walk = vt_replay_open(&b->log, b->from.window, wishes, &b->replay);
+    struct vt_replay_options options = {.history = &b->history,
+                                        .pictures = b->options->timeline ? &b->pictures : NULL};
+    b->walk = vt_replay_open(&b->log, b->from.window, options, &b->replay);
     return vt_replay_load(b->walk, message);
 }
 

@@ -17,7 +17,7 @@
 struct options {
     struct vt_input input;
     struct vt_texts confs;
-    struct vt_fit_wishes wishes;
+    struct vt_fit_options fit;
     uint32_t memory_room, scale_room;
     bool json;
 };
@@ -36,7 +36,7 @@ static int parse_memory(const struct vt_given_option *given) {
         for (const struct vt_fit_card *card = vt_fit_cards; card->name; card++)
             if (card->bytes == memory.bytes && strpbrk(word, "gG"))
                 memory.usable_bytes = card->usable_bytes;
-        *VT_ADD(o->wishes.memory, o->wishes.memory_count, o->memory_room) = memory;
+        *VT_ADD(o->fit.memory, o->fit.memory_count, o->memory_room) = memory;
     }
     return 0;
 }
@@ -53,7 +53,7 @@ static int parse_scale(const struct vt_given_option *given) {
         if (strncmp(text, scopes[i], length) || !(factor >= 0 && factor < 1e6) || *end ||
             end == equals + 1)
             continue;
-        *VT_ADD(o->wishes.scales, o->wishes.scale_count, o->scale_room) = (struct vt_fit_scale){
+        *VT_ADD(o->fit.scales, o->fit.scale_count, o->scale_room) = (struct vt_fit_scale){
             .text = text,
             .scope = (enum vt_fit_scope)i,
             .name = vt_strndup(text + length, (size_t)(equals - text) - length),
@@ -98,7 +98,7 @@ static int answer(const struct options *o, const struct vt_model *model) {
         return VT_STATUS_USAGE;
     }
     vt_progress_allow();
-    int error = vt_fit_make(model, process, device, &o->wishes, &fit, &message);
+    int error = vt_fit_make(model, process, device, &o->fit, &fit, &message);
     vt_progress_end();
     if (!error && o->json)
         vt_fit_json(&fit, stdout);
@@ -112,8 +112,8 @@ static int fit(void *to, char *const *arguments, int count) {
     struct options *o = to;
     struct vt_logs logs;
     struct vt_model model;
-    o->wishes.confs = o->confs.items;
-    o->wishes.conf_count = (uint32_t)o->confs.count;
+    o->fit.confs = o->confs.items;
+    o->fit.conf_count = (uint32_t)o->confs.count;
     if (count > 1)
         return vt_usage("fit", "expected one log or folder, found %d", count);
     int status = vt_input_build(&o->input, arguments, count, &logs, &model);
@@ -163,10 +163,10 @@ int vt_cmd_fit(int argc, char **argv) {
     };
     struct options o = {.input = {.model = {.device = -1}}};
     int status = vt_options_run(&options, argc, argv, &o);
-    for (uint32_t i = 0; i < o.wishes.scale_count; i++)
-        free(o.wishes.scales[i].name);
-    free(o.wishes.scales);
-    free(o.wishes.memory);
+    for (uint32_t i = 0; i < o.fit.scale_count; i++)
+        free(o.fit.scales[i].name);
+    free(o.fit.scales);
+    free(o.fit.memory);
     free(o.confs.items);
     free(o.input.user_code.items);
     return status;

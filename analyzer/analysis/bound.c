@@ -359,7 +359,7 @@ static bool speaks_for(const struct vt_process *p, uint32_t index) {
     double each = (double)b->blocks / (double)b->entries;
     bool grew_since = site->owned.count && site->owned.owners[0].seen &&
                       (double)site->held_count > (double)b->capacity * each + (double)b->others;
-    if (site->before || vt_site_tidied(p, site) || b->others >= b->blocks || grew_since)
+    if (site->before || vt_site_freed_at_exit(p, site) || b->others >= b->blocks || grew_since)
         return false;
     if (site->growth || site->inconclusive)
         return !entries_may_grow(p, index) && !others_may_grow(p, index);

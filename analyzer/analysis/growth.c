@@ -90,8 +90,8 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
                 site->growth = vt_growth_part(all, &whole, 1);
             else
                 continue;
-            if (all->beat == p->sites[s->index[sites[0]]].stack)
-                site->growth->beat = site->stack;
+            if (all->period == p->sites[s->index[sites[0]]].stack)
+                site->growth->period = site->stack;
         }
         free(all);
     }
@@ -122,7 +122,8 @@ static void judge_lines(const struct search *s, struct vt_process *p) {
     for (uint32_t i = count; i-- > 0;) {
         struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
         next[i] = VT_NO_SITE;
-        if (!site || site->before || site->growth || !site->held_bytes || vt_site_tidied(p, site))
+        if (!site || site->before || site->growth || !site->held_bytes ||
+            vt_site_freed_at_exit(p, site))
             continue;
         uint64_t key = line_of(site);
         uint32_t head = vt_map_get(&first_of, key);

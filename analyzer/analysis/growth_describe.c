@@ -2,7 +2,7 @@
 /*
  * The figures of a growth: how much per iteration, since which iteration, and when the device is
  * full. Every vt_growth is made here: of what a rule found, a site's share of another one's, the sum of a leak's, and
- * what a test of the pytest plugin kept. If the program marked no iterations, the allocations of one regular site (the beat) count
+ * what a test of the pytest plugin kept. If the program marked no iterations, the allocations of one regular site (the period site) count
  * as iterations.
  */
 #include "growth_search.h"
@@ -34,35 +34,35 @@ static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bu
     return low ? h->samples[low - 1].allocs : 0;
 }
 
-/* How often the beat allocated before a bucket; without one, the sites that grow. */
-static uint64_t beats_before(const struct search *s, const struct found *found, uint32_t beat,
-                             uint32_t bucket) {
+/* How often the period site allocated before a bucket; without one, the sites that grow. */
+static uint64_t periods_before(const struct search *s, const struct found *found,
+                               uint32_t period_site, uint32_t bucket) {
     uint64_t sum = 0;
-    if (beat != VT_NO_SITE)
-        return allocs_before(s, beat, bucket);
+    if (period_site != VT_NO_SITE)
+        return allocs_before(s, period_site, bucket);
     for (uint32_t i = 0; i < found->site_count; i++)
         sum += allocs_before(s, found->sites[i], bucket);
     return sum;
 }
 
-/* A candidate for the beat, and how often it allocated during the growth. */
-struct beat {
+/* A candidate for the period site, and how often it allocated during the growth. */
+struct candidate {
     uint64_t count;
     uint32_t site;
 };
 
-static int compare_beats(const void *a, const void *b) {
-    const struct beat *x = a, *y = b;
+static int compare_candidates(const void *a, const void *b) {
+    const struct candidate *x = a, *y = b;
     return VT_ORDER({x->count, y->count}, {x->site, y->site});
 }
 
 /* The sites that allocate evenly during the whole growth, sorted by how often; the caller frees
  * them. If a thread is given, only its sites, because what the others do meanwhile differs from run
  * to run. */
-static struct beat *find_even(const struct search *s, uint32_t first_bucket, uint32_t thread,
-                              uint32_t *count) {
+static struct candidate *find_even(const struct search *s, uint32_t first_bucket, uint32_t thread,
+                                   uint32_t *count) {
     size_t site_count = s->replay->site_count;
-    struct beat *beats = vt_alloc(site_count, sizeof *beats);
+    struct candidate *candidates = vt_alloc(site_count, sizeof *candidates);
     uint32_t end = s->last_bucket + 1, marks[5];
     uint64_t from = s->history->buckets[first_bucket].events;
     *count = 0;
@@ -87,19 +87,19 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
         bool even = all > 0;
         for (int q = 0; q < 4 && even; q++) {
             uint64_t part = allocs_before(s, i, marks[q + 1]) - allocs_before(s, i, marks[q]);
-            even = (double)part >= (double)all * BEAT_LEAST;
+            even = (double)part >= (double)all * PERIOD_LEAST;
         }
         if (even)
-            beats[(*count)++] = (struct beat){all, i};
+            candidates[(*count)++] = (struct candidate){all, i};
     }
-    vt_sort(beats, *count, sizeof *beats, compare_beats);
-    return beats;
+    vt_sort(candidates, *count, sizeof *candidates, compare_candidates);
+    return candidates;
 }
 
 /* Whether `count` is about `times` times `base`. */
 static bool is_times(uint64_t count, uint64_t base, uint64_t times) {
     double n = (double)count, expected = (double)(base * times);
-    return n <= expected + expected * BEAT_ALIKE + 1 && n + n * BEAT_ALIKE + 1 >= expected;
+    return n <= expected + expected * PERIOD_ALIKE + 1 && n + n * PERIOD_ALIKE + 1 >= expected;
 }
 
 static uint64_t allocs_of(const struct search *s, uint32_t site) {
@@ -110,30 +110,30 @@ static uint64_t allocs_of(const struct search *s, uint32_t site) {
  * allocate equally often (which counts twice) or up to eight times as often; of two, the more
  * frequent, and of those of one tempo the one that allocated most before the growth as well.
  * VT_NO_SITE: none. */
-static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_t thread) {
+static uint32_t find_period_site(const struct search *s, uint32_t first_bucket, uint32_t thread) {
     struct tempo {
         uint64_t count; /* of its most frequent site */
         uint32_t site;  /* the one with the most allocations in the whole run */
         uint32_t sites;
     };
     uint32_t count, n = 0, best = VT_NO_SITE, best_votes = 0;
-    VT_SCOPED struct beat *beats = find_even(s, first_bucket, thread, &count);
+    VT_SCOPED struct candidate *candidates = find_even(s, first_bucket, thread, &count);
     VT_SCOPED struct tempo *tempos = vt_alloc(count, sizeof *tempos);
     for (uint32_t i = 0; i < count; i++) {
-        if (n && is_times(beats[i].count, tempos[n - 1].count, 1)) {
-            tempos[n - 1].count = beats[i].count;
-            if (allocs_of(s, beats[i].site) >= allocs_of(s, tempos[n - 1].site))
-                tempos[n - 1].site = beats[i].site;
+        if (n && is_times(candidates[i].count, tempos[n - 1].count, 1)) {
+            tempos[n - 1].count = candidates[i].count;
+            if (allocs_of(s, candidates[i].site) >= allocs_of(s, tempos[n - 1].site))
+                tempos[n - 1].site = candidates[i].site;
             tempos[n - 1].sites++;
         } else {
-            tempos[n++] = (struct tempo){beats[i].count, beats[i].site, 1};
+            tempos[n++] = (struct tempo){candidates[i].count, candidates[i].site, 1};
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t votes = BEAT_VOTES * tempos[i].sites;
+        uint32_t votes = PERIOD_VOTES * tempos[i].sites;
         for (uint32_t j = i + 1; j < n; j++) {
             uint64_t times = (tempos[j].count + tempos[i].count / 2) / tempos[i].count;
-            if (times >= 2 && times <= BEAT_TIMES &&
+            if (times >= 2 && times <= PERIOD_TIMES &&
                 is_times(tempos[j].count, tempos[i].count, times))
                 votes += tempos[j].sites;
         }
@@ -188,8 +188,8 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
 
 /* The same by rhythm: the most regular site that allocates once in several iterations and is not
  * the one that grows. */
-static void find_outer_beat(const struct search *s, const struct found *found, uint32_t beat,
-                            struct vt_growth *g) {
+static void find_outer_period(const struct search *s, const struct found *found,
+                              uint32_t period_site, struct vt_growth *g) {
     for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
@@ -203,7 +203,7 @@ static void find_outer_beat(const struct search *s, const struct found *found, u
         for (uint32_t j = 0; j < h->count && even; j++) {
             if (h->samples[j].allocs == allocs)
                 continue;
-            uint64_t now = beats_before(s, found, beat, h->samples[j].bucket);
+            uint64_t now = periods_before(s, found, period_site, h->samples[j].bucket);
             uint64_t rounds = now - before;
             double apart = fabs((double)rounds - (double)length);
             even = h->samples[j].allocs == allocs + 1 &&
@@ -245,18 +245,18 @@ static void foresee(const struct vt_process *p, const struct vt_site *site,
 }
 
 /* How many iterations come before a bucket, on the clock on which the growth was found. */
-static double iterations_before(const struct search *s, const struct found *found, uint32_t beat,
-                                uint32_t bucket) {
+static double iterations_before(const struct search *s, const struct found *found,
+                                uint32_t period_site, uint32_t bucket) {
     enum clock_kind kind = found->scale.kind;
     if (kind == BY_RHYTHM)
-        return (double)beats_before(s, found, beat, bucket);
+        return (double)periods_before(s, found, period_site, bucket);
     return vt_growth_position(s, kind, bucket) - 1;
 }
 
 /* What the growth adds in an iteration, from first to last rise: the time after the last does not count. Where rises
  * come in bursts, each has the pause after it, so it is from the begin of the first burst to that of the last.
  * `all`: the bytes of all rises. 0: there is one rise. */
-static double pace_of(const struct search *s, const struct found *found, uint32_t beat,
+static double pace_of(const struct search *s, const struct found *found, uint32_t period_site,
                       uint64_t all) {
     const struct rise *rises = s->rises + found->first_rise;
     uint32_t count = found->rise_count, last = 0;
@@ -265,7 +265,7 @@ static double pace_of(const struct search *s, const struct found *found, uint32_
     uint64_t so_far = 0, before = 0; /* the last burst */
     bool bursts = false;
     for (uint32_t i = 0; i < count; i++) {
-        at[i] = iterations_before(s, found, beat, rises[i].bucket);
+        at[i] = iterations_before(s, found, period_site, rises[i].bucket);
         pause = i && at[i] - at[i - 1] > pause ? at[i] - at[i - 1] : pause;
     }
     for (uint32_t i = 0; i < count; so_far += rises[i++].bytes) {
@@ -290,7 +290,7 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
     const struct vt_site *site = &p->sites[s->index[own]];
     enum clock_kind kind = found->scale.kind;
     struct vt_growth *g = vt_alloc(1, sizeof *g);
-    uint32_t begin = rises[0].bucket, beat = VT_NO_SITE;
+    uint32_t begin = rises[0].bucket, period_site = VT_NO_SITE;
     uint64_t end_ticks = s->history->last_alloc;
     double all; /* iterations of the run */
     g->chance = found->chance;
@@ -311,21 +311,21 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
         if (s->iterations->end < end_ticks)
             end_ticks = s->iterations->end;
     } else {
-        beat = find_beat(s, found->begin,
-                         found->one_thread ? s->history->sites[own].thread : VT_NO_THREAD);
+        period_site = find_period_site(
+            s, found->begin, found->one_thread ? s->history->sites[own].thread : VT_NO_THREAD);
         g->per = "rhythm";
-        g->beat = beat == VT_NO_SITE             ? site->stack
-                  : s->index[beat] == VT_NO_SITE ? NULL
-                                                 : p->sites[s->index[beat]].stack;
-        for (uint32_t i = 0; beat == VT_NO_SITE && i < found->site_count; i++)
+        g->period = period_site == VT_NO_SITE             ? site->stack
+                    : s->index[period_site] == VT_NO_SITE ? NULL
+                                                          : p->sites[s->index[period_site]].stack;
+        for (uint32_t i = 0; period_site == VT_NO_SITE && i < found->site_count; i++)
             g->iterations += s->replay->sites[found->sites[i]].alloc_count;
-        if (beat != VT_NO_SITE)
-            g->iterations = s->replay->sites[beat].alloc_count;
+        if (period_site != VT_NO_SITE)
+            g->iterations = s->replay->sites[period_site].alloc_count;
         all = (double)g->iterations;
-        find_outer_beat(s, found, beat, g);
+        find_outer_period(s, found, period_site, g);
     }
-    double before = iterations_before(s, found, beat, begin);
-    double length = all - before, each = pace_of(s, found, beat, g->bytes);
+    double before = iterations_before(s, found, period_site, begin);
+    double length = all - before, each = pace_of(s, found, period_site, g->bytes);
     g->since_iteration = (uint64_t)before + 1;
     length = length < 1e-9 ? 1e-9 : length;
     each = each > 0 ? each : (double)g->bytes / length;
@@ -415,7 +415,7 @@ struct vt_growth *vt_growth_of_test(const struct vt_tested *t, const struct vt_s
         .rule = VT_RULE_TREND,
         .per = "rhythm",
         .iterations = t->rounds,
-        .beat = site->stack,
+        .period = site->stack,
         .pace = (double)t->left_bytes / t->rounds,
         .since_iteration = 1,
         .since = site->first_at,

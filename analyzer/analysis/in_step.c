@@ -254,7 +254,7 @@ bool vt_in_step_one(const struct vt_process *p, const struct vt_courses *c, uint
 
 static bool may_join(const struct vt_process *p, const struct vt_site *site) {
     return !site->before && !site->growth && !site->tested && site->held_count &&
-           site->class == VT_CLASS_PROGRAM && !vt_site_tidied(p, site);
+           site->class == VT_CLASS_PROGRAM && !vt_site_freed_at_exit(p, site);
 }
 
 /* Whether a site that does not grow by itself grows with one that does; then it has its share. */
@@ -287,7 +287,8 @@ struct vt_courses *vt_in_step_adopt(const struct vt_sources *from, struct vt_pro
             continue;
         uint32_t begin = begin_of(h, from->clock, site->growth->since);
         draw(c, h, &h->sites[i], site->held_count, begin, index[i]);
-        if (count < GROWING_ASKED && !vt_site_tidied(p, site) && site->class == VT_CLASS_PROGRAM) {
+        if (count < GROWING_ASKED && !vt_site_freed_at_exit(p, site) &&
+            site->class == VT_CLASS_PROGRAM) {
             begins[count] = begin;
             growing[count++] = index[i];
         }

@@ -18,19 +18,19 @@ static bool is_worth_it(const struct vt_oom *oom) {
 
 static void rehearse(const struct vt_sources *s, struct vt_oom *oom) {
     static const unsigned sizes[] = {256, 128, 64, 32}; /* MiB; the mildest first */
-    const struct vt_rehearsal_wish own = {
+    const struct vt_rehearsal_setup own = {
         s->replay->settings, vt_known(oom->tracked_bytes) + oom->free_bytes, oom->total_bytes};
-    struct vt_rehearsal_wish wishes[2 + sizeof sizes / sizeof *sizes] = {own, own};
+    struct vt_rehearsal_setup setups[2 + sizeof sizes / sizeof *sizes] = {own, own};
     unsigned count = 2;
     struct vt_replay replay;
     struct vt_string message = {0}, text = {0};
-    wishes[1].settings.expandable = true;
+    setups[1].settings.expandable = true;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        wishes[count] = own;
-        wishes[count++].settings.max_split = (uint64_t)sizes[i] << 20;
+        setups[count] = own;
+        setups[count++].settings.max_split = (uint64_t)sizes[i] << 20;
     }
-    struct vt_rehearsal *rehearsal = vt_rehearsal_open(oom->device, wishes, count);
-    int error = vt_replay_run(s->log, s->window, (struct vt_replay_wishes){.rehearsal = rehearsal},
+    struct vt_rehearsal *rehearsal = vt_rehearsal_open(oom->device, setups, count);
+    int error = vt_replay_run(s->log, s->window, (struct vt_replay_options){.rehearsal = rehearsal},
                               &replay, &message);
     uint32_t passed =
         !error && oom->number < replay.fail_count ? replay.fails[oom->number].rehearsed : 1;

@@ -30,8 +30,8 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
         return;
     }
-    if (site->growth && vt_site_tidied(p, site)) { /* the program lost track of nothing */
-        site->tidied = site->growth;
+    if (site->growth && vt_site_freed_at_exit(p, site)) { /* the program lost track of nothing */
+        site->freed_at_exit = site->growth;
         site->growth = NULL;
     }
     if (bounded) /* whatever an interpreter then freed by itself */

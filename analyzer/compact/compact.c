@@ -142,7 +142,7 @@ int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *me
     vt_history_open(&history, log->header.program_end);
     vt_pictures_open(&pictures, VT_TIMELINE_ALL, -1);
     struct vt_walk *walk = vt_replay_open(
-        log, all, (struct vt_replay_wishes){.history = &history, .pictures = &pictures}, &replay);
+        log, all, (struct vt_replay_options){.history = &history, .pictures = &pictures}, &replay);
     int error = vt_replay_load(walk, message);
     if (!error)
         error = vt_replay_resume(walk, VT_TICKS_MASK, message);

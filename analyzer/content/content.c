@@ -17,13 +17,13 @@ static char *sites_text(const struct vt_process *p, const struct vt_site *larges
 }
 
 /* What rose to the end, and the program then freed. */
-static void note_tidied(struct vt_process *p) {
+static void note_freed_at_exit(struct vt_process *p) {
     const struct vt_site *largest = NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
-        count += site->tidied != NULL;
-        if (site->tidied && (!largest || site->held_bytes > largest->held_bytes))
+        count += site->freed_at_exit != NULL;
+        if (site->freed_at_exit && (!largest || site->held_bytes > largest->held_bytes))
             largest = site;
     }
     if (!largest)
@@ -94,7 +94,7 @@ static void note_inconclusive(struct vt_process *p) {
 
 void vt_content_write(struct vt_process *p) {
     vt_why_write(p);
-    note_tidied(p);
+    note_freed_at_exit(p);
     note_went(p);
     note_bounds(p);
     note_unsure(p);

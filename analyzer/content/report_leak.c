@@ -96,22 +96,22 @@ static void say_place(const struct vt_subject *t, const struct vt_leak *leak, st
 /* What a round is, if the program marked no iterations. The caller of a shared allocation helper
  * says more than the helper. */
 static void say_round(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
-    const struct vt_stack *beat = leak->growth->beat;
-    const struct vt_frame *frame = beat ? vt_stack_main_frame(beat) : NULL;
+    const struct vt_stack *period = leak->growth->period;
+    const struct vt_frame *frame = period ? vt_stack_main_frame(period) : NULL;
     if (!frame)
         return;
-    if (beat != leak->stack && beat->line == leak->stack->line)
-        for (uint32_t i = beat->user_frame + 1; i < beat->count; i++)
-            if (vt_stack_frame(beat, i)->user_code) {
-                frame = vt_stack_frame(beat, i);
+    if (period != leak->stack && period->line == leak->stack->line)
+        for (uint32_t i = period->user_frame + 1; i < period->count; i++)
+            if (vt_stack_frame(period, i)->user_code) {
+                frame = vt_stack_frame(period, i);
                 break;
             }
     VT_SCOPED char *frame_text = vt_frame_text(t->process, frame, t->width - LABEL - 20);
-    if (beat == leak->stack)
+    if (period == leak->stack)
         vt_doc_row(doc, "a round is", "one allocation at this line");
     else
         vt_doc_row(doc, "a round is", "one allocation %s %s",
-                   frame == vt_stack_main_frame(beat) ? "at" : "called from", frame_text);
+                   frame == vt_stack_main_frame(period) ? "at" : "called from", frame_text);
 }
 
 static void say_growth(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {

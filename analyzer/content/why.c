@@ -170,10 +170,10 @@ static void say_lifetime(const struct vt_site *site, struct vt_string *why) {
 
 /* Adds what a site of the program's own did. */
 static void say_own(const struct vt_process *p, const struct vt_site *site, struct vt_string *why) {
-    if (site->tidied) {
+    if (site->freed_at_exit) {
         say_live(p, site, why);
         vt_string_add(why, ", after its last allocation; until then ");
-        say_growth(site->tidied, why);
+        say_growth(site->freed_at_exit, why);
     }
     if (site->verdict == VT_VERDICT_LOST)
         say_lost(p, site, why);

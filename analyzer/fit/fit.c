@@ -151,18 +151,18 @@ static struct vt_fit_memory here(const struct vt_fit *fit) {
                                   .here = true};
 }
 
-/* The recorded device as recorded and as wished, or with expandable segments; then usual cards. */
-static void add_default_rows(struct vt_fit *fit, const struct vt_fit_wishes *wishes) {
+/* The recorded device as recorded and as requested, or with expandable segments; then usual cards. */
+static void add_default_rows(struct vt_fit *fit, const struct vt_fit_options *options) {
     VT_SCOPED char *conf =
         vt_formatted("%s%sexpandable_segments:True", fit->settings, *fit->settings ? "," : "");
     add_rows(fit, NULL, 0, here(fit));
-    for (uint32_t i = 0; i < wishes->conf_count; i++)
-        if (strcmp(wishes->confs[i], fit->settings))
-            add_rows(fit, &wishes->confs[i], 1, here(fit));
-    if (!wishes->conf_count && fit->torch && !strstr(fit->settings, "expandable_segments:True"))
+    for (uint32_t i = 0; i < options->conf_count; i++)
+        if (strcmp(options->confs[i], fit->settings))
+            add_rows(fit, &options->confs[i], 1, here(fit));
+    if (!options->conf_count && fit->torch && !strstr(fit->settings, "expandable_segments:True"))
         add_rows(fit, &(const char *){conf}, 1, here(fit));
     for (const struct vt_fit_card *card = vt_fit_cards; card->name; card++)
-        add_rows(fit, wishes->confs, wishes->conf_count,
+        add_rows(fit, options->confs, options->conf_count,
                  (struct vt_fit_memory){card->bytes, card->usable_bytes, .card = card});
 }
 
@@ -171,17 +171,17 @@ static void add_default_rows(struct vt_fit *fit, const struct vt_fit_wishes *wis
 /* What is rehearsed: the recorded run, the same without a limit, then the rows. */
 struct plan {
     struct vt_log log;
-    struct vt_rehearsal_wish *wishes;
+    struct vt_rehearsal_setup *setups;
     uint32_t count;
     struct vt_fit_sites sites;
 };
 enum { AS_RECORDED, WITHOUT_LIMIT, ROWS };
 
 /* The driver's own share is in no log. */
-static struct vt_rehearsal_wish wish_of(const struct vt_fit *fit, struct vt_fit_memory memory,
-                                        struct vt_cache_settings settings) {
+static struct vt_rehearsal_setup setup_of(const struct vt_fit *fit, struct vt_fit_memory memory,
+                                          struct vt_cache_settings settings) {
     bool bounded = memory.usable_bytes != VT_UNKNOWN;
-    return (struct vt_rehearsal_wish){
+    return (struct vt_rehearsal_setup){
         settings,
         bounded ? vt_beyond(memory.usable_bytes, vt_known(fit->driver_bytes)) : UINT64_MAX,
         memory.bytes};
@@ -194,9 +194,9 @@ static int make_plan(struct vt_fit *fit, struct plan *plan, struct vt_string *me
     if (!vt_cache_settings_read(fit->settings, &recorded, &why))
         fit->why = vt_formatted("the recorded setting %s", why.text);
     plan->count = ROWS + fit->row_count;
-    plan->wishes = vt_alloc(plan->count, sizeof *plan->wishes);
-    plan->wishes[AS_RECORDED] = wish_of(fit, here(fit), recorded);
-    plan->wishes[WITHOUT_LIMIT] = wish_of(
+    plan->setups = vt_alloc(plan->count, sizeof *plan->setups);
+    plan->setups[AS_RECORDED] = setup_of(fit, here(fit), recorded);
+    plan->setups[WITHOUT_LIMIT] = setup_of(
         fit, (struct vt_fit_memory){.bytes = VT_UNKNOWN, .usable_bytes = VT_UNKNOWN}, recorded);
     for (uint32_t i = 0; i < fit->row_count; i++) {
         const struct vt_fit_row *row = &fit->rows[i];
@@ -206,7 +206,7 @@ static int make_plan(struct vt_fit *fit, struct plan *plan, struct vt_string *me
             vt_string_format(message, "--conf %.60s: %s", row->conf, refused.text);
             return -EINVAL;
         }
-        plan->wishes[ROWS + i] = wish_of(fit, row->memory, settings);
+        plan->setups[ROWS + i] = setup_of(fit, row->memory, settings);
     }
     return 0;
 }
@@ -261,13 +261,13 @@ static int rehearse(struct vt_fit *fit, const struct plan *plan, bool scaled,
                     struct vt_string *message) {
     const struct vt_fit_sites *sites = &plan->sites;
     struct vt_replay replay;
-    struct vt_rehearsal *r = vt_rehearsal_open(fit->device->ordinal, plan->wishes, plan->count);
+    struct vt_rehearsal *r = vt_rehearsal_open(fit->device->ordinal, plan->setups, plan->count);
     if (scaled)
         vt_rehearsal_scale(r, sites->factors, sites->count);
     else
         vt_rehearsal_watch_backward(r, sites->in_backward, sites->outlived, sites->count);
     int error = vt_replay_run(&plan->log, (struct vt_window){0, VT_TICKS_MASK},
-                              (struct vt_replay_wishes){.rehearsal = r}, &replay, message);
+                              (struct vt_replay_options){.rehearsal = r}, &replay, message);
     if (!error && !scaled)
         prove(fit, vt_rehearsal_result(r, AS_RECORDED));
     for (uint32_t i = 0; i < fit->row_count && !error && scaled == (fit->scale_count > 0); i++)
@@ -283,7 +283,7 @@ static int rehearse(struct vt_fit *fit, const struct plan *plan, bool scaled,
 }
 
 /* By the model: first as recorded, to prove it. */
-static int take_model(struct vt_fit *fit, const struct vt_fit_wishes *wishes,
+static int take_model(struct vt_fit *fit, const struct vt_fit_options *options,
                       struct vt_string *message) {
     struct plan plan = {.sites = vt_fit_sites_open(fit->process)};
     int error = make_plan(fit, &plan, message);
@@ -291,14 +291,14 @@ static int take_model(struct vt_fit *fit, const struct vt_fit_wishes *wishes,
         error = vt_log_open(fit->process->log, &plan.log, message);
     if (!error) {
         error = rehearse(fit, &plan, false, message);
-        if (!error && wishes->scale_count)
-            error = vt_fit_sites_scale(fit->process, fit->device->ordinal, wishes, &plan.sites,
+        if (!error && options->scale_count)
+            error = vt_fit_sites_scale(fit->process, fit->device->ordinal, options, &plan.sites,
                                        message);
-        if (!error && wishes->scale_count)
+        if (!error && options->scale_count)
             error = rehearse(fit, &plan, true, message);
         vt_log_close(&plan.log);
     }
-    free(plan.wishes);
+    free(plan.setups);
     vt_fit_sites_close(&plan.sites);
     return error;
 }
@@ -355,31 +355,31 @@ static void take_range(struct vt_fit *fit) {
 }
 
 int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
-                const struct vt_device *device, const struct vt_fit_wishes *wishes,
+                const struct vt_device *device, const struct vt_fit_options *options,
                 struct vt_fit *fit, struct vt_string *message) {
     int error = 0;
     *fit = (struct vt_fit){.process = process,
                            .device = device,
-                           .scales = wishes->scales,
-                           .scale_count = wishes->scale_count};
+                           .scales = options->scales,
+                           .scale_count = options->scale_count};
     take_known(fit);
     take_sharers(fit, model);
-    for (uint32_t i = 0; i < wishes->memory_count; i++)
-        add_rows(fit, wishes->confs, wishes->conf_count, wishes->memory[i]);
-    if (!wishes->memory_count)
-        add_default_rows(fit, wishes);
+    for (uint32_t i = 0; i < options->memory_count; i++)
+        add_rows(fit, options->confs, options->conf_count, options->memory[i]);
+    if (!options->memory_count)
+        add_default_rows(fit, options);
     if (fit->row_count + ROWS > VT_REHEARSALS) {
         vt_string_format(message, "--memory and --conf: expected at most %u rows, found %u",
                          VT_REHEARSALS - ROWS, fit->row_count);
         error = -EINVAL;
-    } else if (!fit->torch && (wishes->conf_count || wishes->scale_count)) {
+    } else if (!fit->torch && (options->conf_count || options->scale_count)) {
         vt_string_format(
             message,
             "%s: --conf and --scale need PyTorch's allocator, which this run does not have",
             process->log);
         error = -EINVAL;
     } else if (fit->torch && !fit->why) {
-        error = take_model(fit, wishes, message);
+        error = take_model(fit, options, message);
     } else if (!fit->torch) {
         take_plain(fit);
     }

@@ -43,7 +43,7 @@ struct vt_fit_memory {
     bool here;                      /* the recorded device */
 };
 
-struct vt_fit_wishes {
+struct vt_fit_options {
     struct vt_fit_memory *memory; /* none: the recorded device, and usual cards */
     const char *const *confs;     /* as PYTORCH_ALLOC_CONF has them; none: as recorded */
     struct vt_fit_scale *scales;
@@ -96,10 +96,10 @@ struct vt_fit {
 };
 
 /* Fills `fit` for a device of a process, one of the model's; free it even after an error. Returns 0, or
- * -errno with `message`: the log cannot be read, or a wish has a name that is not known. The wishes must
+ * -errno with `message`: the log cannot be read, or an option has a name that is not known. The options must
  * outlive it. */
 int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
-                const struct vt_device *device, const struct vt_fit_wishes *wishes,
+                const struct vt_device *device, const struct vt_fit_options *options,
                 struct vt_fit *fit, struct vt_string *message);
 void vt_fit_free(struct vt_fit *fit);
 
@@ -126,7 +126,7 @@ void vt_fit_sites_close(struct vt_fit_sites *sites);
 /* Fills the factors, once the run was replayed; counts in the scales what each decides about. Returns 0, or -EINVAL
  * with `message`: nothing has such a name. */
 int vt_fit_sites_scale(const struct vt_process *process, unsigned device,
-                       const struct vt_fit_wishes *wishes, struct vt_fit_sites *sites,
+                       const struct vt_fit_options *options, struct vt_fit_sites *sites,
                        struct vt_string *message);
 
 #endif

@@ -29,14 +29,14 @@ static bool is_of(const char *owner, const char *name) {
     return owner && !strncmp(owner, name, length) && strchr(".[ ", owner[length]);
 }
 
-static void see(const struct vt_memory_owner *owner, const struct vt_fit_wishes *wishes,
+static void see(const struct vt_memory_owner *owner, const struct vt_fit_options *options,
                 struct seen *seen) {
     struct vt_fit_scale *scale = NULL;
-    for (uint32_t i = 0; i < wishes->scale_count; i++)
-        if (wishes->scales[i].scope == VT_FIT_OWNER &&
-            (is_of(owner->name, wishes->scales[i].name) ||
-             is_of(owner->holder, wishes->scales[i].name)))
-            scale = &wishes->scales[i];
+    for (uint32_t i = 0; i < options->scale_count; i++)
+        if (options->scales[i].scope == VT_FIT_OWNER &&
+            (is_of(owner->name, options->scales[i].name) ||
+             is_of(owner->holder, options->scales[i].name)))
+            scale = &options->scales[i];
     for (uint32_t i = 0; i < owner->site_count; i++) {
         struct seen *site = &seen[owner->sites[i].site];
         site->bytes[owner->purpose] += owner->sites[i].bytes;
@@ -78,11 +78,12 @@ static enum vt_purpose role_of(const struct vt_process *p, const struct vt_site 
 
 /* The most specific scale that is about a site. NULL: none. */
 static struct vt_fit_scale *scale_of(const struct vt_process *p, const struct vt_site *s,
-                                     const struct seen *seen, const struct vt_fit_wishes *wishes) {
+                                     const struct seen *seen,
+                                     const struct vt_fit_options *options) {
     struct vt_fit_scale *chosen = NULL;
     enum vt_purpose role = role_of(p, s, seen);
-    for (uint32_t i = 0; i < wishes->scale_count; i++) {
-        struct vt_fit_scale *scale = &wishes->scales[i];
+    for (uint32_t i = 0; i < options->scale_count; i++) {
+        struct vt_fit_scale *scale = &options->scales[i];
         bool about = scale->scope == VT_FIT_ROLE    ? !strcmp(scale->name, vt_purpose_names[role])
                      : scale->scope == VT_FIT_OWNER ? seen->owner == scale
                                                     : vt_site_wanted(s, scale->name);
@@ -145,25 +146,25 @@ void vt_fit_sites_close(struct vt_fit_sites *sites) {
 }
 
 int vt_fit_sites_scale(const struct vt_process *p, unsigned device,
-                       const struct vt_fit_wishes *wishes, struct vt_fit_sites *sites,
+                       const struct vt_fit_options *options, struct vt_fit_sites *sites,
                        struct vt_string *message) {
     VT_SCOPED struct seen *seen = vt_alloc(p->site_count, sizeof *seen);
     int error = 0;
     for (uint32_t i = 0; i < p->snapshot_count; i++)
         for (uint32_t j = 0; j < p->snapshots[i].owner_count; j++)
-            see(&p->snapshots[i].owners[j], wishes, seen);
+            see(&p->snapshots[i].owners[j], options, seen);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *s = &p->sites[i];
         bool counts = s->layer == VT_LAYER_FRAMEWORK && s->device == device;
         seen[i].outlived = sites->outlived[s->number];
-        struct vt_fit_scale *scale = counts ? scale_of(p, s, &seen[i], wishes) : NULL;
+        struct vt_fit_scale *scale = counts ? scale_of(p, s, &seen[i], options) : NULL;
         if (!scale)
             continue;
         sites->factors[s->number] = scale->factor;
         scale->sites++;
         scale->bytes_at_peak += s->bytes_at_peak;
     }
-    for (uint32_t i = 0; i < wishes->scale_count && !error; i++)
-        error = check(p, &wishes->scales[i], message);
+    for (uint32_t i = 0; i < options->scale_count && !error; i++)
+        error = check(p, &options->scales[i], message);
     return error;
 }

@@ -18,7 +18,7 @@ const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *p) {
     return leaks;
 }
 
-bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site) {
+bool vt_site_freed_at_exit(const struct vt_process *process, const struct vt_site *site) {
     return !process->python && !site->live_count;
 }
 
@@ -116,7 +116,7 @@ void vt_process_free(struct vt_process *p) {
     vt_free_texts(p->whys, p->why_count);
     for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].growth);
-        free(p->sites[i].tidied);
+        free(p->sites[i].freed_at_exit);
         if (p->sites[i].bound)
             free(p->sites[i].bound->growth);
         free(p->sites[i].bound);

@@ -93,9 +93,9 @@ struct vt_growth {
     bool marked;
     enum vt_growth_rule rule;
     uint32_t rises; /* how often it kept more than before, in the unit of its rule's sentence */
-    uint64_t iterations;         /* of the run */
-    const struct vt_stack *beat; /* by rhythm: it allocates once per iteration; else NULL */
-    double pace;                 /* bytes per iteration, on average since it began to grow */
+    uint64_t iterations;           /* of the run */
+    const struct vt_stack *period; /* by rhythm: it allocates once per iteration; else NULL */
+    double pace;                   /* bytes per iteration, on average since it began to grow */
     uint64_t since_iteration, since;
     uint64_t full_in_iterations, full_in; /* from the run's end; 0: the device was full then */
     const char *outer;         /* a phase that contains iterations; NULL: a longer rhythm */
@@ -155,9 +155,10 @@ struct vt_site {
     const char *api;           /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
     VT_EMBED_SITE_FIGURES;
     const char
-        *context_freed_by;      /* the call that took context_freed_bytes; NULL: none, or unknown */
-    struct vt_growth *growth;   /* NULL: does not grow */
-    struct vt_growth *tidied;   /* NULL, or how it grew until the program itself freed all of it */
+        *context_freed_by;    /* the call that took context_freed_bytes; NULL: none, or unknown */
+    struct vt_growth *growth; /* NULL: does not grow */
+    struct vt_growth
+        *freed_at_exit;         /* NULL, or how it grew until the program itself freed all of it */
     struct vt_bound *bound;     /* NULL: what keeps it has none, or not all of it */
     struct vt_tested *tested;   /* NULL: the pytest plugin said nothing of it */
     uint64_t first_at, last_at; /* of its allocations; VT_UNKNOWN: none */
@@ -473,7 +474,7 @@ const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *process
 
 /* Whether the program itself freed all of a site. An interpreter gives everything back when it
  * finalizes, so of its processes that is not known. */
-bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site);
+bool vt_site_freed_at_exit(const struct vt_process *process, const struct vt_site *site);
 
 /* What it holds, where runs are compared: an interpreter frees nearly everything at its end. */
 static inline uint64_t vt_site_compared_bytes(const struct vt_process *p,

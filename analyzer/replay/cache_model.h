@@ -106,7 +106,7 @@ unsigned vt_packing_find(const struct vt_segments *f, unsigned device,
 
 enum { VT_REHEARSALS = 256 };
 
-struct vt_rehearsal_wish {
+struct vt_rehearsal_setup {
     struct vt_cache_settings settings;
     uint64_t usable,
         device_bytes; /* see vt_cache_open; without a fraction, ranges are long enough */
@@ -131,7 +131,7 @@ struct vt_rehearsal_result {
 
 struct vt_rehearsal;
 
-struct vt_rehearsal *vt_rehearsal_open(unsigned device, const struct vt_rehearsal_wish *wishes,
+struct vt_rehearsal *vt_rehearsal_open(unsigned device, const struct vt_rehearsal_setup *setups,
                                        unsigned count);
 void vt_rehearsal_close(struct vt_rehearsal *r);
 /* Requests count times the factor of their site, by the replay's index. `factors` has to live as

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct row {
-    struct vt_rehearsal_wish wish;
+    struct vt_rehearsal_setup setup;
     struct vt_rehearsal_result result;
     uint32_t model; /* its own, or the leader that it follows */
     bool follows, ended;
@@ -50,8 +50,8 @@ static bool same_settings(const struct vt_cache_settings *a, const struct vt_cac
 
 /* With a fraction, all depends on the device's size. */
 static bool may_share(const struct row *a, const struct row *b) {
-    return a->wish.settings.fraction >= 1 && b->wish.settings.fraction >= 1 &&
-           same_settings(&a->wish.settings, &b->wish.settings);
+    return a->setup.settings.fraction >= 1 && b->setup.settings.fraction >= 1 &&
+           same_settings(&a->setup.settings, &b->setup.settings);
 }
 
 static uint32_t add_model(struct vt_rehearsal *r, struct vt_cache_model *cache,
@@ -76,8 +76,8 @@ static void count_followers(struct vt_rehearsal *r, uint32_t model) {
         if (row->model != model || row->ended)
             continue;
         needed = true;
-        if (row->follows && row->wish.usable < m->lowest)
-            m->lowest = row->wish.usable;
+        if (row->follows && row->setup.usable < m->lowest)
+            m->lowest = row->setup.usable;
     }
     if (needed)
         return;
@@ -86,7 +86,7 @@ static void count_followers(struct vt_rehearsal *r, uint32_t model) {
     *m = (struct model){.lowest = UINT64_MAX};
 }
 
-struct vt_rehearsal *vt_rehearsal_open(unsigned device, const struct vt_rehearsal_wish *wishes,
+struct vt_rehearsal *vt_rehearsal_open(unsigned device, const struct vt_rehearsal_setup *setups,
                                        unsigned count) {
     struct vt_rehearsal *r = vt_alloc(1, sizeof *r);
     *r = (struct vt_rehearsal){.device = device, .slot_room = 1024};
@@ -96,17 +96,17 @@ struct vt_rehearsal *vt_rehearsal_open(unsigned device, const struct vt_rehearsa
     for (uint32_t i = 0; i < count; i++) {
         struct row *row = &r->rows[i];
         uint32_t leader = 0;
-        *row = (struct row){.wish = wishes[i], .follows = wishes[i].settings.fraction >= 1};
+        *row = (struct row){.setup = setups[i], .follows = setups[i].settings.fraction >= 1};
         while (leader < i && !may_share(&r->rows[leader], row))
             leader++;
         if (leader < i) {
             row->model = r->rows[leader].model;
             continue;
         }
-        uint64_t usable = row->follows ? UINT64_MAX : row->wish.usable;
-        uint64_t device_bytes = row->follows ? UINT64_MAX : row->wish.device_bytes;
-        row->model = add_model(r, vt_cache_open(&row->wish.settings, usable, device_bytes), NULL,
-                               &row->wish.settings);
+        uint64_t usable = row->follows ? UINT64_MAX : row->setup.usable;
+        uint64_t device_bytes = row->follows ? UINT64_MAX : row->setup.device_bytes;
+        row->model = add_model(r, vt_cache_open(&row->setup.settings, usable, device_bytes), NULL,
+                               &row->setup.settings);
     }
     for (uint32_t i = 0; i < r->model_count; i++)
         count_followers(r, i);
@@ -193,10 +193,10 @@ static void part(struct vt_rehearsal *r, uint32_t model, struct vt_cache_request
     for (uint32_t i = 0; i < r->row_count; i++) {
         struct row *row = &r->rows[i];
         const struct model *leader = &r->models[model]; /* add_model moves them */
-        if (row->model != model || !row->follows || row->ended || row->wish.usable >= high)
+        if (row->model != model || !row->follows || row->ended || row->setup.usable >= high)
             continue;
-        row->model = add_model(r, vt_cache_copy(leader->cache, row->wish.usable), leader->blocks,
-                               &row->wish.settings);
+        row->model = add_model(r, vt_cache_copy(leader->cache, row->setup.usable), leader->blocks,
+                               &row->setup.settings);
         row->follows = false;
     }
     count_followers(r, model);
@@ -212,8 +212,8 @@ static void set_outside(struct vt_rehearsal *r, const struct vt_rehearsal_event 
         if (!row->follows || row->ended)
             continue;
         uint64_t held = vt_cache_figures(r->models[row->model].cache)->reserved + r->outside;
-        if (held > row->wish.usable)
-            end_row(r, row, event, 0, held - row->wish.usable);
+        if (held > row->setup.usable)
+            end_row(r, row, event, 0, held - row->setup.usable);
     }
     for (uint32_t i = 0; i < r->model_count; i++) {
         if (r->models[i].cache && !vt_cache_set_outside(r->models[i].cache, r->outside))

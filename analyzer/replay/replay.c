@@ -235,8 +235,8 @@ static void open_window(struct vt_walk *w) {
         vt_walk_begin_window(w);
     w->window_waits = false;
     vt_walk_begin_slots(w);
-    if (w->wished)
-        vt_pictures_begin(w, w->wished);
+    if (w->pictures_requested)
+        vt_pictures_begin(w, w->pictures_requested);
 }
 
 /* Takes NVML's samples up to a time. */
@@ -341,7 +341,7 @@ const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t
 }
 
 struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window,
-                               struct vt_replay_wishes wishes, struct vt_replay *replay) {
+                               struct vt_replay_options options, struct vt_replay *replay) {
     const char *variable;
     struct vt_walk *w = vt_alloc(1, sizeof *w);
     *w = (struct vt_walk){.r = replay,
@@ -350,9 +350,9 @@ struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window
                           .window_waits = window.since > 0,
                           .age_ticks = (1u << 24) - 1,
                           .slot_end = UINT64_MAX,
-                          .history = wishes.history,
-                          .rehearsal = wishes.rehearsal,
-                          .wished = wishes.pictures,
+                          .history = options.history,
+                          .rehearsal = options.rehearsal,
+                          .pictures_requested = options.pictures,
                           .merge = vt_merge_open(log),
                           .contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w->contexts)};
     memset(replay, 0, sizeof *replay);
@@ -461,9 +461,10 @@ void vt_replay_close(struct vt_walk *w) {
     free(w);
 }
 
-int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
-                  struct vt_replay *replay, struct vt_string *message) {
-    struct vt_walk *w = vt_replay_open(log, window, wishes, replay);
+int vt_replay_run(const struct vt_log *log, struct vt_window window,
+                  struct vt_replay_options options, struct vt_replay *replay,
+                  struct vt_string *message) {
+    struct vt_walk *w = vt_replay_open(log, window, options, replay);
     int error = vt_replay_load(w, message);
     if (error) {
         vt_replay_close(w);

@@ -246,7 +246,7 @@ static inline struct vt_replay_site *vt_replay_site_of(const struct vt_replay *r
 }
 
 /* What else is wanted of a replay; NULL: it is not. */
-struct vt_replay_wishes {
+struct vt_replay_options {
     struct vt_history *history; /* it is filled; the caller has opened it */
     struct vt_rehearsal
         *rehearsal; /* other settings of a framework: of the fails, fills `rehearsed` */
@@ -255,14 +255,15 @@ struct vt_replay_wishes {
 
 /* Fills `replay`; free it with vt_replay_free even after an error. Returns 0, or -errno with `message` if
  * the log could not be read to its end. */
-int vt_replay_run(const struct vt_log *log, struct vt_window window, struct vt_replay_wishes wishes,
-                  struct vt_replay *replay, struct vt_string *message);
+int vt_replay_run(const struct vt_log *log, struct vt_window window,
+                  struct vt_replay_options options, struct vt_replay *replay,
+                  struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
 
 /* The same of a log that is still written to, step by step. The walk keeps what it needs to go on: `replay`, `log` and
- * the wishes must outlive it. */
+ * the options must outlive it. */
 struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window,
-                               struct vt_replay_wishes wishes, struct vt_replay *replay);
+                               struct vt_replay_options options, struct vt_replay *replay);
 /* Loads what the log's summary has of an earlier replay, if it has one, before the first step. After an error the walk can
  * only be closed. */
 int vt_replay_load(struct vt_walk *walk, struct vt_string *message);

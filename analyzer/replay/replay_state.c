@@ -224,15 +224,15 @@ static void state_slots(struct vt_walk *w, struct vt_state *s) {
 
 /* Pictures that nobody wants (any more) are loaded, too: something else may stand behind them. */
 static void state_pictures(struct vt_walk *w, struct vt_state *s) {
-    bool there = w->pictures, wanted = w->wished && !w->window_waits;
+    bool there = w->pictures, wanted = w->pictures_requested && !w->window_waits;
     vt_state_bool(s, &there);
     vt_state_expect(s, there || !wanted, "pictures, which are asked for");
     if (s->loading)
-        w->pictures = wanted ? w->wished : NULL;
+        w->pictures = wanted ? w->pictures_requested : NULL;
     if (!there || s->bad)
         return;
     struct vt_pictures unwanted = {.device = -1};
-    vt_pictures_state(wanted ? w->wished : &unwanted, w->r, s);
+    vt_pictures_state(wanted ? w->pictures_requested : &unwanted, w->r, s);
     vt_pictures_close(&unwanted);
 }
 

@@ -89,16 +89,16 @@ struct vt_walk {
     struct vt_history *history;       /* NULL: not requested */
     struct vt_phase_kinds kinds;      /* with a history */
     struct vt_merge *merge;
-    struct vt_operations operations; /* for the history */
-    struct vt_rehearsal *rehearsal;  /* NULL: not requested */
-    struct vt_pictures *wished;      /* NULL: not requested */
-    struct vt_pictures *pictures;    /* the same once the window has begun */
-    unsigned stream;                 /* of the block that was placed last */
-    uint32_t private;                /* and its private pool, by segments.h */
-    uint64_t requested;              /* and the bytes that were asked for, as far as is known */
-    uint16_t block_hook;             /* and its hook */
-    uint32_t info_tid;               /* whose block `info` is of */
-    struct vt_rec_blockinfo info;    /* the last one */
+    struct vt_operations operations;        /* for the history */
+    struct vt_rehearsal *rehearsal;         /* NULL: not requested */
+    struct vt_pictures *pictures_requested; /* NULL: not requested */
+    struct vt_pictures *pictures;           /* the same once the window has begun */
+    unsigned stream;                        /* of the block that was placed last */
+    uint32_t private;                       /* and its private pool, by segments.h */
+    uint64_t requested;           /* and the bytes that were asked for, as far as is known */
+    uint16_t block_hook;          /* and its hook */
+    uint32_t info_tid;            /* whose block `info` is of */
+    struct vt_rec_blockinfo info; /* the last one */
     struct vt_emptied emptied;
     unsigned age_shift;
     uint64_t age_ticks;                  /* the last time for which it is large enough */
@@ -276,7 +276,7 @@ void vt_walk_coarsen_age(struct vt_walk *w);
 
 /* Saves all that the walk knows, its replay, history and pictures among it, but not the log; or loads it into a walk
  * that was just opened of the same log, which has what it had. After an error the walk can only be closed. What is not
- * wished any more is left out, and a window may begin later; rehearsals are not saved. */
+ * requested any more is left out, and a window may begin later; rehearsals are not saved. */
 void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 
 /* --- let_go.c --- */

@@ -170,7 +170,7 @@ static void sum_up(const char *path, struct summary *s) {
     s->dropped = vt_dropped_events(&log.header);
     struct vt_window all = {0, VT_TICKS_MASK};
     struct vt_replay replay;
-    if (vt_replay_run(&log, all, (struct vt_replay_wishes){0}, &replay, &message))
+    if (vt_replay_run(&log, all, (struct vt_replay_options){0}, &replay, &message))
         s->fault = message.text;
     for (size_t i = 0; i < sizeof replay.devices / sizeof replay.devices[0]; i++) {
         s->bytes += replay.devices[i].driver.live_bytes;

@@ -66,7 +66,7 @@ static void type_filter(struct vt_view *v, int key) {
     v->key = 0;
 }
 
-static enum vt_keys_wish change_pace(struct vt_view *v, bool faster) {
+static enum vt_keys_action change_pace(struct vt_view *v, bool faster) {
     uint64_t interval = faster ? v->interval / 2 : v->interval * 2;
     v->interval = interval < FASTEST ? FASTEST : interval > SLOWEST ? SLOWEST : interval;
     vt_view_say(v, vt_formatted("refreshes every %g s, less often for a long log",
@@ -172,7 +172,7 @@ static void press_show(struct vt_view *v, const struct vt_watch_frame *frame,
     }
 }
 
-enum vt_keys_wish vt_keys_press(struct vt_view *v, const struct vt_watch_frame *frame, int key) {
+enum vt_keys_action vt_keys_press(struct vt_view *v, const struct vt_watch_frame *frame, int key) {
     const struct vt_watch_process *w = vt_view_process(v, frame);
     if (key == KEY_RESIZE) {
         /* what was on its way to the terminal as it changed is laid out for the size before */

@@ -215,11 +215,11 @@ static void show_frames(struct live *l, struct vt_view *v) {
             shown = take_news(l, v, shown);
         struct vt_watch_frame none = {0};
         for (int key; !quit && (key = vt_screen_key()) >= 0;) {
-            enum vt_keys_wish wish = vt_keys_press(v, shown ? shown : &none, key);
-            quit = wish == VT_KEYS_QUIT;
-            if (wish == VT_KEYS_ASK && shown)
+            enum vt_keys_action action = vt_keys_press(v, shown ? shown : &none, key);
+            quit = action == VT_KEYS_QUIT;
+            if (action == VT_KEYS_ASK && shown)
                 begin_asking(l, v, vt_view_process(v, shown), &asker, &asked);
-            if (wish == VT_KEYS_REFRESH) {
+            if (action == VT_KEYS_REFRESH) {
                 pthread_mutex_lock(&l->lock);
                 l->interval = v->interval;
                 l->now = true;

@@ -68,11 +68,12 @@ int vt_view_devices_draw(const struct vt_watch_process *w, int y, int rows, int 
 
 /* --- keys.c --- */
 
-enum vt_keys_wish { VT_KEYS_NOTHING, VT_KEYS_QUIT, VT_KEYS_ASK, VT_KEYS_REFRESH };
+enum vt_keys_action { VT_KEYS_NOTHING, VT_KEYS_QUIT, VT_KEYS_ASK, VT_KEYS_REFRESH };
 
 /* Changes the view by a key. Returns what is left to the caller: to quit, to ask for owners, or to
  * refresh at another pace (view->interval) or at once. */
-enum vt_keys_wish vt_keys_press(struct vt_view *view, const struct vt_watch_frame *frame, int key);
+enum vt_keys_action vt_keys_press(struct vt_view *view, const struct vt_watch_frame *frame,
+                                  int key);
 
 /* --- panes.c --- */
 

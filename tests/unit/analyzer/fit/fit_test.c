@@ -55,10 +55,10 @@ static int close_run(void **state) {
 
 static int make(struct run *r, uint64_t mib, const char *const *confs, uint32_t count) {
     struct vt_fit_memory memory = {.bytes = mib * MIB, .usable_bytes = mib * MIB};
-    struct vt_fit_wishes wishes = {
+    struct vt_fit_options options = {
         .memory = &memory, .memory_count = mib > 0, .confs = confs, .conf_count = count};
     vt_fit_free(&r->fit);
-    return vt_fit_make(&r->model, r->process, r->device, &wishes, &r->fit, &r->message);
+    return vt_fit_make(&r->model, r->process, r->device, &options, &r->fit, &r->message);
 }
 
 static void as_recorded(void **state) {
@@ -127,7 +127,7 @@ static void sharers(void **state) {
     const struct vt_model model = {.processes = all, .process_count = 4};
     struct vt_fit_memory memory[] = {{.bytes = 2093 * MIB, .usable_bytes = 2093 * MIB},
                                      {.bytes = 2094 * MIB, .usable_bytes = 2094 * MIB}};
-    struct vt_fit_wishes wishes = {.memory = memory, .memory_count = 2};
+    struct vt_fit_options options = {.memory = memory, .memory_count = 2};
     own.uuid = device.uuid = uuid;
     all[0] = *self;
     all[0].devices = &own;
@@ -137,7 +137,7 @@ static void sharers(void **state) {
                                      .duration = 1,
                                      .started_at = self->started_at + (uint64_t)i * 10};
     all[0].duration = 25; /* the last starts later */
-    assert_int_equal(vt_fit_make(&model, &all[0], &own, &wishes, &r->fit, &r->message), 0);
+    assert_int_equal(vt_fit_make(&model, &all[0], &own, &options, &r->fit, &r->message), 0);
     assert_int_equal(r->fit.sharers, 3);
     assert_int_equal(r->fit.processes, 4);
     assert_int_equal(r->fit.shared_bytes, 2000 * MIB);
@@ -157,7 +157,7 @@ static void missing_events(void **state) {
     assert_null(r->fit.smallest);
 }
 
-static void wishes(void **state) {
+static void options(void **state) {
     static const char *confs[300];
     struct run *r = *state;
     for (size_t i = 0; i < sizeof confs / sizeof *confs; i++)
@@ -177,7 +177,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(other_processes, open_run, close_run),
         cmocka_unit_test_setup_teardown(sharers, open_run, close_run),
         cmocka_unit_test_setup_teardown(missing_events, open_run, close_run),
-        cmocka_unit_test_setup_teardown(wishes, open_run, close_run),
+        cmocka_unit_test_setup_teardown(options, open_run, close_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,14 +58,14 @@ static double factor_of(uint32_t number, struct vt_fit_scale *scales, uint32_t c
                            .snapshots = &snapshot,
                            .snapshot_count = 1,
                            .duration = 1000};
-    struct vt_fit_wishes wishes = {.scales = scales, .scale_count = count};
+    struct vt_fit_options options = {.scales = scales, .scale_count = count};
     struct vt_fit_sites found = vt_fit_sites_open(&p);
     assert_int_equal(found.count, SITES);
     assert_true(found.in_backward[sites[INNER].number]);
     assert_false(found.in_backward[sites[ACTIVATION].number]);
     found.outlived[sites[GRADIENT].number] = 10;
     found.outlived[sites[INNER].number] = 1;
-    double factor = vt_fit_sites_scale(&p, 0, &wishes, &found, message)
+    double factor = vt_fit_sites_scale(&p, 0, &options, &found, message)
                         ? -1
                         : found.factors[sites[number].number];
     vt_fit_sites_close(&found);

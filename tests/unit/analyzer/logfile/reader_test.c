@@ -525,7 +525,7 @@ static void read_errors(void **state) {
     vt_string_free(&message);
     vt_string_free(&expected);
     assert_int_equal(vt_replay_run(&log, (struct vt_window){0, VT_TICKS_MASK},
-                                   (struct vt_replay_wishes){0}, &replay, &message),
+                                   (struct vt_replay_options){0}, &replay, &message),
                      -EISDIR);
     vt_string_format(&expected, "%s: offset %u: cannot be read: %s", path,
                      (unsigned)(log.chunks[0].number * VT_CHUNK_BYTES), strerror(EISDIR));

@@ -267,7 +267,7 @@ static void rows_alone(void **state) {
         "roundup_power2_divisions:[4:2,>:4]",
         "garbage_collection_threshold:0.7,per_process_memory_fraction:0.8",
         "expandable_segments:True,roundup_power2_divisions:8"};
-    struct vt_rehearsal_wish wishes[ROWS];
+    struct vt_rehearsal_setup setups[ROWS];
     struct vt_cache_model *alone[ROWS];
     struct vt_rehearsal_result expected[ROWS] = {0};
     static uint32_t blocks[ROWS][LIVE];
@@ -275,10 +275,10 @@ static void rows_alone(void **state) {
     (void)state;
     for (unsigned i = 0; i < ROWS; i++) {
         uint64_t usable = i / 6 == 3 ? UINT64_MAX : (600 + 300 * (i / 6)) * MIB;
-        wishes[i] = (struct vt_rehearsal_wish){read_as(confs[i % 6], NULL), usable, usable};
-        alone[i] = vt_cache_open(&wishes[i].settings, usable, i % 6 == 4 ? usable : UINT64_MAX);
+        setups[i] = (struct vt_rehearsal_setup){read_as(confs[i % 6], NULL), usable, usable};
+        alone[i] = vt_cache_open(&setups[i].settings, usable, i % 6 == 4 ? usable : UINT64_MAX);
     }
-    struct vt_rehearsal *r = vt_rehearsal_open(0, wishes, ROWS);
+    struct vt_rehearsal *r = vt_rehearsal_open(0, setups, ROWS);
     unsigned ended = 0;
     for (unsigned step = 0; step < STEPS; step++) {
         unsigned at = (unsigned)random_below(LIVE);
@@ -326,9 +326,9 @@ static void rows_alone(void **state) {
 }
 
 static void scaled(void **state) {
-    const struct vt_rehearsal_wish wish = {defaults, UINT64_MAX, UINT64_MAX};
+    const struct vt_rehearsal_setup setup = {defaults, UINT64_MAX, UINT64_MAX};
     const double factors[] = {1, 2};
-    struct vt_rehearsal *r = vt_rehearsal_open(0, &wish, 1);
+    struct vt_rehearsal *r = vt_rehearsal_open(0, &setup, 1);
     (void)state;
     vt_rehearsal_scale(r, factors, 2);
     for (uint32_t site = 0; site < 3; site++)
@@ -354,10 +354,10 @@ static void hostile(void **state) {
 
 /* Site 0 is outside of backward passes, 1 makes temporary blocks in them, 2 what lives on. */
 static void outlives_backward(void **state) {
-    const struct vt_rehearsal_wish wish = {defaults, UINT64_MAX, UINT64_MAX};
+    const struct vt_rehearsal_setup setup = {defaults, UINT64_MAX, UINT64_MAX};
     static const bool in_backward[] = {false, true, true};
     uint32_t outlived[3] = {0};
-    struct vt_rehearsal *r = vt_rehearsal_open(0, &wish, 1);
+    struct vt_rehearsal *r = vt_rehearsal_open(0, &setup, 1);
     (void)state;
     vt_rehearsal_watch_backward(r, in_backward, outlived, 3);
     for (unsigned pass = 0; pass < 2000; pass++) {

@@ -29,7 +29,7 @@ static void play(struct vt_maker *m, struct vt_window window, struct played *p) 
     struct vt_string message = {0};
     assert_int_equal(maker_save(m, path), 0);
     assert_int_equal(vt_log_open(path, &p->log, &message), 0);
-    assert_int_equal(vt_replay_run(&p->log, window, (struct vt_replay_wishes){0}, &p->r, &message),
+    assert_int_equal(vt_replay_run(&p->log, window, (struct vt_replay_options){0}, &p->r, &message),
                      0);
 }
 
@@ -424,14 +424,14 @@ static void put_told(struct vt_maker *m, uint64_t address, uint64_t size, uint64
 static uint64_t rehearsed(struct vt_maker *m) {
     struct vt_log log;
     struct vt_replay r;
-    struct vt_rehearsal_wish wish = {.usable = UINT64_MAX, .device_bytes = UINT64_MAX};
+    struct vt_rehearsal_setup setup = {.usable = UINT64_MAX, .device_bytes = UINT64_MAX};
     struct vt_string message = {0};
-    assert_true(vt_cache_settings_read(NULL, &wish.settings, NULL));
-    struct vt_rehearsal *rehearsal = vt_rehearsal_open(0, &wish, 1);
+    assert_true(vt_cache_settings_read(NULL, &setup.settings, NULL));
+    struct vt_rehearsal *rehearsal = vt_rehearsal_open(0, &setup, 1);
     assert_int_equal(maker_save(m, path), 0);
     assert_int_equal(vt_log_open(path, &log, &message), 0);
     assert_int_equal(
-        vt_replay_run(&log, all, (struct vt_replay_wishes){.rehearsal = rehearsal}, &r, &message),
+        vt_replay_run(&log, all, (struct vt_replay_options){.rehearsal = rehearsal}, &r, &message),
         0);
     uint64_t peak = vt_rehearsal_result(rehearsal, 0)->peak_reserved;
     vt_rehearsal_close(rehearsal);
