@@ -52,9 +52,10 @@ static char *advise_graph(const struct vt_memory_owner *o, bool evaluating) {
                             "each, or .detach() it",
                             name, o->holder, without);
     if (o->graph_chain)
-        return vt_formatted("`%.*s` carries the graph of every round on: .detach() it before the "
-                            "next one",
-                            name, o->holder);
+        return vt_formatted(
+            "`%.*s` carries the graph of every iteration on: .detach() it before the "
+            "next one",
+            name, o->holder);
     return vt_formatted("`%.*s` keeps autograd graphs: %skeep .item() of a number, .detach() of a "
                         "tensor",
                         name, o->holder, without);

@@ -93,9 +93,10 @@ static void say_place(const struct vt_subject *t, const struct vt_leak *leak, st
         place->source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, t->width - LABEL));
 }
 
-/* What a round is, if the program marked no iterations. The caller of a shared allocation helper
+/* What an iteration is, if the program marked no iterations. The caller of a shared allocation helper
  * says more than the helper. */
-static void say_round(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
+static void say_iteration(const struct vt_subject *t, const struct vt_leak *leak,
+                          struct vt_doc *doc) {
     const struct vt_stack *period = leak->growth->period;
     const struct vt_frame *frame = period ? vt_stack_main_frame(period) : NULL;
     if (!frame)
@@ -108,9 +109,9 @@ static void say_round(const struct vt_subject *t, const struct vt_leak *leak, st
             }
     VT_SCOPED char *frame_text = vt_frame_text(t->process, frame, t->width - LABEL - 20);
     if (period == leak->stack)
-        vt_doc_row(doc, "a round is", "one allocation at this line");
+        vt_doc_row(doc, "iteration", "one allocation at this line");
     else
-        vt_doc_row(doc, "a round is", "one allocation %s %s",
+        vt_doc_row(doc, "iteration", "one allocation %s %s",
                    frame == vt_stack_main_frame(period) ? "at" : "called from", frame_text);
 }
 
@@ -122,9 +123,9 @@ static void say_growth(const struct vt_subject *t, const struct vt_leak *leak, s
     if (g->outer_iterations)
         vt_string_format(&pace, "; %s per %s%s", VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
                          g->outer ? g->outer : VT_NUMBER(g->outer_iterations),
-                         g->outer ? "" : " rounds (an epoch?)");
+                         g->outer ? "" : " iterations (an epoch?)");
     vt_doc_row(doc, "how much", "%s", pace.text);
-    say_round(t, leak, doc);
+    say_iteration(t, leak, doc);
     vt_doc_row(doc, "since", "%s %s of %s (%s)", per, VT_NUMBER(g->since_iteration),
                VT_NUMBER(g->iterations), VT_DURATION(g->since));
     if (g->full_in_iterations == 0)

@@ -193,7 +193,7 @@ struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt
     return said;
 }
 
-/* Adds "4 sites (1.2 MiB) were not judged: too few rounds. The largest was allocated at a.py:12 in f.", and what would
+/* Adds "4 sites (1.2 MiB) were not judged: too few iterations. The largest was allocated at a.py:12 in f.", and what would
  * help. */
 static void say_inconclusive(const struct vt_process *p, const struct vt_gate_process *g,
                              const char *before, struct vt_string *text) {
@@ -207,7 +207,7 @@ static void say_inconclusive(const struct vt_process *p, const struct vt_gate_pr
                      largest->tested && largest->tested->test ? largest->tested->test : "");
     if (!p->phase_count && !largest->tested && largest->inconclusive != VT_RULE_RETURNED)
         vt_string_add(text,
-                      " Mark the program's rounds with NVTX ranges or vramtrace.h to have them "
+                      " Mark the program's iterations with NVTX ranges or vramtrace.h to have them "
                       "counted.");
 }
 

@@ -47,7 +47,7 @@ struct vt_inconclusive_sum {
 void vt_inconclusive_add(struct vt_inconclusive_sum *sum, const struct vt_site *site);
 struct vt_inconclusive_sum vt_process_inconclusive(const struct vt_process *process);
 
-/* "2 sites (3.00 MiB) were not judged: too few rounds"; `were`: "were ", "was ", "". Free it. */
+/* "2 sites (3.00 MiB) were not judged: too few iterations"; `were`: "were ", "was ", "". Free it. */
 char *vt_inconclusive_text(const struct vt_inconclusive_sum *sum, const char *were);
 
 #endif

@@ -19,7 +19,7 @@ static void add_figure(const struct vt_growth *g, const char *name, size_t lengt
                        struct vt_string *text) {
     static const struct {
         const char *name, *word;
-    } counted[] = {{"rises", "rise"}, {"steps", "step"}, {"rounds", "long round"}};
+    } counted[] = {{"rises", "rise"}, {"steps", "step"}, {"iterations", "long iteration"}};
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
         if (strlen(counted[i].name) == length && !memcmp(counted[i].name, name, length))
             vt_string_format(text, "%s %s%s", VT_NUMBER(g->rises), counted[i].word,

@@ -7,9 +7,9 @@
 
 #include "model.h"
 
-/* What an iteration is called: "step", "round". */
+/* What an iteration is called: "step", "iteration". */
 static inline const char *vt_growth_unit(const struct vt_growth *growth) {
-    return growth->marked ? growth->per : "round";
+    return growth->marked ? growth->per : "iteration";
 }
 
 /* Adds the sentence of the growth's rule: "18 rises, p < 0.001". */

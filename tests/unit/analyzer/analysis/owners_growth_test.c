@@ -228,8 +228,8 @@ static void few_long_rounds(void **state) {
         if ((p->leak_count == 1) != rows[i].grows)
             fail_msg("%s: %u leaks", rows[i].what, p->leak_count);
         if (rows[i].grows)
-            assert_non_null(strstr(p->leaks[0].why,
-                                   "(the same in each of 4 long rounds, all kept by one holder)"));
+            assert_non_null(strstr(
+                p->leaks[0].why, "(the same in each of 4 long iterations, all kept by one owner)"));
         end();
     }
 }

@@ -219,8 +219,9 @@ static void graphs(void **state) {
                   "`total` is a sum that keeps the graph of every term: evaluate under "
                   "torch.no_grad(), or add .item() of each, or .detach() it");
     end();
-    assert_advice(graph("TanhBackward0", 1, 1, 361), "validate",
-                  "`total` carries the graph of every round on: .detach() it before the next one");
+    assert_advice(
+        graph("TanhBackward0", 1, 1, 361), "validate",
+        "`total` carries the graph of every iteration on: .detach() it before the next one");
     end();
     assert_advice(
         graph("MseLossBackward0", 1, 1, 9), "evaluate_all",

@@ -33,10 +33,10 @@ static void test_hint(void **state) {
     struct vt_watch_process w = {.now = 60000000000u, .lines = lines, .line_count = 4};
     (void)state;
     expect_hint(&w, 0, "grows by 1.00 MiB per step; device full in 0:01:00");
-    expect_hint(&w, 1, "part of a leak: 8.00 MiB per round");
+    expect_hint(&w, 1, "part of a leak: 8.00 MiB per iteration");
     expect_hint(&w, 2, NULL);
     together.full_in = 60000000000u;
-    expect_hint(&w, 3, "part of a leak: 8.00 MiB per round; full in 0:01:00");
+    expect_hint(&w, 3, "part of a leak: 8.00 MiB per iteration; full in 0:01:00");
 }
 
 static void expect_share(uint64_t bytes, double share, const char *expected) {
