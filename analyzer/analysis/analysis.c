@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order in which conclusions are drawn. A step is told what it is about, and reads of the process what the
- * steps above it have filled: parts.h says what that is. Only these three functions call steps.
+ * The order in which conclusions are drawn. Each step takes its subject, and reads what the steps above it have filled
+ * in: parts.h lists that. Only these three functions call steps.
  */
 #include "parts.h"
 
@@ -22,7 +22,7 @@ void vt_analysis_process(const struct vt_sources *from, struct vt_process *p) {
     vt_bounds_judge(p);
     struct vt_courses *courses = vt_in_step_adopt(from, p);
     vt_helpers_find(p);
-    /* what that means for a site, and for those that are one mistake */
+    /* verdicts of sites, and leaks: sites that share one cause */
     vt_verdicts_give(p);
     vt_leaks_gather(courses, p);
     vt_in_step_close(courses);

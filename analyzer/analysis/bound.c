@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which sites are kept by holders with a bound: a cache of the functools module, a deque with a maxlen,
- * an array of fixed length. What such a holder keeps stops growing when it is full, so it is no leak,
- * if the device can take it then.
+ * Which sites are kept by bounded owners: a cache of the functools module, a deque with a maxlen, an array of
+ * fixed length? Their memory stops growing when they are full, so it is no leak if it then fits into the device.
  *
- * The holder's entries are its own; what hangs on an entry may grow for itself: a cache of three lists,
- * of which each gets longer. As elsewhere, of a container of containers the one with more items is what
- * grows. And holders may become more and more: they are as one only if each has more entries than there
- * are holders.
+ * The bound limits the owner's entries, not the memory behind an entry: each list in a cache of three lists may grow.
+ * The nested container with more items counts as growing, as elsewhere. The number of owners may grow:
+ * they count as one only if each has more entries than there are owners.
  *
- * owners.c has the sites' bounds taken from a snapshot, analysis.c has them judged when it is known what
- * grows.
+ * owners.c calls to read the bounds from a snapshot; analysis.c calls to apply them once growth is known.
  */
 #include "growth_search.h"
 #include "parts.h"
@@ -18,27 +15,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one owner, or one container with a bound, keeps of a site. */
-struct keeper {
+/* The memory of a site that one owner, or one bounded container, holds. */
+struct holding {
     uint64_t key;
     uint32_t site;
-    uint32_t step; /* of the container; of an array, of one of its slots */
+    uint32_t step; /* the container's, or one slot's of an array */
     uint64_t bytes, blocks, largest;
-    uint64_t holders, entries, capacity; /* 0: it has no bound, as far as is known */
-    /* A variable of C or C++: through how many words all ways go that are known, and how many blocks have
-     * ways that are not. */
+    uint64_t holders, entries, capacity; /* 0: no bound is known */
+    /* A variable of C or C++: how many words all known paths pass through, and how many blocks have unknown
+     * paths. */
     uint32_t words;
     uint64_t unknown;
-    bool other_ways; /* some go through no array, or through more words */
+    bool other_paths; /* some pass through no array, or through more words */
 };
 
-/* An array of which a keeper has slots; a name under which it keeps something (vt_memory_owner.name_id). */
-struct of_keeper {
-    uint32_t keeper;
+/* An array in which an owner has slots; a name under which it holds memory (vt_memory_owner.name_id). */
+struct of_holding {
+    uint32_t holding;
     uint64_t what;
 };
 struct list {
-    struct of_keeper *items;
+    struct of_holding *items;
     size_t count, room;
     struct vt_map known;
 };
@@ -46,19 +43,19 @@ struct list {
 struct taking {
     const struct vt_sources *from;
     const uint32_t *containers; /* vt_bounds_containers */
-    struct keeper *keepers;
+    struct holding *holdings;
     size_t count, room;
-    struct vt_map by_key; /* site and owner -> keeper */
+    struct vt_map by_key; /* site and owner -> holding */
     struct list arrays, names;
     struct vt_map slots;      /* array and index: in use */
     struct vt_map slots_used; /* array -> how many of its slots are in use */
 };
 
-/* Adds to a list what it does not have yet. False: it has it. */
-static bool add_to(struct list *list, uint32_t keeper, uint64_t what) {
-    if (!vt_map_add_key(&list->known, vt_mix(vt_mix(what) + keeper)))
+/* Adds an item to a list. False: it was there. */
+static bool add_to(struct list *list, uint32_t holding, uint64_t what) {
+    if (!vt_map_add_key(&list->known, vt_mix(vt_mix(what) + holding)))
         return false;
-    *VT_ADD(list->items, list->count, list->room) = (struct of_keeper){keeper, what};
+    *VT_ADD(list->items, list->count, list->room) = (struct of_holding){holding, what};
     return true;
 }
 
@@ -72,7 +69,7 @@ static bool leads_to_entries(const struct vt_log_step *step) {
              !strcmp(step->name, "_queue")));
 }
 
-/* A step stands behind its parent, and a way may have as many steps as there are. */
+/* A step comes after its parent. */
 uint32_t *vt_bounds_containers(const struct vt_log *log) {
     uint32_t *containers = vt_alloc(log->step_count, sizeof *containers);
     for (size_t i = 0; i < log->step_count; i++) {
@@ -87,22 +84,22 @@ uint32_t *vt_bounds_containers(const struct vt_log *log) {
 
 /* --- taking --- */
 
-static uint32_t keeper_of(struct taking *t, uint32_t site, uint64_t owner, uint32_t step) {
+static uint32_t holding_of(struct taking *t, uint32_t site, uint64_t owner, uint32_t step) {
     uint32_t known = vt_map_add(&t->by_key, vt_mix(owner + site), (uint32_t)t->count);
     if (known == t->count)
-        *VT_ADD(t->keepers, t->count, t->room) =
-            (struct keeper){.key = owner, .site = site, .step = step};
+        *VT_ADD(t->holdings, t->count, t->room) =
+            (struct holding){.key = owner, .site = site, .step = step};
     return known;
 }
 
-/* Counts a slot in use for its array, and the array for the keeper. */
-static void add_slot(struct taking *t, uint32_t keeper, const struct vt_slot *slot) {
-    struct keeper *k = &t->keepers[keeper];
-    k->other_ways |= k->words && k->words != slot->words;
+/* Counts a slot in use for its array, and the array for the holding. */
+static void add_slot(struct taking *t, uint32_t holding, const struct vt_slot *slot) {
+    struct holding *k = &t->holdings[holding];
+    k->other_paths |= k->words && k->words != slot->words;
     k->words = slot->words;
     if (vt_map_add_key(&t->slots, vt_mix(slot->array + slot->index)))
         vt_map_put(&t->slots_used, slot->array, vt_map_add(&t->slots_used, slot->array, 0) + 1);
-    if (!add_to(&t->arrays, keeper, slot->array))
+    if (!add_to(&t->arrays, holding, slot->array))
         return;
     k->holders++;
     k->capacity += slot->capacity;
@@ -112,16 +109,16 @@ static bool is_variable(const struct vt_log_step *step) {
     return step->kind == VT_STEP_GLOBAL || step->kind == VT_STEP_THREAD_LOCAL;
 }
 
-/* What a variable of C or C++ keeps: a way that is not known is as the others. */
-static void add_variable(struct taking *t, uint32_t keeper, const struct vt_log_step *root,
+/* Adds blocks held by a variable of C or C++. Unknown paths are assumed to be like the known ones. */
+static void add_variable(struct taking *t, uint32_t holding, const struct vt_log_step *root,
                          uint64_t blocks) {
     struct vt_slot slot;
     if (is_variable(root) && (!root->around || root->in_doubt))
-        t->keepers[keeper].unknown += blocks;
+        t->holdings[holding].unknown += blocks;
     else if (vt_native_root_slot(t->from->log, t->from->symbols, root, &slot))
-        add_slot(t, keeper, &slot);
+        add_slot(t, holding, &slot);
     else
-        t->keepers[keeper].other_ways = true;
+        t->holdings[holding].other_paths = true;
 }
 
 static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum *sum) {
@@ -132,11 +129,11 @@ static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum 
         inside = t->containers[step];
     }
     bool bounded = inside != VT_MAP_NONE;
-    uint32_t keeper = keeper_of(t, site, vt_mix((bounded ? inside : name) * 2ull + bounded),
-                                bounded ? inside : step);
-    struct keeper *k = &t->keepers[keeper];
+    uint32_t holding = holding_of(t, site, vt_mix((bounded ? inside : name) * 2ull + bounded),
+                                  bounded ? inside : step);
+    struct holding *k = &t->holdings[holding];
     if (name != VT_MAP_NONE)
-        add_to(&t->names, keeper, name);
+        add_to(&t->names, holding, name);
     if (bounded) {
         k->holders = log->steps[inside].counts.objects;
         k->entries = log->steps[inside].entries;
@@ -148,65 +145,65 @@ static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum 
     k->blocks += sum->count;
     k->largest = sum->largest > k->largest ? sum->largest : k->largest;
     if (!bounded && step != VT_MAP_NONE)
-        add_variable(t, keeper, &log->steps[log->steps[step].root], sum->count);
+        add_variable(t, holding, &log->steps[log->steps[step].root], sum->count);
 }
 
-/* Counts the entries of arrays: the slots in use, by whatever call site. */
+/* Counts the entries of arrays: slots in use by any call site. */
 static void count_slots(struct taking *t) {
     for (size_t i = 0; i < t->arrays.count; i++)
-        t->keepers[t->arrays.items[i].keeper].entries +=
+        t->holdings[t->arrays.items[i].holding].entries +=
             vt_map_get(&t->slots_used, t->arrays.items[i].what);
     for (size_t i = 0; i < t->count; i++) {
-        struct keeper *k = &t->keepers[i];
+        struct holding *k = &t->holdings[i];
         if (k->words)
             k->entries += k->unknown;
-        if (k->other_ways || k->entries > k->capacity)
+        if (k->other_paths || k->entries > k->capacity)
             k->capacity = 0;
     }
 }
 
-/* Tells which owners of a snapshot have a bound: those whose name has nothing else. */
+/* Marks the owners of a snapshot that have a bound: all memory under their name must be bounded. */
 static void mark_owners(const struct taking *t, struct vt_snapshot *named) {
-    enum { NO_KEEPER = INT32_MAX };
+    enum { NO_HOLDING = INT32_MAX };
     VT_SCOPED_MAP bounded = {0};
     for (size_t i = 0; i < t->names.count; i++) {
-        const struct of_keeper *n = &t->names.items[i];
-        bool all = t->keepers[n->keeper].capacity && vt_map_get(&bounded, n->what) != NO_KEEPER;
-        vt_map_put(&bounded, n->what, all ? n->keeper : NO_KEEPER);
+        const struct of_holding *n = &t->names.items[i];
+        bool all = t->holdings[n->holding].capacity && vt_map_get(&bounded, n->what) != NO_HOLDING;
+        vt_map_put(&bounded, n->what, all ? n->holding : NO_HOLDING);
     }
     for (uint32_t i = 0; i < named->owner_count; i++) {
-        uint32_t keeper = vt_map_get(&bounded, named->owners[i].name_id);
-        named->owners[i].entries = keeper < NO_KEEPER ? t->keepers[keeper].entries : 0;
+        uint32_t holding = vt_map_get(&bounded, named->owners[i].name_id);
+        named->owners[i].entries = holding < NO_HOLDING ? t->holdings[holding].entries : 0;
     }
 }
 
-/* The sites of which something may have a bound. Free it. */
-static bool *concerned_sites(const struct vt_sources *from, const struct vt_replay_snapshot *s,
+/* The sites that may have a bounded owner. Free it. */
+static bool *candidate_sites(const struct vt_sources *from, const struct vt_replay_snapshot *s,
                              const uint32_t *containers, const struct vt_process *p) {
-    bool *concerned = vt_alloc(p->site_count, sizeof *concerned);
+    bool *candidates = vt_alloc(p->site_count, sizeof *candidates);
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t step = s->sums[i].step, site = from->index[s->sums[i].site];
         if (step != VT_MAP_NONE && site != VT_NO_SITE)
-            concerned[site] |= is_variable(&from->log->steps[from->log->steps[step].root]) ||
-                               containers[step] != VT_MAP_NONE;
+            candidates[site] |= is_variable(&from->log->steps[from->log->steps[step].root]) ||
+                                containers[step] != VT_MAP_NONE;
     }
-    return concerned;
+    return candidates;
 }
 
-/* Whether it is the entries that become more: not what hangs on each, nor the holders. */
+/* Whether the number of entries is what grows, rather than the memory behind each or the number of owners. */
 static bool grows_by_entries(const struct vt_bound *b) {
     return b->entries && b->blocks / b->entries <= b->entries &&
            b->holders <= b->entries / b->holders;
 }
 
-/* Gives a site the bound that its keepers have together. */
-static void give(const struct taking *t, const struct keeper *keepers, size_t count,
+/* Sets a site's bound: the sum of its owners'. */
+static void give(const struct taking *t, const struct holding *holdings, size_t count,
                  struct vt_site *site) {
     struct vt_bound sum = {.entries = 0};
-    const struct keeper *most = NULL;
+    const struct holding *most = NULL;
     double full = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct keeper *k = &keepers[i];
+        const struct holding *k = &holdings[i];
         if (!k->capacity) {
             sum.others += k->blocks;
             continue;
@@ -231,31 +228,31 @@ static void give(const struct taking *t, const struct keeper *keepers, size_t co
     *site->bound = sum;
 }
 
-static int compare_keepers(const void *a, const void *b) {
-    const struct keeper *x = a, *y = b;
+static int compare_holdings(const void *a, const void *b) {
+    const struct holding *x = a, *y = b;
     return VT_ORDER({x->site, y->site}, {y->bytes, x->bytes}, {x->step, y->step});
 }
 
 void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
                     const bool *speaks, struct vt_process *p) {
     const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
-    VT_SCOPED bool *concerned = concerned_sites(from, s, containers, p);
+    VT_SCOPED bool *candidates = candidate_sites(from, s, containers, p);
     struct taking t = {.from = from, .containers = containers};
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t site = from->index[s->sums[i].site];
-        if (site != VT_NO_SITE && concerned[site])
+        if (site != VT_NO_SITE && candidates[site])
             take_sum(&t, site, &s->sums[i]);
     }
     count_slots(&t);
     mark_owners(&t, &p->snapshots[snapshot]);
-    vt_sort(t.keepers, t.count, sizeof *t.keepers, compare_keepers);
+    vt_sort(t.holdings, t.count, sizeof *t.holdings, compare_holdings);
     for (size_t i = 0, end; i < t.count; i = end) {
-        for (end = i; end < t.count && t.keepers[end].site == t.keepers[i].site;)
+        for (end = i; end < t.count && t.holdings[end].site == t.holdings[i].site;)
             end++;
-        if (speaks[t.keepers[i].site])
-            give(&t, &t.keepers[i], end - i, &p->sites[t.keepers[i].site]);
+        if (speaks[t.holdings[i].site])
+            give(&t, &t.holdings[i], end - i, &p->sites[t.holdings[i].site]);
     }
-    free(t.keepers);
+    free(t.holdings);
     free(t.arrays.items);
     free(t.names.items);
     vt_map_free(&t.arrays.known);
@@ -265,9 +262,9 @@ void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint
     vt_map_free(&t.slots_used);
 }
 
-/* --- judging --- */
+/* --- applying --- */
 
-/* Of the blocks of a site that an owner has itself, or holds as well. */
+/* How many blocks of a site an owner holds, alone or with others. */
 static uint64_t count_of(const struct vt_owned_site *sites, uint32_t count, uint32_t site) {
     uint64_t blocks = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -275,8 +272,7 @@ static uint64_t count_of(const struct vt_owned_site *sites, uint32_t count, uint
     return blocks;
 }
 
-/* How many blocks of a site the owners with a bound, or those of one name without, hold at a snapshot, alone or
- * with others. */
+/* How many blocks of a site bounded owners, or unbounded ones of one name, hold at a snapshot, alone or with others. */
 static uint64_t count_at(const struct vt_snapshot *s, uint32_t site, bool bounded,
                          const char *name) {
     uint64_t count = 0;
@@ -289,10 +285,10 @@ static uint64_t count_at(const struct vt_snapshot *s, uint32_t site, bool bounde
     return count;
 }
 
-/* Whether the owners of a name without a bound had nearly as many blocks of a site when the bounded ones had not
- * half of what they have. */
-static bool stands_still(const struct vt_process *p, const struct vt_snapshot *now, uint32_t site,
-                         const char *name, uint64_t count) {
+/* Whether the unbounded owners of a name had nearly as many blocks of a site at a snapshot at which the bounded ones
+ * had at most half. */
+static bool is_constant(const struct vt_process *p, const struct vt_snapshot *now, uint32_t site,
+                        const char *name, uint64_t count) {
     for (const struct vt_snapshot *s = p->snapshots; s < now; s++)
         if (count_at(s, site, true, NULL) <= count_at(now, site, true, NULL) / 2 &&
             count_at(s, site, false, name) >= count * 2 / 3)
@@ -300,8 +296,8 @@ static bool stands_still(const struct vt_process *p, const struct vt_snapshot *n
     return false;
 }
 
-/* Whether something else that holds memory of a site may make it grow: it has as many blocks as the shortest
- * growth, and more than before, as far as is known. */
+/* Whether another owner may make a site grow: it has as many blocks as the shortest growth, and does not provably
+ * stand still. */
 static bool others_may_grow(const struct vt_process *p, uint32_t site) {
     const struct vt_owned_list *owned = &p->sites[site].owned;
     const struct vt_snapshot *now =
@@ -316,13 +312,13 @@ static bool others_may_grow(const struct vt_process *p, uint32_t site) {
             !(count_of(o->sites, o->site_count, site) + count_of(o->others, o->other_count, site)))
             continue;
         uint64_t count = count_at(now, site, false, o->name);
-        if (count >= MARKED_RISES && !stands_still(p, now, site, o->name, count))
+        if (count >= MARKED_RISES && !is_constant(p, now, site, o->name, count))
             return true;
     }
     return unknown >= MARKED_RISES;
 }
 
-/* How many entries the holder of a site has at a snapshot. */
+/* How many entries the bounded owner of a site has at a snapshot. */
 static uint64_t entries_at(const struct vt_snapshot *s, uint32_t site) {
     uint64_t entries = 0;
     for (uint32_t i = 0; i < s->owner_count; i++)
@@ -332,8 +328,8 @@ static uint64_t entries_at(const struct vt_snapshot *s, uint32_t site) {
     return entries;
 }
 
-/* Whether what hangs on an entry grows: lists in a cache. Earlier snapshots show whether there are more blocks now
- * because there are more entries; without any, entries with equally many blocks are taken for whole. */
+/* Whether the memory behind an entry grows, such as lists in a cache. Earlier snapshots show whether the blocks grew
+ * with the entries. Without them, entries with equally many blocks are assumed to be complete. */
 static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
     const struct vt_owned_by *first = p->sites[site].owned.owners;
     const struct vt_snapshot *now = first->seen ? first->seen : vt_process_snapshot(p);
@@ -351,9 +347,9 @@ static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
     return !shown;
 }
 
-/* Whether a bound says enough of a site: of what grew, none of the other holders may; of what did not, there
- * are as many blocks as in the shortest growth, and none elsewhere. */
-static bool speaks_for(const struct vt_process *p, uint32_t index) {
+/* Whether a bound explains a site. If the site grew, no other owner may be growing; if not, its blocks must be as many
+ * as in the shortest growth, all held by bounded owners. */
+static bool explains(const struct vt_process *p, uint32_t index) {
     const struct vt_site *site = &p->sites[index];
     const struct vt_bound *b = site->bound;
     double each = (double)b->blocks / (double)b->entries;
@@ -376,7 +372,7 @@ void vt_bounds_judge(struct vt_process *p) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
-        if (site->bound && !speaks_for(p, i)) {
+        if (site->bound && !explains(p, i)) {
             free(site->bound);
             site->bound = NULL;
         }

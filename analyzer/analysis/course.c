@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory by line and class over the run (struct vt_course): the bands are chosen by what the run came
- * to, and are sums of what each of their sites held in the slots (replay/pictures.h).
+ * Memory by line and class over the run (struct vt_course): the bands are chosen at the end of the run, and sum up what their sites held in the slots
+ * (replay/pictures.h).
  */
 #include "draw.h"
 
@@ -22,7 +22,7 @@ static bool is_host(const struct vt_site *s) {
     return s->layer == VT_LAYER_HOST || s->layer == VT_LAYER_MANAGED;
 }
 
-/* Whether a site's memory is what caching allocators divide. */
+/* Whether caching allocators divide a site's memory into blocks. */
 static bool is_reserve(const struct vt_site *s) {
     return s->layer == VT_LAYER_DRIVER && (s->segments || s->class == VT_CLASS_CACHE);
 }
@@ -32,8 +32,7 @@ static int largest_line_first(const void *a, const void *b) {
     return VT_ORDER({y->peak_bytes, x->peak_bytes}, {x->sites[0], y->sites[0]});
 }
 
-/* The lines of a device's own allocations and blocks. What of a line is in a leak is a line of its own:
- * a helper that all of a program allocates through is not a leak as a whole. */
+/* The lines of a device's own allocations and blocks. The leaking part of a line is a line of its own: a shared allocation helper is not a leak as a whole. */
 static struct line *find_lines(const struct vt_process *p, unsigned device, const bool *leaks,
                                uint32_t *count) {
     VT_SCOPED_MAP by_key = {0};
@@ -133,7 +132,7 @@ static void choose_bands(const struct vt_process *p, const bool *leaks, struct v
 
 /* --- what they held --- */
 
-/* Adds what a site's band holds more from a slot on, and an IDLE band less that its blocks lie in. */
+/* Adds bytes to a site's band from a slot on; blocks are taken off the IDLE band. */
 static void add(struct vt_course *c, uint32_t band, bool block, uint32_t slot, uint64_t more) {
     struct vt_band *last = &c->bands[c->band_count - 1];
     if (band == NO_BAND)
@@ -143,7 +142,7 @@ static void add(struct vt_course *c, uint32_t band, bool block, uint32_t slot, u
         last->bytes[slot] -= more;
 }
 
-/* Fills the bands with what changed from slot to slot, of which they are the sums then. `course_of`: by
+/* Fills the bands with the changes from slot to slot; sum_up makes levels of them. `course_of`: by
  * device + 1; `number`: by site of the model, its band. */
 static void add_sites(const struct vt_sources *s, const struct vt_pictures *pictures,
                       struct vt_timeline *t, const uint32_t *course_of, const uint32_t *number) {
@@ -170,7 +169,7 @@ static void add_sites(const struct vt_sources *s, const struct vt_pictures *pict
     }
 }
 
-/* The sums of what changed. Below 0: blocks that lie outside of what was seen of segments. */
+/* Makes levels of changes. Below 0: blocks outside of the known segments. */
 static void sum_up(struct vt_course *c) {
     for (uint32_t i = 0; i < c->band_count; i++) {
         uint64_t sum = 0, *bytes = c->bands[i].bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a replay has collected for pictures -> the model's timeline (model/timeline.h). It changes nothing of what was
- * collected, so a run that goes on can be drawn again.
+ * Turns the data that a replay collected for pictures into the model's timeline (model/timeline.h). The data stays
+ * unchanged, so a running process can be drawn again.
  *
  *     course.c     memory by line and class, in slots of the run
  *     draw.c       address maps, the last allocations and frees, alarms

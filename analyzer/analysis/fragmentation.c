@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fragmentation: how much memory is reserved but not in use, and how large is its largest piece? At
- * the end of the run, at its worst, and over time; and which blocks are in the way (by
- * replay/pins.c). build.c asks for each device.
+ * the end of the run, at its worst, and over time; and which blocks pin it (replay/pins.c). build.c calls for each device.
  *
  * If the log has a caching allocator's blocks, the driver allocations that contained blocks are its
  * reserve (replay/segments.c). If it has none, all driver memory counts as in use. But the answer
@@ -37,7 +36,7 @@ static const struct vt_fragmentation unknown = {
 
 /* --- the map --- */
 
-enum { PIECES_MOST = 200000 }; /* no report with more is readable */
+enum { PIECES_MOST = 200000 }; /* more would be unreadable */
 
 static void draw_map(const struct vt_sources *from, unsigned device, struct vt_fragmentation *f) {
     const struct vt_replay *r = from->replay;
@@ -79,11 +78,10 @@ static int compare_spans(const void *a, const void *b) {
     return VT_ORDER({x->start, y->start});
 }
 
-/* An estimate of the waste by plain allocations, if the driver reserves 2 MiB pages, which
- * allocations may share. The driver does not tell. */
+/* An estimate of the waste by plain allocations, if the driver reserves 2 MiB pages, which allocations may share. The driver does not report it. */
 static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     const uint64_t granule = DRIVER_PAGE;
-    struct vt_map seen = {0}; /* granules where the single ones begin that are in `spans` */
+    struct vt_map seen = {0}; /* granules in which single spans begin */
     VT_SCOPED struct span *spans = NULL;
     size_t count = 0, room = 0;
     uint64_t taken = 0, asked = 0, end = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which sites grow (see analysis.h): walks the rules of model/growth_rules.def. A site is asked first; then the sites
- * of a line together, as a line that is called on many paths may grow though none of its sites does. What is left
- * of a Python process may be inconclusive: a native program that frees a block shows that it knew of it.
+ * Which sites grow (see analysis.h): walks the rules of model/growth_rules.def: for each site, then for the sites of
+ * each line together, as a line that is called on many paths may grow though none of its sites does. The remaining sites
+ * of a Python process may be inconclusive.
  */
 #include "growth_search.h"
 
@@ -22,8 +22,7 @@ static const struct rule {
 #include "model/growth_rules.def"
 };
 
-/* The first rule of a stage that fits; VT_RULE_NONE: none. `found`: what a rule that SHOWS found, and the others are
- * asked about. */
+/* The first rule of a stage that fits; VT_RULE_NONE: none. A rule that SHOWS fills `found`; one that EXCUSES reads it. */
 static enum vt_growth_rule ask(enum stage stage, const struct search *s,
                                const struct subject *subject, struct found *found) {
     for (enum vt_growth_rule i = VT_RULE_NONE + 1; i < VT_GROWTH_RULES; i++)
@@ -38,7 +37,7 @@ bool vt_growth_any(const struct search *s, const struct subject *subject) {
     return true;
 }
 
-/* Whether a growth that was found is the site's own. Else the site has the reason, if a growth without one is told. */
+/* Whether a growth has no excuse. A site with one is inconclusive, if the rule has a sentence. */
 static bool stands(const struct search *s, const struct subject *subject, struct found *found,
                    struct vt_site *site) {
     enum vt_growth_rule excuse = ask(EXCUSES, s, subject, found);
@@ -60,16 +59,14 @@ static uint32_t find_part(const struct search *s, const struct found *found, dou
     return n - *first;
 }
 
-/* Whether a site began after its line began to grow, and has freed nothing: only its blocks' age
- * keeps it from being called growing, as of the last of 60 cells of a notebook (case 633). */
+/* Whether a site began after its line began to grow, and has freed nothing: only its blocks' age keeps it from growing, like the last of 60 cells of a notebook (case 633). */
 static bool is_new(const struct found *found, const struct curve *own, const struct vt_site *site) {
     return own->first >= found->begin && site->held_count == site->alloc_count;
 }
 
-/* Sites of one line of code that grow together but not alone, because the line is called on many
- * paths, a few times on each. */
-static void judge_line(const struct search *s, const uint32_t *sites, uint32_t count,
-                       struct vt_process *p) {
+/* Finds growth of the sites of a line together: the line may be called on many paths, a few times on each. */
+static void find_line(const struct search *s, const uint32_t *sites, uint32_t count,
+                      struct vt_process *p) {
     struct subject line = {vt_growth_curve_of_line(s, sites, count), sites, count, false};
     struct found found = {.sites = sites, .site_count = count};
     found.rule = ask(SHOWS, s, &line, &found);
@@ -98,8 +95,8 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
     free((void *)line.curve.samples);
 }
 
-/* A key for the line and the line that it was called from: a shared allocation helper is not a call
- * site. Cells of a notebook are one caller, whatever their code is. */
+/* A key for the line and its calling line: a shared allocation helper is not a call site. All cells of a notebook are
+ * one caller. */
 static uint64_t line_of(const struct vt_site *site) {
     const struct vt_stack *stack = site->stack;
     uint64_t key = vt_site_growth_line(site) +
@@ -111,7 +108,7 @@ static uint64_t line_of(const struct vt_site *site) {
     return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line(f, VT_LINE_CODE));
 }
 
-static void judge_lines(const struct search *s, struct vt_process *p) {
+static void find_lines(const struct search *s, struct vt_process *p) {
     const uint32_t *index = s->index;
     uint32_t count = (uint32_t)s->replay->site_count;
     VT_SCOPED_MAP first_of = {0};
@@ -138,7 +135,7 @@ static void judge_lines(const struct search *s, struct vt_process *p) {
         uint32_t n = 0;
         for (uint32_t site = heads[i]; site != VT_NO_SITE; site = next[site])
             sites[n++] = site;
-        judge_line(s, sites, n, p);
+        find_line(s, sites, n, p);
     }
 }
 
@@ -148,8 +145,8 @@ bool vt_growth_in_window(const struct search *s, const struct subject *subject) 
     return s->process->window_since != VT_UNKNOWN && !subject->of_line;
 }
 
-/* Kept blocks may replace blocks from before the window, whose sites are unknown. So this compares all memory of the
- * same layer and device. */
+/* Kept blocks may replace blocks from before the window, whose sites are unknown. So this compares with all memory of
+ * the same layer and device. */
 bool vt_growth_replaces(const struct search *s, const struct subject *subject,
                         struct found *found) {
     const struct vt_process *p = s->process;
@@ -166,14 +163,14 @@ bool vt_growth_replaces(const struct search *s, const struct subject *subject,
 
 /* --- the walk --- */
 
-static void judge_site(const struct search *s, uint32_t i, struct vt_process *p) {
+static void find_site(const struct search *s, uint32_t i, struct vt_process *p) {
     struct vt_site *site = &p->sites[s->index[i]];
     struct subject subject = {vt_growth_curve(s, i), &i, 1, false};
     struct found found = {.sites = &i, .site_count = 1};
     site->held_bytes = site->live_bytes;
     site->held_count = site->live_count;
     vt_history_held(s->history, i, &site->held_bytes, &site->held_count);
-    if (site->held_count < site->live_count) { /* some went with an earlier context */
+    if (site->held_count < site->live_count) { /* some were freed with an earlier context */
         site->held_bytes = site->live_bytes;
         site->held_count = site->live_count;
     }
@@ -184,7 +181,7 @@ static void judge_site(const struct search *s, uint32_t i, struct vt_process *p)
         site->growth = vt_growth_describe(s, &found, p);
 }
 
-/* Finds why it is open whether a site leaks that did not grow. */
+/* Finds why a site that does not grow is inconclusive. */
 static void leave_open(const struct search *s, uint32_t i, struct vt_process *p) {
     struct vt_site *site = &p->sites[s->index[i]];
     struct found found = {.sites = &i, .site_count = 1};
@@ -215,9 +212,9 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
     vt_growth_returned_open(&s);
     for (uint32_t i = 0; i < replay->site_count; i++)
         if (s.index[i] != VT_NO_SITE)
-            judge_site(&s, i, p);
-    judge_lines(&s, p);
-    /* tests of a test suite are judged by their plugin */
+            find_site(&s, i, p);
+    find_lines(&s, p);
+    /* the pytest plugin decides about tests */
     for (uint32_t i = 0; i < replay->site_count && p->python && !replay->told.any; i++)
         if (s.index[i] != VT_NO_SITE)
             leave_open(&s, i, p);

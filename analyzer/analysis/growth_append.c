@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One buffer that is given up and made anew, longer each time, keeps no block, and its sizes do not
- * tell why it gets longer: batches that are sorted by length do the same. The operation tells: it
- * appends (symbols/appends.def).
+ * A buffer that is replaced by a longer one again and again keeps no block, and its sizes do not show why it gets
+ * longer: batches sorted by length do the same. The operation shows it: it appends (symbols/appends.def).
  *
- * A vector whose room is doubled has few steps, ever rarer, so the tests for a trend do not apply.
- * What counts is how many steps there were, that they go on, and that the buffer was not emptied.
+ * A vector that doubles its capacity has few steps, at growing distances, so the tests for a trend do not apply. The
+ * steps must be many and continue to the end, and the buffer must not have been emptied.
  */
 #include "growth_search.h"
 
 #include <string.h>
 
-/* Whether the pause after the last step is not much longer than the next one may become. */
+/* Whether the pause after the last step is still short enough for a next one. */
 static bool goes_on(const struct search *s, const struct scale *scale, uint32_t count) {
     double start = s->rises[0].at, before = start, longest = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -23,9 +22,8 @@ static bool goes_on(const struct search *s, const struct scale *scale, uint32_t 
     return tail <= APPEND_PAUSES * longest || tail <= TAIL_SHARE * (scale->end - start);
 }
 
-/* Whether it holds more than it did before it was last emptied, if it ever was: what is filled and
- * emptied again and again does not grow, even if the run ends while it is full. While a buffer is made
- * anew, the old one is there as well: that does not count. */
+/* Whether it holds more than before it was last emptied. A buffer that is filled and emptied repeatedly does not grow,
+ * even if the run ends while it is full. The old buffer, which coexists with its replacement, does not count. */
 static bool outgrew(const struct search *s, const struct curve *c) {
     uint64_t before = 0;
     for (uint32_t i = 0; i < c->count && c->samples[i].bucket < s->rises[0].bucket; i++)
@@ -42,7 +40,7 @@ static bool is_older(const struct search *s, const struct vt_freed *f, uint32_t 
            s->history->sites[f->site].samples[f->allocated_in].bucket <= s->rises[0].bucket;
 }
 
-/* The function that a program's outermost code calls, by a stack; NULL: unknown. */
+/* The outermost function below a program's top-level code, by a stack; NULL: unknown. */
 static const struct vt_frame *main_function(const struct vt_stack *stack) {
     const struct vt_frame *function = NULL;
     for (uint32_t i = 0; i < stack->count && !stack->cut; i++) {
@@ -56,8 +54,8 @@ static const struct vt_frame *main_function(const struct vt_stack *stack) {
     return NULL;
 }
 
-/* Whether snapshots saw most of a site's memory in variables of that function, and not of one that it
- * calls or that waits in it, as a generator. */
+/* Whether snapshots saw most of a site's memory in that function's own variables, rather than in those of a function
+ * that it calls or of a generator that it holds. */
 static bool is_held_by_main(const struct vt_site *site) {
     const struct vt_frame *f = main_function(site->stack);
     uint64_t all = 0, own = 0;
@@ -71,11 +69,11 @@ static bool is_held_by_main(const struct vt_site *site) {
     return own > all / 2;
 }
 
-/* Whether the program still held the buffer when its own code ended. If it freed the buffer itself,
- * after the process's last allocation, it gave it up, as it does a generation's key-value cache.
- * But where most of what is older had gone before, the function returned that held everything. So
- * it did where most of what is older went before the interpreter's end, in whatever order, and a
- * variable of the outermost function held the buffer, which was filled once. */
+/* Whether the program still held the buffer when its own code ended. A program that frees the buffer itself, after the
+ * process's last allocation, was done with it, as with a generation's key-value cache. But if most of the older memory
+ * had been freed before, the function that held everything returned. The same holds, in any order, if most of the older
+ * memory was freed before the interpreter's end and a variable of the outermost function held the buffer, which was
+ * filled once. */
 static bool held_to_end(const struct search *s, const struct curve *c, uint32_t site) {
     const struct vt_history *h = s->history;
     const struct vt_process *p = s->process;

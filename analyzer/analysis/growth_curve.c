@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data that the rules of growth test: a site's levels and rises over the run, from the samples of
- * history.c, on one of two clocks: marked iterations, or the run's own events.
+ * The data for the rules of growth: a site's levels and rises over the run, from the samples of history.c, on one of
+ * two clocks: marked iterations, or the run's own events.
  */
 #include "growth_search.h"
 
@@ -55,8 +55,8 @@ static double thread_position(const struct curve *c, uint32_t bucket) {
     return (double)c->thread_end;
 }
 
-/* Whether the last iteration had ended when memory was allocated in a bucket. One of many iterations
- * that has what follows them as well counts as that. */
+/* Whether a bucket's memory was allocated after the last iteration. A bucket of several iterations that also has later
+ * memory counts as later. */
 static bool is_after(const struct search *s, uint32_t bucket) {
     uint64_t end = s->iterations->end;
     return s->history->buckets[bucket].ticks >= end ||
@@ -75,7 +75,7 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         while (last > 0 && is_after(s, last - 1))
             last--;
         if (last < scale->end_bucket && last) {
-            /* what rose in the loop but was freed since is not held */
+            /* memory of the loop that was freed since is not held */
             uint64_t level = level_after(c, last - 1);
             scale->held = level < c->held ? level : c->held;
         }
@@ -102,7 +102,7 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
 
 /* --- rises --- */
 
-/* Whether all that was allocated in a sample is of the same round as the end of another one. */
+/* Whether all allocations of a sample belong to the iteration in which the sample before ended. */
 static bool goes_on(const struct vt_sample *sample, const struct vt_sample *before) {
     return before && sample->first_round == before->last_round &&
            sample->last_round == before->last_round;
@@ -226,7 +226,7 @@ static double find_min_age(const struct search *s, const struct curve *c) {
     return longest * OLD_ENOUGH;
 }
 
-/* Whether snapshots saw that autograd graphs hold memory of a site. */
+/* Whether snapshots saw autograd graphs that hold memory of a site. */
 static bool is_in_graphs(const struct search *s, uint32_t site) {
     if (s->index[site] == VT_NO_SITE)
         return false;
@@ -260,8 +260,8 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     return c;
 }
 
-/* Adds a sample of a site to the line's of its bucket. `own`: the site's level before it. Of both levels the line's sample
- * has only by how much it changes them. */
+/* Adds a sample of a site to the line's of its bucket. `own`: the site's level before it. The line's sample has only
+ * the changes of both levels. */
 static void add_sample(const struct vt_sample *from, uint64_t own, struct vt_sample *to) {
     to->low_bytes -= own - (from->low_bytes < own ? from->low_bytes : own);
     to->last_bytes += from->last_bytes - own;
@@ -276,8 +276,8 @@ static void add_sample(const struct vt_sample *from, uint64_t own, struct vt_sam
     vt_history_life(to, from->longest_from, from->longest_to);
 }
 
-/* If several sites changed in one bucket, the sum of their lowest levels counts as the lowest. That
- * can hide a growth, but never invent one. */
+/* If several sites changed in one bucket, the sum of their lowest levels counts as the lowest. That can hide growth but
+ * not create it. */
 struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sites,
                                      uint32_t count) {
     struct curve sum = {0}; /* held_count: not needed of lines */
@@ -298,7 +298,7 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
         if (!sample->allocs)
             continue;
         sample->bucket = i;
-        sample->allocs = 0; /* it was how many sites changed */
+        sample->allocs = 0; /* it counted the sites that changed */
         sample->low_bytes += level;
         level = sample->last_bytes += level;
         all[sum.count++] = *sample;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The figures of a growth: how much per iteration, since which iteration, and when the device is
- * full. Every vt_growth is made here: of what a rule found, a site's share of another one's, the sum of a leak's, and
- * what a test of the pytest plugin kept. If the program marked no iterations, the allocations of one regular site (the period site) count
- * as iterations.
+ * Makes every vt_growth: from a rule's findings, a site's share of a line's growth, the sum of a leak's sites, a test
+ * that failed under pytest. Its figures are how much per iteration, since which iteration, and when the device is full.
+ * If the program marked no iterations, the allocations of one regular site (the period site) count as iterations.
  */
 #include "growth_search.h"
 
@@ -12,8 +11,8 @@
 
 /* --- the run's rhythm --- */
 
-/* Whether a cache's or a CUDA library's own needs decide when a site allocates: segments, buffers that are
- * handed out again. They come in a rhythm that the program does not have. */
+/* Whether a cache or a CUDA library decides when a site allocates: segments, recycled buffers. Their rhythm is not the
+ * program's. */
 static bool is_others(const struct search *s, uint32_t site) {
     const struct vt_site *of =
         s->index[site] == VT_NO_SITE ? NULL : &s->process->sites[s->index[site]];
@@ -56,9 +55,8 @@ static int compare_candidates(const void *a, const void *b) {
     return VT_ORDER({x->count, y->count}, {x->site, y->site});
 }
 
-/* The sites that allocate evenly during the whole growth, sorted by how often; the caller frees
- * them. If a thread is given, only its sites, because what the others do meanwhile differs from run
- * to run. */
+/* The sites that allocate evenly during the whole growth, sorted by how often. Free them. With a thread, only its sites:
+ * the interleaving with others differs from run to run. */
 static struct candidate *find_even(const struct search *s, uint32_t first_bucket, uint32_t thread,
                                    uint32_t *count) {
     size_t site_count = s->replay->site_count;
@@ -106,10 +104,9 @@ static uint64_t allocs_of(const struct search *s, uint32_t site) {
     return s->replay->sites[site].alloc_count;
 }
 
-/* Finds the site whose allocations count as iterations: the one for which the most other sites
- * allocate equally often (which counts twice) or up to eight times as often; of two, the more
- * frequent, and of those of one tempo the one that allocated most before the growth as well.
- * VT_NO_SITE: none. */
+/* Finds the site whose allocations count as iterations: most other sites allocate as often (which counts twice) or up
+ * to eight times as often; among equals the more frequent; within one tempo the site with the most allocations in the
+ * whole run. VT_NO_SITE: none. */
 static uint32_t find_period_site(const struct search *s, uint32_t first_bucket, uint32_t thread) {
     struct tempo {
         uint64_t count; /* of its most frequent site */
@@ -147,7 +144,7 @@ static uint32_t find_period_site(const struct search *s, uint32_t first_bucket, 
 
 /* --- the figures --- */
 
-/* How many phases of a name are in each one like `outer`; 0: not as many in each, or there is one alone. */
+/* How many phases of a name are in each phase like `outer`; 0: the number varies, or there is only one. */
 static uint64_t phases_in(const struct vt_process *p, const struct vt_phase *outer,
                           const char *name) {
     uint64_t inside = 0, in_each = 0, outers = 0, end = 0;
@@ -186,15 +183,14 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     }
 }
 
-/* The same by rhythm: the most regular site that allocates once in several iterations and is not
- * the one that grows. */
+/* The same by rhythm: the most regular site, other than the growing one, that allocates once in several iterations. */
 static void find_outer_period(const struct search *s, const struct found *found,
                               uint32_t period_site, struct vt_growth *g) {
     for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
         const struct vt_site_history *h = &s->history->sites[i];
-        if (i == found->sites[0] || is_others(s, i) || count < 2 || length < EPOCH_ROUNDS ||
+        if (i == found->sites[0] || is_others(s, i) || count < 2 || length < EPOCH_ITERATIONS ||
             g->iterations % count || length <= g->outer_iterations)
             continue;
         bool even = true;
@@ -218,7 +214,7 @@ static void find_outer_period(const struct search *s, const struct found *found,
 
 uint64_t vt_growth_room(const struct vt_process *p, const struct vt_site *site) {
     const struct vt_device *d = vt_process_device(p, site->device);
-    /* a refused allocation means that it is full, unless the same request succeeded when it was made again */
+    /* a refused allocation means a full device, unless a retry succeeded */
     for (uint32_t i = 0; i < p->oom_count; i++)
         if (p->ooms[i].device == site->device && p->ooms[i].outcome != VT_OOM_RECOVERED)
             return 0;
@@ -233,7 +229,7 @@ uint64_t vt_growth_room(const struct vt_process *p, const struct vt_site *site) 
     return used < d->total_bytes ? d->total_bytes - used : 0;
 }
 
-/* Computes when the growth fills the device. */
+/* Estimates when the growth fills the device. */
 static void foresee(const struct vt_process *p, const struct vt_site *site,
                     struct vt_growth *growth, double ns) {
     uint64_t room = vt_growth_room(p, site);
@@ -253,9 +249,9 @@ static double iterations_before(const struct search *s, const struct found *foun
     return vt_growth_position(s, kind, bucket) - 1;
 }
 
-/* What the growth adds in an iteration, from first to last rise: the time after the last does not count. Where rises
- * come in bursts, each has the pause after it, so it is from the begin of the first burst to that of the last.
- * `all`: the bytes of all rises. 0: there is one rise. */
+/* Bytes per iteration, from the first to the last rise: the time after the last does not count. With bursts, from the
+ * begin of the first to the begin of the last, as each burst includes the pause after it. `all`: the bytes of all rises.
+ * 0: there is one rise. */
 static double pace_of(const struct search *s, const struct found *found, uint32_t period_site,
                       uint64_t all) {
     const struct rise *rises = s->rises + found->first_rise;
@@ -376,7 +372,7 @@ struct vt_growth *vt_growth_sum(struct vt_growth *sum, const struct vt_growth *g
         return copy(g);
     bool same_rounds = vt_same_text(sum->per, g->per) && sum->iterations == g->iterations;
     double pace = g->pace;
-    if (!same_rounds && sum->bytes) /* found on another clock; but it rises in step */
+    if (!same_rounds && sum->bytes) /* found on another clock, but rises in step */
         pace = sum->pace * (double)g->bytes / (double)sum->bytes;
     double before = sum->pace;
     double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
@@ -388,7 +384,7 @@ struct vt_growth *vt_growth_sum(struct vt_growth *sum, const struct vt_growth *g
     sum->bytes += g->bytes;
     sum->blocks += g->blocks;
     sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
-    if (g->rule < sum->rule) { /* the first rule says most: a trend */
+    if (g->rule < sum->rule) { /* the first rule is the strongest: a trend */
         sum->rule = g->rule;
         sum->operation = g->operation;
         sum->rises = g->rises;

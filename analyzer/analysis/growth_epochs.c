@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Few long rounds, as epochs are: too few rises for a trend. But snapshots may have seen who holds the
- * memory, and then a few rounds are enough: one holder, to which each round adds as much as the last
- * one, and which gives nothing up.
+ * Few long iterations, such as epochs, have too few rises for a trend. They are enough if snapshots saw one owner to
+ * which each iteration adds equally much, and which frees nothing.
  *
- * Rounds are seen in the rises themselves: they come in bursts with pauses between, in which the
- * program works: it frees other memory, more than a load or a first try does. What fills up (a cache
- * in its first epoch, an optimizer's state in its first step) has fewer bursts, or unequal ones, or none in the last rounds. Without a snapshot nothing
- * is said: what is not known makes no verdict stronger.
+ * The rises themselves show the iterations: bursts, with pauses in which the program frees other memory, more than a
+ * load or a first try does. Memory that fills up (a cache in its first epoch, an optimizer's state in its first
+ * step) has fewer bursts, unequal ones, or none in the last iterations. A missing snapshot makes no verdict stronger.
  */
 #include "growth_search.h"
 
-/* The bursts of rises, and how far they lie apart. */
+/* Bursts of rises and their distances. */
 struct bursts {
     uint32_t count;
     uint64_t least, most;     /* blocks of one */
@@ -19,16 +17,16 @@ struct bursts {
     double last;              /* where the last one begins */
 };
 
-/* The pause from which on two rises are not of one burst. */
+/* The shortest pause that separates two bursts. */
 static double pause_between(const struct rise *rises, uint32_t count) {
     double longest = 0;
     for (uint32_t i = 1; i < count; i++)
         if (rises[i].at - rises[i - 1].until > longest)
             longest = rises[i].at - rises[i - 1].until;
-    return longest * OUTER_PAUSE;
+    return longest * EPOCH_PAUSE;
 }
 
-/* Adds a burst to its likes. */
+/* Adds a burst. */
 static void add_burst(struct bursts *b, uint64_t blocks, double begin) {
     double apart = begin - b->last;
     if (b->count == 1 || (b->count && apart < b->shortest))
@@ -41,7 +39,7 @@ static void add_burst(struct bursts *b, uint64_t blocks, double begin) {
     b->count++;
 }
 
-/* Divides rises into bursts. None, if the program hardly works between two of them. */
+/* Divides rises into bursts. None if the program frees too little between two of them. */
 static struct bursts find_bursts(const struct search *s, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     const struct rise *rises = s->rises;
@@ -54,7 +52,7 @@ static struct bursts find_bursts(const struct search *s, uint32_t count) {
         for (uint32_t k = first; k < i; k++)
             blocks += rises[k].count;
         if (first && buckets[rises[first].bucket].frees <
-                         buckets[rises[first - 1].bucket].frees + OUTER_WORK)
+                         buckets[rises[first - 1].bucket].frees + EPOCH_WORK)
             return (struct bursts){0};
         add_burst(&bursts, blocks, rises[first].at);
         first = i;
@@ -62,9 +60,9 @@ static struct bursts find_bursts(const struct search *s, uint32_t count) {
     return bursts;
 }
 
-/* Whether snapshots saw one holder of ONE_HOLDER of a site or more: a container, which may have any number of
- * items. The newest may not be in it yet. */
-static bool has_holder(const struct vt_site *site) {
+/* Whether snapshots saw one owner of ONE_OWNER of a site or more: a container with any number of items. The newest
+ * blocks may not be in it yet. */
+static bool is_in_one_container(const struct vt_site *site) {
     uint32_t count;
     if (!site->owned.count)
         return false;
@@ -72,11 +70,12 @@ static bool has_holder(const struct vt_site *site) {
         vt_owner_groups(site->owned.owners, site->owned.count, false, &count);
     const struct vt_memory_owner *o = &groups->owner;
     return o->root.kind <= VT_ROOT_THREAD_LOCAL && o->holder_count < o->name_count &&
-           (double)groups->count >= ONE_HOLDER * (double)site->held_count;
+           (double)groups->count >= ONE_OWNER * (double)site->held_count;
 }
 
 bool vt_growth_has_owner(const struct search *s, const struct subject *subject) {
-    return subject->site_count == 1 && has_holder(&s->process->sites[s->index[subject->sites[0]]]);
+    return subject->site_count == 1 &&
+           is_in_one_container(&s->process->sites[s->index[subject->sites[0]]]);
 }
 
 bool vt_growth_epochs(const struct search *s, const struct subject *subject, struct found *found) {
@@ -86,8 +85,8 @@ bool vt_growth_epochs(const struct search *s, const struct subject *subject, str
         return false;
     uint32_t count = vt_growth_kept(s, c, &scale);
     struct bursts b = find_bursts(s, count);
-    if (b.count < OUTER_ROUNDS || (double)b.most > (double)b.least * OUTER_ALIKE ||
-        b.longest > b.shortest * OUTER_ALIKE || scale.end - b.last > b.longest * OUTER_ALIKE)
+    if (b.count < EPOCHS_LEAST || (double)b.most > (double)b.least * EPOCHS_ALIKE ||
+        b.longest > b.shortest * EPOCHS_ALIKE || scale.end - b.last > b.longest * EPOCHS_ALIKE)
         return false;
     vt_growth_found(s, c, &scale, 0, count, found);
     found->rises = b.count;

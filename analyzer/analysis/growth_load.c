@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weights that are loaded through staging copies, one after the other, rise like a leak: evenly, with
- * frees in between, and to the end where the program then uses them for a moment only. growth_trend.c
- * asks here what tells a load: most of what the loop allocates is kept, the loop ends, and call sites begin
- * after it that the program had not yet. A loop that leaks keeps a small part of what it allocates, or
- * autograd graphs hold it.
+ * Weights that are loaded one by one through staging copies rise like a leak: evenly, with frees in between, and to the
+ * end if the program uses them only briefly. A load differs: its loop keeps most of its allocations and ends, and new
+ * call sites begin after it. A loop that leaks keeps a small part of its allocations, or autograd graphs hold them.
  */
 #include "growth_search.h"
 
 #include <stdlib.h>
 
-/* Adds up a site's samples by bucket. The bytes of what it allocated are those of as many of its mean
- * block. */
+/* Adds up a site's samples by bucket. Allocated bytes are estimated: blocks times the site's mean block. */
 static void add_site(const struct search *s, uint32_t site, uint64_t mean, struct so_far *all) {
     const struct vt_site_history *h = &s->history->sites[site];
     uint64_t before = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program's last loop collects grows to the end as a leak does: an evaluation's predictions, of
- * which it returns the mean. But its function returns before the program ends, and what it collected goes
- * while the model is still there. Only of what began to grow late in the run: a
- * training keeps its losses in a function, too.
+ * Memory that a program's last loop collects grows to the end like a leak: an evaluation collects predictions and
+ * returns their mean. But its function returns before the program ends, so they are freed while the model is still
+ * there. This excuses only growth that began late in the run: a training may keep its losses in a function.
  */
 #include "growth_search.h"
 

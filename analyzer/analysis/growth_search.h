@@ -18,28 +18,28 @@ enum {
 #define VT_GROWTH_REAL(name, value, ...) static const double name = (value);
 #include "model/growth_rules.def"
 
-/* A bucket in which blocks were allocated that were never freed. */
+/* A bucket with blocks that were never freed. */
 struct rise {
     uint32_t bucket;
     double at;      /* position on the clock of the trial */
-    double until;   /* the same, of the last of these blocks */
+    double until;   /* of the last of these blocks */
     uint64_t bytes; /* never 0 */
-    uint64_t count; /* blocks; of a floor's rise: estimated from the bytes, at least 1 */
+    uint64_t count; /* blocks; a floor's: estimated from the bytes, at least 1 */
 };
 
 enum clock_kind { BY_ITERATION, BY_RHYTHM };
 
-/* What the program allocated up to a bucket's begin, and what of it is kept (growth_load.c). */
+/* The program's allocations up to a bucket's begin, and the kept ones among them (growth_load.c). */
 struct so_far {
     uint64_t blocks, kept;
     double bytes, kept_bytes;
 };
 
-/* What the program freed of a site's blocks between its last allocation and its interpreter's end
+/* The blocks of a site that the program freed between its last allocation and its interpreter's end
  * (growth_returned.c). */
 struct returned {
     uint64_t blocks;
-    uint64_t left; /* bytes that the program's call sites still held when the last one went */
+    uint64_t left; /* bytes that the program's call sites still held when the last one was freed */
 };
 
 /* The input, the same for all sites. */
@@ -66,9 +66,9 @@ struct curve {
     uint64_t held_count;
     uint32_t first;      /* bucket of its first sample */
     uint64_t last_ticks; /* of its last allocation */
-    bool in_graphs;      /* autograd graphs hold some of it: these are no weights */
-    bool joined;         /* when it was low is not known: only its kept blocks can show a growth */
-    bool one_thread;     /* one thread made all allocations, so its own events are the rhythm */
+    bool in_graphs;      /* autograd graphs hold some of it, so it is no weights */
+    bool joined;     /* the times of its low levels are unknown: only kept blocks can show growth */
+    bool one_thread; /* one thread made all allocations, so its own events are the rhythm */
     uint64_t thread_end; /* that thread's events up to the process's last allocation */
     double min_age;      /* in events: younger blocks may still be freed */
 };
@@ -76,22 +76,22 @@ struct curve {
 /* A clock as a site sees it. */
 struct scale {
     enum clock_kind kind;
-    double start, end;   /* of the part to examine, on the clock */
+    double start, end;   /* the part to examine, on the clock */
     uint32_t end_bucket; /* exclusive */
     uint64_t held;       /* level at `end` */
-    bool whole;          /* up to the end of the run or of its iterations: no block is too young */
+    bool whole; /* reaches the end of the run or of its iterations: no block is too young */
 };
 
-/* How evenly rises come, from the first to the end. */
+/* How evenly rises are spread, from the first to the end. */
 struct steadiness {
-    double mean_position; /* of the blocks in the span, from 0 to 1: 0.5 if steady */
+    double mean_position; /* the blocks' in the span, from 0 to 1: 0.5 if steady */
     double error;         /* its standard error */
     double dispersion;    /* variance of their number over its mean: 0 if regular, 1 if random */
 };
 
 /* A growth that was found. */
 struct found {
-    const uint32_t *sites; /* that grow: indices in the replay; more than one: a line's */
+    const uint32_t *sites; /* that grow: indices in the replay; several: of one line */
     uint32_t site_count;
     uint32_t first_rise, rise_count; /* in search.rises */
     uint32_t begin;                  /* bucket of the first */
@@ -102,7 +102,7 @@ struct found {
     struct scale scale;
 };
 
-/* What rules are asked about: a site, or the sites of one line. */
+/* The subject of a rule: a site, or the sites of one line. */
 struct subject {
     struct curve curve;
     const uint32_t *sites; /* indices in the replay */
@@ -112,8 +112,8 @@ struct subject {
 
 /* --- the rules: growth_rules.def says what each finds --- */
 
-/* Whether a rule concerns the subject; and whether it fits. A rule that SHOWS fills `found`, except its sites and
- * `rule`; what EXCUSES reads it. */
+/* Whether a rule concerns the subject, and whether it fits. A rule that SHOWS fills `found` except `sites` and `rule`; one
+ * that EXCUSES reads it. */
 typedef bool vt_growth_applies(const struct search *search, const struct subject *subject);
 typedef bool vt_growth_test(const struct search *search, const struct subject *subject,
                             struct found *found);
@@ -129,19 +129,18 @@ struct curve vt_growth_curve(const struct search *search, uint32_t site);
 struct curve vt_growth_curve_of_line(const struct search *search, const uint32_t *sites,
                                      uint32_t count);
 
-/* The position of a bucket's begin on a clock; of a sample, by rhythm on its thread's own clock. */
+/* Positions on a clock: a bucket's begin; a sample's, which by rhythm is on its thread's own clock. */
 double vt_growth_position(const struct search *search, enum clock_kind kind, uint32_t bucket);
 double vt_growth_sample_position(const struct search *search, const struct curve *curve,
                                  enum clock_kind kind, const struct vt_sample *sample);
 
-/* Fills the part of the run to examine on this clock; `old`: only where blocks are old enough to be
- * judged. False: there is no such clock, or no such part. */
+/* Finds the part of the run to examine on this clock; `old`: only while blocks are old enough. False: no such clock, or
+ * no such part. */
 bool vt_growth_scale(const struct search *search, const struct curve *curve, enum clock_kind kind,
                      bool old, struct scale *scale);
 
 /* Fill search.rises in order and return how many. Rises at the same instant are merged. `kept`:
- * from blocks that were allocated within the scale and never freed. `floor`: from the least that
- * was held from then on. */
+ * from blocks that were allocated within the scale and never freed. `floor`: of the least bytes held from then on. */
 uint32_t vt_growth_kept(const struct search *search, const struct curve *curve,
                         const struct scale *scale);
 uint32_t vt_growth_floor(const struct search *search, const struct curve *curve,
@@ -163,8 +162,8 @@ void vt_growth_valleys(const struct search *search, const struct curve *curve,
 /* Fills search.so_far, which the caller frees, and search.newest. */
 void vt_growth_load_open(struct search *search);
 
-/* Whether rises look like weights that are loaded, and then used: most of what was allocated meanwhile
- * is kept, and other call sites began after the curve's last allocation and did something up to `end`. */
+/* Whether rises look like weights that are loaded and then used: most memory allocated meanwhile is kept, and new call
+ * sites began after the curve's last allocation and were active up to `end`. */
 bool vt_growth_is_load(const struct search *search, const struct curve *curve, double end,
                        const struct rise *rises, uint32_t count);
 
@@ -186,12 +185,11 @@ struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count,
 
 /* --- growth_describe.c --- */
 
-/* The figures of a growth of found->sites, all together. Free it. */
+/* The figures of a growth, summed over found->sites. Free it. */
 struct vt_growth *vt_growth_describe(const struct search *search, const struct found *found,
                                      const struct vt_process *process);
 
-/* The bytes that are left on the site's device; VT_UNKNOWN if its size is unknown or the memory has
- * no device. */
+/* The free bytes of the site's device; VT_UNKNOWN if its size is unknown or the memory has no device. */
 uint64_t vt_growth_room(const struct vt_process *process, const struct vt_site *site);
 
 /* A site's part in the growth of its line: the line's figures, with the site's share of the bytes.
@@ -203,8 +201,8 @@ struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise
 struct vt_growth *vt_growth_in_step(const struct vt_growth *with, const struct rise *all,
                                     uint32_t rises);
 
-/* Mann-Kendall: the one-sided probability that `count` values without a trend rise like these,
- * corrected for ties. 1 if there are fewer than four, or all are equal. */
+/* Mann-Kendall: the one-sided probability that `count` values without a trend rise like these, corrected for
+ * ties. 1 for fewer than four values, or equal ones. */
 double vt_growth_mann_kendall(const double *values, uint32_t count);
 
 #endif

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of a rising trend: does a site keep more and more memory, and would it continue?
+ * The rule TREND: does a site keep more and more memory, and would that continue? And the rules for what it leaves open.
  *
- * Memory rises where a block is allocated that is never freed. A block counts only once it is older
- * than the blocks of its site that were freed. Frees after the process's last allocation belong to
- * the end of the program and take nothing back.
+ * Memory rises when a block is allocated that is never freed. A block counts once it is older than all freed blocks of
+ * its site. Frees after the process's last allocation belong to the end of the program and do not count.
  *
  * A site grows if its rises
- *   - are enough, with no long pause between them (is_steady);
+ *   - are many, without long pauses (is_steady);
  *   - last until the end (is_steady);
- *   - do not slow down as those of a filling cache do: Laplace's trend test (slows_down);
+ *   - do not slow down as in a filling cache: Laplace's trend test (slows_down);
  *   - lift the valleys, the lowest levels of equal windows: Mann-Kendall (trends);
- *   - come from a program that repeats something: marked iterations, frees or launches of graphs
- * in between (goes_round). Nothing tells weights that are loaded in a row, at whatever pace, from
- * results that are kept in a row; where memory is freed in between, and what was loaded is then used, growth_load.c does.
- * A queue that fills keeps no block. For it the floor is tested instead: the least that the site
- * held from a moment on, of which the number of blocks must rise (fills).
+ *   - come from a program that repeats something: marked iterations, or frees or graph launches in between
+ *     (is_repeating). Weights that are loaded in a row cannot be distinguished from results that are kept in a row.
+ *     If memory is freed in between, and the weights are then used, growth_load.c distinguishes them.
+ * A queue that fills keeps no block. For it the floor is tested instead: the least that the site held from a moment
+ * on. The number of its blocks must rise (fills).
  *
- * The tests are tried by marked iterations, then by the run's rhythm (its own events): time says how
- * fast a program runs, not what it does. Their limits are in model/growth_rules.def; doc/GROWTH.md explains the statistics.
+ * The tests run on marked iterations, then on the run's rhythm (its own events), but not on time, which reflects the
+ * speed of a program rather than its work. Their limits are in model/growth_rules.def; doc/GROWTH.md explains the statistics.
  */
 #include "growth_search.h"
 
 #include <math.h>
 
-/* What the tests examine: rises on a clock. */
+/* The input of the tests: rises on a clock. */
 struct trial {
     const struct curve *curve;
     struct scale scale;
@@ -35,15 +34,14 @@ struct trial {
 
 /* --- the tests --- */
 
-/* Whether rises become rarer towards the end, or are too few to exclude that. */
+/* Whether rises become rarer towards the end, or are too few to rule that out. */
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm) {
     struct steadiness steady = vt_growth_steadiness(rises, count, end);
     double least = (warm ? FILLING_WARM : FILLING) + ERRORS_ABOVE * steady.error;
     return steady.mean_position < (least < SURELY ? least : SURELY);
 }
 
-/* Whether memory was freed in both halves of the rise. (Not between any two rises: some programs
- * queue their frees.) */
+/* Whether memory was freed in both halves of the rise. (Not between each two rises: some programs queue their frees.) */
 static bool frees_between(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     uint64_t first = buckets[rises[0].bucket].frees;
@@ -52,8 +50,8 @@ static bool frees_between(const struct search *s, const struct rise *rises, uint
     return middle > first && last > middle;
 }
 
-/* Whether graphs were launched in both halves of the rise, and hardly after it: a program that warms up
- * allocates as well, but then it launches many without allocating. */
+/* Whether graphs were launched in both halves of the rise, and hardly after it: a program that warms up then launches
+ * many without allocating. */
 static bool launches_between(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     uint64_t first = buckets[rises[0].bucket].launches;
@@ -64,8 +62,8 @@ static bool launches_between(const struct search *s, const struct rise *rises, u
                SPARE_LAUNCHES + TAIL_SHARE * (double)(last - first);
 }
 
-/* Whether the program repeated something while this rose. */
-static bool goes_round(const struct search *s, const struct rise *rises, uint32_t count) {
+/* Whether the program repeated something during the rise. */
+static bool is_repeating(const struct search *s, const struct rise *rises, uint32_t count) {
     return frees_between(s, rises, count) || launches_between(s, rises, count);
 }
 
@@ -80,7 +78,7 @@ static double drift(const double *values, uint32_t count) {
     return squares > 0 ? mean * sqrt((count - 1.0) * (count - 2) / squares) : INFINITY;
 }
 
-/* Whether the rises are enough, without long pauses, last to the end and do not slow down. */
+/* Whether the rises are many, without long pauses, last to the end and do not slow down. */
 static bool is_steady(const struct search *s, const struct trial *t) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
@@ -100,8 +98,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     return !slows_down(rises, count, t->scale.end, t->warm);
 }
 
-/* Whether more blocks come than go: the valleys of their number drift upwards. Their bytes would also
- * rise where a few are made anew, longer each time. */
+/* Whether more blocks are allocated than freed: the valleys of their number drift upwards. (Bytes would also rise if a
+ * few blocks are replaced by longer ones.) */
 static bool fills(const struct search *s, const struct trial *t, uint32_t windows) {
     const struct curve *c = t->curve;
     double valleys[MOST_VALLEYS + 1],
@@ -112,8 +110,7 @@ static bool fills(const struct search *s, const struct trial *t, uint32_t window
     return c->min_age > 0 && drift(valleys, windows + 1) >= DRIFTING;
 }
 
-/* The trend of the valleys. A window is as long as the longest pause, where that gives enough
- * windows, so that each is likely to hold a rise. */
+/* The trend of the valleys. A window is as long as the longest pause, if that gives enough windows, so each probably has a rise. */
 static bool trends(const struct search *s, const struct trial *t, double *chance) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
@@ -144,7 +141,7 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     uint32_t count = t->all - t->first;
     if (!is_steady(s, t))
         return false;
-    if (t->scale.kind == BY_RHYTHM && (!goes_round(s, rises, count) ||
+    if (t->scale.kind == BY_RHYTHM && (!is_repeating(s, rises, count) ||
                                        vt_growth_is_load(s, t->curve, t->scale.end, rises, count)))
         return false;
     double chance;
@@ -211,10 +208,10 @@ bool vt_growth_trend(const struct search *s, const struct subject *subject, stru
     return false;
 }
 
-/* --- what is left open --- */
+/* --- inconclusive sites --- */
 
-/* Finds the rises of a site that keeps more up to the end. Returns how many, in search.rises; 0: it does not. Many
- * blocks of one round may be of many that look like one (see replay/operations.h). */
+/* Finds the rises of a site that keeps more memory up to the end. Returns their number, in search.rises; 0: it stops
+ * earlier. One rise of many blocks may be several iterations that look like one (replay/operations.h). */
 static uint32_t rises_to_end(const struct search *s, const struct curve *c, struct scale *scale) {
     if (!vt_growth_scale(s, c, BY_RHYTHM, true, scale))
         return 0;
@@ -235,8 +232,8 @@ bool vt_growth_like_a_load(const struct search *s, const struct subject *subject
     struct scale scale;
     const struct curve *c = &subject->curve;
     uint32_t count = rises_to_end(s, c, &scale);
-    return count >= RHYTHM_RISES &&
-           (!goes_round(s, s->rises, count) || vt_growth_is_load(s, c, scale.end, s->rises, count));
+    return count >= RHYTHM_RISES && (!is_repeating(s, s->rises, count) ||
+                                     vt_growth_is_load(s, c, scale.end, s->rises, count));
 }
 
 bool vt_growth_too_few(const struct search *s, const struct subject *subject, struct found *found) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does most of the memory come through one line, a helper's? Then its row would say nothing: reports,
- * pictures and `watch` have a row for each of its callers. analysis.c calls, after growth.c.
+ * Does most of the memory come through one line of an allocation helper? Then reports, pictures and `watch` have a row
+ * for each of its callers. analysis.c calls, after growth.c.
  *
- * A helper is a line that has more than half of the memory at the devices' peaks, or at the last
- * allocation, of which no caller has nearly all. The caller is the nearest one in the user's code at which
- * the paths to the line differ. (growth.c tells every line's callers apart: there it costs no reader a row.)
+ * A helper is a line with more than half of the memory at the devices' peaks, or at the last allocation, unless one
+ * caller has nearly all of it. The caller is the nearest frame of user code at which the paths to the line differ.
+ * (growth.c separates every line's callers, which adds no rows.)
  */
 #include "parts.h"
 
 #include <stdlib.h>
 
-enum { FIGURES = 2, LEVELS = 4 }; /* so many functions may lie between a helper and what tells */
+enum { FIGURES = 2, LEVELS = 4 }; /* most functions between a helper and the caller that differs */
 #define NEARLY_ALL 0.9
 
 static uint64_t figure(const struct vt_site *site, unsigned which) {
@@ -24,7 +24,7 @@ static bool is_listed(const struct vt_site *site) {
                              (site->layer == VT_LAYER_DRIVER && site->class == VT_CLASS_PROGRAM));
 }
 
-/* The user's function so many calls outside of the one that allocates; NULL: there are not so many. */
+/* The user's function that many calls above the allocating one; NULL: there are fewer. */
 static const struct vt_frame *caller_at(const struct vt_stack *stack, unsigned level) {
     uint32_t at = stack->user_frame;
     while (at < stack->count && level--) {
@@ -36,8 +36,7 @@ static const struct vt_frame *caller_at(const struct vt_stack *stack, unsigned l
     return at < stack->count ? vt_stack_frame(stack, at) : NULL;
 }
 
-/* Looks at the callers of a line's sites at one level. Returns how many there are; `*share` is what the
- * largest has of the line. */
+/* Counts the callers of a line's sites at one level; `*share` is the largest one's share of the line. */
 static uint32_t count_callers(const struct vt_process *p, const uint64_t *lines, uint64_t line,
                               unsigned which, unsigned level, double *share) {
     VT_SCOPED_MAP callers = {0};
@@ -76,7 +75,7 @@ void vt_helpers_find(struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++)
         lines[i] = is_listed(&p->sites[i]) ? p->sites[i].stack->line : 0;
     for (unsigned which = 0; which < FIGURES; which++) {
-        /* whoever has more than half is left when each byte of another takes one away */
+        /* majority vote: the one with more than half remains */
         uint64_t line = 0, left = 0, has = 0, all = 0;
         for (uint32_t i = 0; i < p->site_count; i++) {
             uint64_t bytes = lines[i] ? figure(&p->sites[i], which) : 0;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which sites rise together? Those that keep their blocks in the same rounds of the run and have
- * something else in common are one mistake: a step that keeps its output keeps everything that was
- * allocated for it. leaks.c asks it of growing sites, to make one leak of them. analysis.c calls
- * vt_in_step_adopt before: a site that rises in step with a growing one grows with it, though its
- * own trend is not enough for the tests of growth_trend.c (its twin in an optimizer; a graph whose lines
- * also allocate what lives for a while).
+ * Which sites rise together? Sites that keep blocks in the same iterations and have something else in common are one
+ * mistake: a step that keeps its output keeps everything that was allocated for it. leaks.c makes one leak of such growing
+ * sites. Before that, analysis.c calls vt_in_step_adopt: a site that rises in step with a growing one also counts as
+ * growing, though its own trend is too weak for growth_trend.c (its twin in an optimizer; a graph whose lines also
+ * allocate memory that lives for a while).
  *
- * Rising in the same rounds is not enough, because everything in a loop does. What else counts:
- *   - a function of the user's code that both were called from, other than main or a module;
- *   - with only that in common: blocks that went alternately at exit, so one thing held them; or
- *     both kept equally many, or tensors a whole number of times as many (of each of the layers that
- *     a step calls), unless they went one site after the other and neither calls the other.
+ * Rising in the same iterations is not enough: everything in a loop does. One of these is needed:
+ *   - a common caller in the user's code other than main or a module;
+ *   - blocks that were freed alternately at exit, so one owner held them;
+ *   - equally many kept blocks, or tensors with a whole ratio (one for each layer that a step calls), unless the sites
+ *     were freed one after the other and neither calls the other.
  */
 #include "parts.h"
 
@@ -27,8 +26,8 @@ enum {
 
 /* --- the course of a site --- */
 
-/* How many blocks a site kept in each part of the run, from bucket `begin` on. Of a queue, which
- * keeps none: by how much its floor rose. */
+/* How many blocks a site kept in each part of the run, from bucket `begin` on. A queue keeps none: then by how much its
+ * floor rose. */
 static uint64_t count_kept(const struct vt_history *h, const struct vt_site_history *site,
                            uint64_t held, uint32_t begin, uint64_t parts[COURSE_PARTS]) {
     uint64_t end = h->events_at_last_alloc + 1, sum = 0, floor = held;
@@ -51,7 +50,7 @@ static uint64_t count_kept(const struct vt_history *h, const struct vt_site_hist
     return sum;
 }
 
-/* Adds the course of a site that has none yet. */
+/* Adds a site's course. */
 static struct vt_site_course *draw(struct vt_courses *c, const struct vt_history *h,
                                    const struct vt_site_history *site, uint64_t held,
                                    uint32_t begin, uint32_t i) {
@@ -84,7 +83,7 @@ static uint32_t begin_of(const struct vt_history *h, struct vt_clock clock, uint
     return low;
 }
 
-/* --- in the same rounds --- */
+/* --- in the same iterations --- */
 
 bool vt_in_step(const struct vt_courses *c, uint32_t a, uint32_t b) {
     const struct vt_course_step *x = c->steps + c->of[a].first, *end_x = x + c->of[a].count;
@@ -107,8 +106,7 @@ bool vt_in_step(const struct vt_courses *c, uint32_t a, uint32_t b) {
     return true;
 }
 
-/* Whether one kept as many blocks as the other, or with `times` a whole number of times as many. The
- * newest may be held by one and not yet by the other. */
+/* Whether both kept equally many blocks, or with `times` a whole multiple. The newest may be held by only one yet. */
 static bool as_many(const struct vt_site_course *a, const struct vt_site_course *b, bool times) {
     uint64_t more = a->kept > b->kept ? a->kept : b->kept;
     uint64_t fewer = a->kept > b->kept ? b->kept : a->kept;
@@ -131,7 +129,7 @@ static void list_freed(struct vt_courses *order, const struct vt_sources *from,
     for (uint32_t i = 0; i < site_count; i++)
         order->first[i + 2] += order->first[i + 1];
     order->at = vt_alloc(h->freed_count + 1, sizeof *order->at);
-    /* `first` of the following site is where the site's next one goes, and so ends as what it says */
+    /* the next site's `first` is the insertion point, and ends at its final value */
     for (size_t i = 0; i < h->freed_count; i++)
         if (index[h->freed[i].site] != VT_NO_SITE)
             order->at[order->first[index[h->freed[i].site] + 1]++] = i;
@@ -145,9 +143,9 @@ void vt_in_step_close(struct vt_courses *courses) {
     free(courses);
 }
 
-enum went { WENT_UNKNOWN, WENT_ALTERNATELY, WENT_ONE_BY_ONE, WENT_BY_AGE };
+enum free_order { FREED_UNKNOWN, FREED_ALTERNATELY, FREED_ONE_BY_ONE, FREED_BY_AGE };
 
-/* Whether a site's blocks went the oldest first. */
+/* Whether a site's blocks were freed the oldest first. */
 static bool by_age(const struct vt_courses *order, uint32_t site) {
     size_t older = 0, newer = 0;
     for (size_t i = order->first[site] + 1; i < order->first[site + 1]; i++) {
@@ -159,11 +157,11 @@ static bool by_age(const struct vt_courses *order, uint32_t site) {
     return older > newer;
 }
 
-static enum went how_they_went(const struct vt_courses *order, uint32_t a, uint32_t b) {
+static enum free_order free_order_of(const struct vt_courses *order, uint32_t a, uint32_t b) {
     size_t i = order->first[a], j = order->first[b], changes = 0;
     size_t end_a = order->first[a + 1], end_b = order->first[b + 1];
     if (i == end_a || j == end_b)
-        return WENT_UNKNOWN;
+        return FREED_UNKNOWN;
     for (int last = -1; i < end_a || j < end_b;) {
         int now = j == end_b || (i < end_a && order->at[i] < order->at[j]) ? 0 : 1;
         changes += last >= 0 && now != last;
@@ -172,23 +170,23 @@ static enum went how_they_went(const struct vt_courses *order, uint32_t a, uint3
         j += (size_t)now;
     }
     if (changes <= ONE_BY_ONE)
-        return WENT_ONE_BY_ONE;
-    /* a garbage collector calls finalizers in the order of age, whatever held the objects */
-    return by_age(order, a) && by_age(order, b) ? WENT_BY_AGE : WENT_ALTERNATELY;
+        return FREED_ONE_BY_ONE;
+    /* a garbage collector finalizes by age, whatever owned the objects */
+    return by_age(order, a) && by_age(order, b) ? FREED_BY_AGE : FREED_ALTERNATELY;
 }
 
 /* --- what else they have in common --- */
 
 enum common { NOTHING, WHOLE_PROGRAM, FUNCTION };
 
-/* A function that all of a program runs in. */
+/* Whether the whole program runs in this function. */
 static bool is_whole(const struct vt_frame *frame, const struct vt_frame *outermost) {
     return vt_same_function(frame, outermost) || !strcmp(frame->function, "main") ||
            !strcmp(frame->function, "<module>");
 }
 
-/* What both stacks have in common of the user's code. Stacks without any may be of a framework's
- * own thread: then it is not known. */
+/* The user code that both stacks have in common. Stacks without user code may belong to a framework's thread: unknown,
+ * taken as the whole program. */
 static enum common what_in_common(const struct vt_stack *a, const struct vt_stack *b) {
     const struct vt_frame *outermost = NULL;
     enum common common = NOTHING;
@@ -236,17 +234,17 @@ bool vt_in_step_one(const struct vt_process *p, const struct vt_courses *c, uint
     enum common common = what_in_common(x->stack, y->stack);
     if (common != WHOLE_PROGRAM)
         return common == FUNCTION;
-    /* a native main that calls two functions calls two that do not know each other */
+    /* two functions that a native main calls are independent */
     if (x->layer != VT_LAYER_FRAMEWORK && !p->python && !both_directly(x->stack, y->stack))
         return false;
-    enum went went = how_they_went(c, a, b);
-    if (went == WENT_ALTERNATELY)
+    enum free_order freed = free_order_of(c, a, b);
+    if (freed == FREED_ALTERNATELY)
         return true;
-    /* a graph gives its nodes back by kinds: the batches of a loop after all that was made of them */
+    /* a graph frees its nodes by kind: a loop's batches after everything computed from them */
     bool calls = one_calls(x->stack, y->stack);
-    if (went == WENT_ONE_BY_ONE && !calls)
+    if (freed == FREED_ONE_BY_ONE && !calls)
         return false;
-    bool times = x->layer == VT_LAYER_FRAMEWORK && (calls || went != WENT_BY_AGE);
+    bool times = x->layer == VT_LAYER_FRAMEWORK && (calls || freed != FREED_BY_AGE);
     return as_many(&c->of[a], &c->of[b], times);
 }
 
@@ -257,7 +255,7 @@ static bool may_join(const struct vt_process *p, const struct vt_site *site) {
            site->class == VT_CLASS_PROGRAM && !vt_site_freed_at_exit(p, site);
 }
 
-/* Whether a site that does not grow by itself grows with one that does; then it has its share. */
+/* Marks a site as growing with another one, if they are in step. */
 static bool adopt(const struct vt_history *h, const struct vt_site_history *own, uint32_t begin,
                   struct vt_courses *c, struct vt_process *p, uint32_t i, uint32_t with) {
     struct vt_site *site = &p->sites[i];

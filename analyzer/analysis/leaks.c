@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
- * they have the same user frame, reached by different paths; if one owner holds them (owners.c); or
- * if they rise together and have more in common (in_step.c). Which sites fail is verdicts.c's answer. Here is
- * also decided which leak is shown first. analysis.c calls.
+ * Groups failing sites into leaks, so that one mistake is one finding, and orders them. Sites belong together if they
+ * have the same user frame, reached by different paths; if one owner holds them (owners.c); or if they rise together and
+ * have more in common (in_step.c). verdicts.c decides which sites fail. analysis.c calls.
  */
 #include "parts.h"
 
@@ -16,7 +15,7 @@ struct gathering {
     struct vt_process *p;
     uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
     struct vt_map by_line;                       /* class, verdict and line -> leak */
-    struct vt_map by_holder;                     /* class, verdict and holder -> leak */
+    struct vt_map by_owner;                      /* class, verdict and owner -> leak */
     const struct vt_courses *courses;
 };
 
@@ -35,7 +34,7 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
     l->growth = vt_growth_sum(l->growth, site->growth);
 }
 
-/* Whether one test failed for both: what it kept with each of as many rounds. */
+/* Whether the same test failed for both, after as many rounds. */
 static bool same_test(const struct vt_tested *a, const struct vt_tested *b) {
     return a && b && a->fails && b->fails && a->rounds == b->rounds &&
            vt_same_text(a->test, b->test);
@@ -73,13 +72,13 @@ static void gather_site(struct gathering *g, uint32_t i) {
     struct vt_process *p = g->p;
     const struct vt_site *site = &p->sites[i];
     uint64_t line = site->growth ? vt_site_growth_line(site) : site->stack->line;
-    /* what a CUDA library makes is its own mistake, whatever it shares with the program's */
+    /* a CUDA library's site is a leak of its own, whatever it shares with the program's */
     uint64_t kind = site->class * VT_VERDICTS + site->verdict;
     uint64_t key = line * VT_CLASSES * VT_VERDICTS + kind;
-    uint32_t leak = vt_map_get(&g->by_line, key), holder = vt_owners_main_holder(site);
-    uint64_t held_by = (uint64_t)holder * VT_CLASSES * VT_VERDICTS + kind;
-    if (leak == VT_MAP_NONE && holder != VT_MAP_NONE)
-        leak = vt_map_get(&g->by_holder, held_by);
+    uint32_t leak = vt_map_get(&g->by_line, key), owner = vt_owners_main_holder(site);
+    uint64_t owner_key = (uint64_t)owner * VT_CLASSES * VT_VERDICTS + kind;
+    if (leak == VT_MAP_NONE && owner != VT_MAP_NONE)
+        leak = vt_map_get(&g->by_owner, owner_key);
     if (leak == VT_MAP_NONE && site->growth)
         leak = find_partner(g, i);
     if (leak == VT_MAP_NONE) {
@@ -88,20 +87,20 @@ static void gather_site(struct gathering *g, uint32_t i) {
             .verdict = site->verdict, .figures = vt_site_no_figures, .stack = site->stack};
     }
     vt_map_add(&g->by_line, key, leak);
-    if (holder != VT_MAP_NONE)
-        vt_map_add(&g->by_holder, held_by, leak);
+    if (owner != VT_MAP_NONE)
+        vt_map_add(&g->by_owner, owner_key, leak);
     add_site(g, leak, i);
 }
 
 /* --- order --- */
 
-/* What ranks a leak, or a site: what it held when memory ran out, if that was more than at the last
- * allocation. Sites that were freed at exit have nothing live. */
+/* The bytes that rank a leak or a site: those held when memory ran out, if more than at the last allocation. (Sites
+ * freed at exit have nothing live.) */
 static uint64_t rank(uint64_t at_oom, uint64_t held) {
     return at_oom != VT_UNKNOWN && at_oom > held ? at_oom : held;
 }
 
-/* The largest first. What is only unfreed may be meant to live to the end. */
+/* The largest first; `unfreed` last, as such memory may be meant to live to the end. */
 static int compare_leaks(const void *a, const void *b) {
     const struct vt_leak *x = a, *y = b;
     return VT_ORDER({x->verdict == VT_VERDICT_UNFREED, y->verdict == VT_VERDICT_UNFREED},
@@ -145,5 +144,5 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
     free(g.last_of);
     free(g.first_of);
     vt_map_free(&g.by_line);
-    vt_map_free(&g.by_holder);
+    vt_map_free(&g.by_owner);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lifetimes: how long a site's blocks usually live, and how old the live ones are. That shows a single block
- * that was forgotten among thousands that were freed, even if the site does not grow.
+ * Lifetimes: how long a site's blocks usually live, and how old the live ones are. This reveals a single block forgotten
+ * among thousands that were freed, even if the site does not grow.
  */
 #include "parts.h"
 

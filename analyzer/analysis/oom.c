@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where was there no memory? For each failed allocation, this finds the outcome, and the figures of
- * its device at that moment. analysis.c calls; oom_cause.c says why.
+ * Where did memory run out? Finds the outcome of each failed allocation, and the figures of its device at that moment.
+ * analysis.c calls; oom_cause.c finds the cause.
  *
- * Free memory is what the driver told the program at the nearest moment, corrected for allocations
- * and frees since. If the program never asked, it is what NVML told `vramtrace run`, which also
- * knows what other processes held. Without either it is the device's size minus tracked memory,
- * which includes what other processes hold and what is untracked; these cannot be told apart then,
- * so neither is named as the cause.
+ * Free memory is the driver's answer to the program at the nearest moment, corrected for allocations and frees since.
+ * If the program never asked, it is NVML's figure, recorded by `vramtrace run` together with the memory of other
+ * processes. Without either it is the device's size minus tracked memory. That includes other processes' and untracked
+ * memory, which cannot be distinguished then, so neither is named as the cause.
  */
 #include "parts.h"
 
@@ -28,8 +27,8 @@ static uint64_t contexts_at(const struct vt_process *p, unsigned device, uint64_
     return count;
 }
 
-/* A context and its code take up to some hundred MiB, untracked; the rest must belong to others. On
- * the simulated GPU the size is known. */
+/* A context and its code take up to a few hundred MiB, untracked; the rest must belong to other processes. On the
+ * simulated GPU the size is known. */
 uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at, uint64_t untracked,
                        uint64_t total) {
     const uint64_t most = 2ull << 30;
@@ -169,7 +168,7 @@ static void take(const struct vt_sources *s, const struct vt_process *p,
     take_cache(p, from, oom);
 }
 
-/* What each site held at the failure that mattered. */
+/* The bytes that each site held at the decisive failure. */
 static void take_held(const struct vt_sources *s, struct vt_process *p) {
     const struct vt_oom *oom = vt_process_oom(p);
     const struct vt_replay_fail *from = oom ? &s->replay->fails[oom->number] : NULL;

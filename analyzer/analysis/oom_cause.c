@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why was there no memory? For each failed allocation: capacity, fragmentation, or another process, unless the
+ * Why did memory run out? For each failed allocation: capacity, fragmentation, or another process, unless the
  * log names a limit. If the figures do not show a cause, it stays unknown. analysis.c calls, when the leaks are known.
  *
- * Fragmentation is the cause only if the same live memory, laid out without holes, had let the
- * request through by the rules of the allocator (replay/packing.c). Even then a leak that held more
- * than the holes is the cause: without it there would have been room, and with it there soon is none
- * again. The driver itself maps scattered pages to one range of addresses: if it refuses what it
- * says is free, that is not fragmentation.
+ * Fragmentation is the cause only if the request would have succeeded with the same live memory laid out without
+ * holes, by the rules of the allocator (replay/packing.c). Even then a leak larger than the holes is the cause: without
+ * it the request would have fit, and with it memory soon runs out again. The driver maps scattered pages to one range of
+ * addresses: if it refuses memory that it reports as free, that is not fragmentation.
  */
 #include "parts.h"
 
@@ -34,7 +33,7 @@ static void find_leaks(const struct vt_process *p, struct vt_oom *oom) {
     }
 }
 
-/* Its holes were in the way; but leaks that hold more would soon have been. */
+/* The holes blocked it; but a larger leak would soon have done so. */
 static enum vt_oom_cause weigh_holes(struct vt_oom *oom) {
     oom->but_fits =
         oom->total_bytes != VT_UNKNOWN && oom->leaked_bytes > vt_known(oom->cached_bytes);
@@ -53,7 +52,7 @@ static enum vt_oom_cause weigh_cache(struct vt_oom *oom) {
     if (need > free)
         return said && need <= free + others && others > oom->leaked_bytes ? VT_CAUSE_OTHER_PROCESS
                                                                            : VT_CAUSE_CAPACITY;
-    if (said ? asked <= free : need > 0) /* there was room; or whether there was is not known */
+    if (said ? asked <= free : need > 0) /* it would have fit, or that is unknown */
         return VT_CAUSE_UNKNOWN;
     return weigh_holes(oom);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Would a setting of PyTorch's allocator have helped? The run is replayed in a model of the
- * allocator under several settings; one counts only if every request until the failure, and that
- * one, finds room. If the model has room under the settings of the run as well, it is not exact
- * enough here, and nothing is said. analysis.c calls.
+ * allocator under several settings; one counts only if every request up to and including the failed one succeeds. If the model succeeds under the run's
+ * own settings as well, it is not exact enough here, and no setting is named. analysis.c calls.
  */
 #include "parts.h"
 
@@ -50,7 +49,7 @@ static void rehearse(const struct vt_sources *s, struct vt_oom *oom) {
 /* Only for the last failure of each device: a replay takes time. */
 void vt_oom_try_settings(const struct vt_sources *s, struct vt_oom *ooms, uint32_t count) {
     bool done[256] = {false};
-    if (s->log->summary) /* the events are not all there any more */
+    if (s->log->summary) /* some events are no longer in the log */
         return;
     for (uint32_t i = count; i-- > 0;) {
         struct vt_oom *oom = &ooms[i];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who owns what: the snapshots' sums, which know steps and sites of the log, become owners with
- * names; sites and leaks are told their owners. analysis.c calls.
+ * Who owns what? Turns the snapshots' sums, which refer to steps and sites of the log, into named owners of sites and
+ * leaks. analysis.c calls.
  */
 #include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What one owner has of one site. */
+/* The memory of one site that one owner holds. */
 struct part {
     uint32_t owner, site, further, step;
     uint64_t bytes, count;
@@ -55,7 +55,7 @@ struct making {
     struct parts parts;
 };
 
-/* The owner of one name and purpose; VT_MAP_NONE: the way has no name. */
+/* The owner of one name and purpose; VT_MAP_NONE: the path has no name. */
 static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
     struct vt_snapshot *s = m->snapshot;
     struct vt_owner_names *names = m->from->names;
@@ -71,7 +71,7 @@ static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
     return owner;
 }
 
-/* What has no named path to it. */
+/* Memory without a named path to it. */
 static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
     uint32_t index = m->from->index[sum->site];
     struct vt_site *site = index == VT_NO_SITE ? NULL : &m->p->sites[index];
@@ -83,7 +83,7 @@ static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
     }
 }
 
-/* Whether a way was looked for only in case that the first one's variable holds nothing. */
+/* Whether a path is a fallback, in case the first one's variable holds nothing. */
 static bool is_spare(const struct vt_log *log, uint32_t step) {
     while (log->steps[step].parent != VT_MAP_NONE)
         step = log->steps[step].parent;
@@ -107,7 +107,7 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
         return;
     bool device = is_device_memory(site->layer);
     uint32_t owner = sum->step == VT_MAP_NONE ? VT_MAP_NONE : owner_of(m, sum);
-    if (m->from->index[sum->site] == VT_NO_SITE) /* another device's, which is not asked for */
+    if (m->from->index[sum->site] == VT_NO_SITE) /* of a device that was not requested */
         return;
     if (owner == VT_MAP_NONE) {
         add_unowned(m, sum);
@@ -129,8 +129,7 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
                       .count = sum->count};
 }
 
-/* Leaves out the sites that an owner has blocks of itself, of which that is noted. Its own sites are known
- * already. */
+/* Removes those of an owner's shared sites that also have blocks of its own. */
 static uint32_t without_own(struct vt_memory_owner *owner, struct vt_owned_site *sites,
                             uint32_t count) {
     VT_SCOPED_MAP own = {0};
@@ -147,7 +146,7 @@ static uint32_t without_own(struct vt_memory_owner *owner, struct vt_owned_site 
     return kept;
 }
 
-/* Gives each owner its sites, and the name by the largest of its ways. */
+/* Sets each owner's sites, and its name by its largest path. */
 static void take_parts(struct making *m) {
     struct part *parts = m->parts.list;
     vt_sort(parts, m->parts.count, sizeof *parts, compare_parts);
@@ -196,7 +195,7 @@ static void take_snapshot(const struct vt_sources *from, const struct vt_replay_
     for (size_t i = 0; i < replayed->sum_count; i++)
         add_sum(&m, &replayed->sums[i]);
     take_parts(&m);
-    /* an owner that has nothing of its own here is only another holder of others' blocks */
+    /* an owner without memory of its own here only shares others' blocks */
     vt_sort(s->owners, s->owner_count, sizeof *s->owners, compare_owners);
     free(m.parts.list);
     vt_map_free(&m.known);
@@ -208,13 +207,13 @@ static void add_owned(struct vt_owned_list *list, uint32_t *room, struct vt_owne
     *VT_ADD(list->owners, list->count, *room) = by;
 }
 
-/* Which snapshot speaks for a site. */
+/* Which snapshot represents a site. */
 struct seen {
-    uint64_t now, unowned; /* bytes of the site at the snapshot that is looked at */
-    uint64_t ended;        /* of these, held by the exception that ended the program */
+    uint64_t now, unowned; /* bytes of the site at the current snapshot */
+    uint64_t ended;        /* those held by the exception that ended the program */
     uint64_t most;         /* at any snapshot */
     bool still;            /* some of it was live at the snapshot of the end */
-    uint32_t snapshot;     /* the one that speaks for it, plus one; 0: none yet */
+    uint32_t snapshot;     /* the one that represents it, plus one; 0: none yet */
 };
 
 static void look_at(const struct vt_sources *from, uint32_t snapshot, struct seen *seen,
@@ -237,9 +236,8 @@ static void look_at(const struct vt_sources *from, uint32_t snapshot, struct see
     }
 }
 
-/* Lets a snapshot speak for the sites of which it saw most, or a good part of it; `owned`: if it found owners of
- * that. */
-static void let_speak(const struct vt_sources *from, uint32_t snapshot, bool owned,
+/* Chooses a snapshot for sites that it saw mostly, or a good part of; `owned`: if it found their owners. */
+static void choose_snapshot(const struct vt_sources *from, uint32_t snapshot, bool owned,
                       struct seen *seen, struct vt_process *p) {
     look_at(from, snapshot, seen, p);
     for (uint32_t i = 0; i < p->site_count; i++)
@@ -250,9 +248,8 @@ static void let_speak(const struct vt_sources *from, uint32_t snapshot, bool own
         }
 }
 
-/* Lets an earlier snapshot speak for the sites whose owners the end does not show any more. That is
- * what the exception holds that ended the program, where memory ran out: the functions still ran
- * then. And it is what nothing named leads to at the end, but did before. */
+/* Chooses an earlier snapshot for the sites whose owners are gone at the end: memory held by the exception that ended
+ * the program after memory ran out, as the functions still ran before; and memory whose named paths are gone. */
 static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struct seen *seen,
                               struct vt_process *p) {
     VT_SCOPED bool *by_exception = vt_alloc(2 * (size_t)p->site_count, sizeof *by_exception);
@@ -278,8 +275,8 @@ static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struc
     }
 }
 
-/* The snapshot of the end speaks for what it saw, then the later ones before the earlier ones; but where one saw how
- * a container was dropped, item by item, that which saw it whole. */
+/* Prefers the snapshot of the end, then later ones to earlier ones. But where one shows a container that is being
+ * cleared, item by item, the one with the whole container counts. */
 static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     struct seen *seen = vt_alloc(p->site_count, sizeof *seen);
@@ -290,12 +287,12 @@ static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_pr
     }
     if (chosen) {
         let_earlier_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
-        let_speak(from, (uint32_t)(chosen - p->snapshots), false, seen, p);
+        choose_snapshot(from, (uint32_t)(chosen - p->snapshots), false, seen, p);
     }
     for (uint32_t i = p->snapshot_count; i-- > 0;)
-        let_speak(from, i, true, seen, p);
+        choose_snapshot(from, i, true, seen, p);
     for (uint32_t i = p->snapshot_count; i-- > 0;)
-        let_speak(from, i, false, seen, p);
+        choose_snapshot(from, i, false, seen, p);
     return seen;
 }
 
@@ -329,7 +326,7 @@ static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
                 compare_owned);
 }
 
-/* --- what was not looked at --- */
+/* --- missed snapshots --- */
 
 static void add_missed(struct vt_process *p, const struct vt_rec_missed *r) {
     struct vt_missed_snapshots *m = NULL;
@@ -371,7 +368,7 @@ uint32_t vt_owners_main_holder(const struct vt_site *site) {
         vt_owner_groups(owned->owners, owned->count, false, &count);
     for (uint32_t i = 0; i < count; i++)
         all += groups[i].bytes;
-    /* what only the interpreter or a stack holds says nothing of what belongs together */
+    /* sites held only by the interpreter or a stack need not belong together */
     if (groups->owner.root.kind <= VT_ROOT_THREAD_LOCAL && !groups->owner.more_variables &&
         groups->bytes >= all / 10 * 9)
         holder = groups->owner.holder_id;
@@ -400,7 +397,7 @@ static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
     vt_sort(leak->owned.owners, leak->owned.count, sizeof *leak->owned.owners, compare_owned);
 }
 
-/* Whether what is lost had an owner before: that one does not keep it. */
+/* Whether memory that is lost had an owner before, which does not keep it any more. */
 static bool was_owned(const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->owned.count; i++)
         if (leak->owned.owners[i].seen)
@@ -408,15 +405,15 @@ static bool was_owned(const struct vt_leak *leak) {
     return false;
 }
 
-/* Most of a leak: of 123 leaks with owners in 327 logs, those that were named held all of it in 116, and a third
- * or less in the other 7, of which the rest was given up. */
+/* Most of a leak. The named owners held all of 116 leaks in 327 logs, and at most a third of 7, whose rest had been
+ * freed. */
 static bool is_most(uint64_t bytes, uint64_t all) {
     return bytes >= all - bytes;
 }
 
-/* What holds a leak: whatever has at least a tenth of what has an owner, by its bytes or its blocks, if that is
- * most of the leak. Variables that are told as one are none. */
-static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
+/* The owners of a leak: each with at least a tenth of the owned memory, by bytes or blocks, if together they hold most
+ * of the leak. Groups of variables shown as one are excluded. */
+static void find_owners_of(const struct vt_process *p, struct vt_leak *leak) {
     uint64_t bytes = 0, blocks = 0, unowned = 0, named = 0;
     uint32_t count, kept = 0;
     if (!leak->owned.count || (leak->verdict == VT_VERDICT_LOST && was_owned(leak)))
@@ -448,7 +445,7 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
     free(groups);
 }
 
-/* Whether all that keeps a leak is of a kind in which nothing is looked up: lists, graphs of autograd. */
+/* Whether all owners of a leak are of kinds without look-ups: lists, autograd graphs. */
 static bool is_no_cache(const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_memory_owner *owner = &leak->kept[i].owner;
@@ -461,6 +458,6 @@ static bool is_no_cache(const struct vt_leak *leak) {
 
 void vt_owners_tell(const struct vt_process *p, struct vt_leak *leak) {
     sum_owners(p, leak);
-    find_keepers(p, leak);
+    find_owners_of(p, leak);
     leak->no_cache = is_no_cache(leak);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of this module ask each other; what growth*.c do, growth_search.h.
+ * Calls between the files of this module; those between growth*.c are in growth_search.h.
  */
 #ifndef VRAMTRACE_ANALYZER_ANALYSIS_PARTS_H
 #define VRAMTRACE_ANALYZER_ANALYSIS_PARTS_H
@@ -9,30 +9,29 @@
 
 enum { DRIVER_PAGE = 2 << 20 }; /* bytes of the driver's pages */
 
-/* A time ahead, in ns; VT_UNKNOWN: past what 64 bits hold. */
+/* A time ahead, in ns; VT_UNKNOWN: beyond 64 bits. */
 static inline uint64_t vt_analysis_ahead(double ns) {
     return ns < 0x1p63 ? (uint64_t)ns : VT_UNKNOWN;
 }
 
-/* --- the steps, in the order of analysis.c: what each fills --- */
+/* --- the steps, in the order of analysis.c, with the members that each fills --- */
 
-/* oom.c: the process's ooms, their figures and outcomes, causes that the log says; vt_site.bytes_at_oom. */
+/* oom.c: the process's ooms, their figures and outcomes, causes recorded in the log; vt_site.bytes_at_oom. */
 void vt_oom_find(const struct vt_sources *from, struct vt_process *p);
 /* owners.c: the process's snapshots, vt_site.owned and bound. */
 void vt_owners_take(const struct vt_sources *from, struct vt_process *p);
 /* lifetime.c: vt_site.longest_life and oldest_age. */
 void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p);
-/* pytest_sites.c: what fixtures and models hold, in vt_site.tested. */
+/* pytest_sites.c: vt_site.tested: memory held by fixtures and models. */
 void vt_tests_take_blocks(const struct vt_sources *from, struct vt_process *p);
 /* growth.c: vt_site.growth of each site that grows, in Python processes vt_site.inconclusive, and vt_site.held_* of
  * each that allocated. */
 void vt_growth_find(const struct vt_sources *from, struct vt_process *p);
-/* pytest_sites.c: what tests left, in vt_site.tested and `inconclusive`; gives the sites that a test failed for a
- * growth. */
+/* pytest_sites.c: vt_site.tested and `inconclusive`: memory that tests left behind; the growth of sites whose test failed. */
 void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p);
-/* bound.c: settles vt_site.bound, and takes away the growth of what can take no more than the device has. */
+/* bound.c: finalizes vt_site.bound, and removes the growth of sites whose owners, when full, still fit into the device. */
 void vt_bounds_judge(struct vt_process *p);
-/* in_step.c: draws the course of each growing site, and lets sites grow that rise in step with one that does.
+/* in_step.c: computes the course of each growing site, and marks as growing the sites that rise in step with one.
  * Close what it returns. */
 struct vt_courses *vt_in_step_adopt(const struct vt_sources *from, struct vt_process *p);
 void vt_in_step_close(struct vt_courses *courses);
@@ -40,16 +39,16 @@ void vt_in_step_close(struct vt_courses *courses);
 void vt_helpers_find(struct vt_process *p);
 /* verdicts.c: every site's verdict. */
 void vt_verdicts_give(struct vt_process *p);
-/* leaks.c: groups the failing sites into leaks, the worst first. */
+/* leaks.c: groups failing sites into leaks, the worst first. */
 void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p);
-/* owners.c: what holds a leak. */
+/* owners.c: the owners of a leak. */
 void vt_owners_tell(const struct vt_process *p, struct vt_leak *leak);
-/* oom_cause.c: the cause, unless the log says it, and what leaks held. */
+/* oom_cause.c: the cause, unless the log has it, and the bytes that leaks held. */
 void vt_oom_explain(const struct vt_process *p, struct vt_oom *oom);
-/* oom_setting.c: a setting of PyTorch's allocator under which the process had not run out of memory. */
+/* oom_setting.c: a setting of PyTorch's allocator under which the process would not have run out of memory. */
 void vt_oom_try_settings(const struct vt_sources *from, struct vt_oom *ooms, uint32_t count);
 
-/* --- what files ask each other --- */
+/* --- between files --- */
 
 /* growth_describe.c: adds a growth to the sum of a leak's, and returns the sum; NULL: there is none yet. */
 struct vt_growth *vt_growth_sum(struct vt_growth *sum, const struct vt_growth *growth);
@@ -65,7 +64,8 @@ struct vt_courses {
         uint64_t kept;         /* blocks since it began to grow */
     } * of;                    /* by site */
     struct vt_course_step {
-        uint16_t part;  /* of COURSE_PARTS equal ones of the run's events, in which it kept more */
+        uint16_t
+            part; /* of COURSE_PARTS equal ones of the run's events, in which it kept more blocks */
         uint16_t share; /* of `kept`, up to its end: UINT16_MAX is all */
     } * steps;          /* most of a million sites have one */
     uint32_t step_count, step_room;
@@ -74,29 +74,28 @@ struct vt_courses {
     size_t *at;    /* indices in `freed` */
 };
 
-/* Whether two growing sites of a process, by their indices, rise in the same rounds; and whether they
- * are one leak. */
+/* Whether two growing sites, by their indices, rise in the same iterations; and whether they are one leak. */
 bool vt_in_step(const struct vt_courses *courses, uint32_t a, uint32_t b);
 bool vt_in_step_one(const struct vt_process *process, const struct vt_courses *courses, uint32_t a,
                     uint32_t b);
 
-/* bound.c: for each step the innermost container with a bound among whose entries a way to it goes. VT_MAP_NONE: none.
+/* bound.c: for each step the innermost bounded container whose entries its path passes through; VT_MAP_NONE: none.
  * Free it. */
 uint32_t *vt_bounds_containers(const struct vt_log *log);
 
-/* Tells which owners of a snapshot have a bound, and gives the sites for which it speaks theirs. */
+/* Marks the owners of a snapshot that have a bound, and sets the bounds of the sites that the snapshot represents. */
 void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
                     const bool *speaks, struct vt_process *process);
 
-/* owners.c: what holds nearly all of a site that has an owner: equal numbers for one holder.
- * VT_MAP_NONE: no single one, or nothing is known. */
+/* owners.c: the owner of nearly all of a site's owned memory, as a number. VT_MAP_NONE: there is no single one, or none is
+ * known. */
 uint32_t vt_owners_main_holder(const struct vt_site *site);
 
-/* owners.c: the step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
+/* owners.c: the step of the owner; VT_MAP_NONE: it has no name. */
 uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum);
 
-/* untracked.c: the sample of the device's GPU nearest to a moment, among those that can be compared with the
- * books; NULL: none. It belongs to `replay`. *tracked: the bytes in the books at that time. */
+/* untracked.c: the sample of the device's GPU nearest to a moment, among those that are comparable with the
+ * replay; NULL: none. It belongs to `replay`. *tracked: the bytes recorded at that time. */
 const struct vt_replay_sample *vt_untracked_near(const struct vt_sources *sources, unsigned ordinal,
                                                  uint64_t ticks, uint64_t *tracked);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pytest plugin told (replay/pytest_marks.h): which sites a test left memory of, and what a fixture
- * of a wider scope holds. A site that a test failed for grows: its rounds are the test's. One that a
- * test left too little of is inconclusive. analysis.c calls, between growth and verdicts.
+ * The pytest plugin's findings (replay/pytest_marks.h): memory that a test left behind, and memory held by a fixture of
+ * a wider scope. A site whose test failed grows: its iterations are the test's rounds. A site with too little left
+ * by a test is inconclusive. analysis.c calls, between growth and verdicts.
  */
 #include "parts.h"
 
@@ -29,7 +29,7 @@ void vt_tests_take_blocks(const struct vt_sources *from, struct vt_process *p) {
             continue;
         struct vt_site *site = &p->sites[from->index[b->site]];
         if (site->class != VT_CLASS_PROGRAM)
-            continue; /* whoever makes the first call makes caches and workspaces */
+            continue; /* the first caller also creates caches and workspaces */
         struct vt_tested *t = tested(site);
         uint64_t bytes = entry->size;
         if (holder->model) {
@@ -78,7 +78,7 @@ static void take_left(const struct vt_pytest_marks *told, struct vt_process *p) 
     vt_map_free(&by_id);
 }
 
-/* Lets a site grow whose test failed. */
+/* Marks a site whose test failed as growing. */
 static void grow(struct vt_site *site) {
     const struct vt_tested *t = site->tested;
     if (site->held_count < t->left_count) { /* it was freed later, but the test had failed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statistics of growth_trend.c: Mann-Kendall's test for a trend of levels, and the figures that
- * Laplace's test for a trend of events needs. doc/GROWTH.md explains them.
+ * The statistics of growth_trend.c: Mann-Kendall's test for a trend of levels, and the figures of Laplace's test for a
+ * trend of events. doc/GROWTH.md explains them.
  */
 #include "growth_search.h"
 
@@ -52,7 +52,7 @@ static double dispersion(const struct rise *rises, uint32_t count, double start,
 }
 
 /* The squared coefficient of variation of the pauses between rises, which equals the dispersion if
- * each rise is one block. It tells regular from random rises with fewer of them. */
+ * each rise is one block. It needs fewer rises to separate regular from random ones. */
 static double unevenness(const struct rise *rises, uint32_t count, double start) {
     double before = start, mean = 0, squares = 0;
     for (uint32_t i = 0; i < count; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Untracked memory: what the driver says that the process uses, minus what the log has. It consists
- * of contexts, code, the idle reserve of pools, and allocations that the tracer missed. The figures
+ * Untracked memory: the process's use by the driver's figures, minus the log's. It consists of contexts, code, the idle reserve of pools, and allocations that the tracer missed. The figures
  * come from the samples that `vramtrace run` took through NVML.
  *
  * Which GPU is which ordinal? NVML numbers the GPUs of the machine, but a process numbers them by
@@ -88,7 +87,7 @@ bool vt_untracked_gpu(const struct vt_sources *from, unsigned ordinal, uint32_t 
     return found;
 }
 
-/* The bytes in the books for the device at a sample; UINT64_MAX: unknown. */
+/* The recorded bytes of the device at a sample; UINT64_MAX: unknown. */
 static uint64_t tracked_at(const struct vt_log *log, const struct vt_replay_sample *sample,
                            unsigned ordinal) {
     uint64_t stray = sample->tracked[VT_SAMPLE_DEVICES - 1];
@@ -99,7 +98,7 @@ static uint64_t tracked_at(const struct vt_log *log, const struct vt_replay_samp
     return sample->tracked[ordinal] + stray;
 }
 
-/* Whether the books certainly did not change during the sample. */
+/* Whether the recorded bytes certainly did not change during the sample. */
 static bool is_steady(const struct vt_replay_sample *sample, unsigned ordinal) {
     unsigned slot = ordinal == VT_DEVICE_UNKNOWN ? 0 : ordinal;
     return !(sample->moved & (1u << slot | 1u << (VT_SAMPLE_DEVICES - 1)));
@@ -131,7 +130,7 @@ static void note_course(struct vt_untracked *u, uint64_t untracked, uint64_t at)
     }
 }
 
-/* Fills in what the program never asked for. */
+/* Fills in facts that the program never asked for. */
 static void fill_in(const struct vt_sources *from, const struct vt_log_gpu *gpu,
                     struct vt_device *device) {
     if (!device->name && gpu->name[0])
@@ -167,9 +166,9 @@ bool vt_untracked_take(const struct vt_sources *from, struct vt_device *device) 
             note_course(u, rest, vt_clock_ns(from->clock, sample->ticks));
         }
         /* a sample with a figure for untracked memory is better than one without */
-        bool tells = rest != VT_UNKNOWN, told = untracked != VT_UNKNOWN;
-        if (!nearest || tells > told ||
-            (tells == told && vt_apart(sample->ticks, peak) < vt_apart(nearest->ticks, peak))) {
+        bool has = rest != VT_UNKNOWN, had = untracked != VT_UNKNOWN;
+        if (!nearest || has > had ||
+            (has == had && vt_apart(sample->ticks, peak) < vt_apart(nearest->ticks, peak))) {
             nearest = sample;
             untracked = rest;
         }

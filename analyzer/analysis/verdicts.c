@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verdicts: exactly one for each site, by what is known of it: the exit scan from the replay, growth from
- * growth.c, classes from symbols/. analysis.c calls; content/why.c says what shows it.
+ * Verdicts: exactly one for each site, from the exit scan (replay), growth (growth.c) and classes (symbols/). analysis.c
+ * calls; content/why.c words the evidence.
  *
- * The first that fits counts: memory without a pointer to it is `lost`, even if it grew; memory
- * that grew is `growing`, in Python processes even if all of it was freed at exit; live memory is
- * `unfreed`.
+ * The first match counts: memory without a pointer to it is `lost`, even if it grew; memory that grew is `growing`, in
+ * Python processes even if all of it was freed at exit; live memory is `unfreed`.
  */
 #include "parts.h"
 
@@ -17,11 +16,11 @@ static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
            site->layer != VT_LAYER_FRAMEWORK;
 }
 
-static void judge(const struct vt_process *p, struct vt_site *site) {
+static void give_verdict(const struct vt_process *p, struct vt_site *site) {
     bool bounded = site->bound && site->bound->growth;
     site->reachable = VT_NOT_SEARCHED;
-    /* A cache grows because of the blocks inside, which are judged themselves. A CUDA library keeps
-     * memory for life, but not more and more. */
+    /* A cache grows with the blocks inside, which have their own verdicts. A CUDA library keeps memory for the
+     * life of the process, but a constant amount. */
     if (site->class == VT_CLASS_CACHE) {
         free(site->growth);
         site->growth = NULL;
@@ -30,11 +29,12 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
         return;
     }
-    if (site->growth && vt_site_freed_at_exit(p, site)) { /* the program lost track of nothing */
+    if (site->growth &&
+        vt_site_freed_at_exit(p, site)) { /* it freed all: it lost track of nothing */
         site->freed_at_exit = site->growth;
         site->growth = NULL;
     }
-    if (bounded) /* whatever an interpreter then freed by itself */
+    if (bounded) /* even if an interpreter freed it at exit */
         site->verdict = VT_VERDICT_UNFREED;
     else if (site->growth)
         site->verdict = VT_VERDICT_GROWING;
@@ -51,7 +51,7 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
     }
 }
 
-/* Finds what would fail, or is inconclusive, and is a CUDA library's own: the gate suppresses that. */
+/* Marks sites that would fail, or are inconclusive, but belong to a CUDA library: the gate suppresses them. */
 static void find_library_own(struct vt_process *p) {
     struct vt_suppressions own = {0};
     vt_suppress_add_builtin(&own);
@@ -66,7 +66,7 @@ static void find_library_own(struct vt_process *p) {
 void vt_verdicts_give(struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
-        judge(p, site);
+        give_verdict(p, site);
         if (site->verdict != VT_VERDICT_CACHE && site->verdict != VT_VERDICT_RUNTIME)
             p->context_freed_bytes += site->context_freed_bytes;
     }
