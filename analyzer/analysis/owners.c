@@ -238,7 +238,7 @@ static void look_at(const struct vt_sources *from, uint32_t snapshot, struct see
 
 /* Chooses a snapshot for sites that it saw mostly, or a good part of; `owned`: if it found their owners. */
 static void choose_snapshot(const struct vt_sources *from, uint32_t snapshot, bool owned,
-                      struct seen *seen, struct vt_process *p) {
+                            struct seen *seen, struct vt_process *p) {
     look_at(from, snapshot, seen, p);
     for (uint32_t i = 0; i < p->site_count; i++)
         if (!seen[i].snapshot && seen[i].now && seen[i].now >= seen[i].most / 10 &&
