@@ -38,9 +38,10 @@ static const struct {
                 "  cached       kept by caching allocators, not in use\n"
                 "  untracked    contexts, loaded code: the driver's figure (under vramtrace run)\n"
                 "  others       other processes, likewise\n\n"},
-    {"THE TABLE", "  PER SECOND   the change over the last minute\n"
-                  "  yellow       a line that grows with the program's iterations: a leak so far\n\n"
-                  "Only the log of the process is read; `o` alone asks it for something.\n"},
+    {"THE TABLE",
+     "  PER SECOND   the change over the last minute\n"
+     "  yellow       a line that grows with the program's iterations: a leak so far\n\n"
+     "Only the log of the process is read; `o` alone asks it for something.\n"},
 };
 
 /* What is left of a line of the screen after an indent. */
