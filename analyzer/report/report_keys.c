@@ -225,12 +225,12 @@ static void make_growth_bytes(struct vt_key_writer *w, const char *key, const vo
 /* clang-format off */
 #define OF struct vt_growth
 static const struct vt_key growth_keys[] = {
-    VT_TEXT_KEY("per", per, "text_or_null", "what counts as a round: the name of a phase, or \"rhythm\""),
-    VT_NUMBER_KEY("iterations", iterations, "count_or_null", "rounds of the run"),
-    VT_MADE_KEY("bytes_per_iteration", make_growth_bytes, "bytes", "what it grew by in each round, on average since it began"),
-    VT_NUMBER_KEY("since_iteration", since_iteration, "count_or_null", "the round in which it began to grow"),
+    VT_TEXT_KEY("per", per, "text_or_null", "what counts as an iteration: the name of a phase, or \"rhythm\""),
+    VT_NUMBER_KEY("iterations", iterations, "count_or_null", "iterations of the run"),
+    VT_MADE_KEY("bytes_per_iteration", make_growth_bytes, "bytes", "what it grew by in each iteration, on average since it began"),
+    VT_NUMBER_KEY("since_iteration", since_iteration, "count_or_null", "the iteration in which it began to grow"),
     VT_NUMBER_KEY("since_ns", since, "ns", "when it began to grow"),
-    VT_NUMBER_KEY("full_in_iterations", full_in_iterations, "count_or_null", "rounds until the device is full; 0: it was full"),
+    VT_NUMBER_KEY("full_in_iterations", full_in_iterations, "count_or_null", "iterations until the device is full; 0: it was full"),
     VT_NUMBER_KEY("full_in_ns", full_in, "ns_or_null", "the same in time"),
     VT_TEXT_KEY("appends", operation, "text_or_null", "the operation that makes one buffer anew, longer each time"),
     VT_KEYS_END,
