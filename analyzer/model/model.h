@@ -147,7 +147,6 @@ struct vt_site {
     enum vt_growth_rule inconclusive : 8; /* the reason, or VT_RULE_NONE */
     uint8_t layer;                        /* enum vt_layer */
     uint8_t device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
-    uint32_t lost_count;       /* live blocks without any pointer to them */
     uint32_t unrecorded_count; /* live blocks whose records the log had to drop */
     uint32_t mapped_count;     /* live physical memory (cuMemCreate) that is mapped at the end */
     uint32_t number;           /* in the replay */

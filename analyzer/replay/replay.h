@@ -51,7 +51,6 @@ struct vt_replay_site {
 
     uint32_t stack;            /* index in vt_log.stacks, VT_NO_STACK */
     uint64_t id;               /* vt_sites_id */
-    uint32_t lost_count;       /* live at the end, without any pointer to them */
     uint32_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
     uint32_t mapped_count;     /* physical memory that is live at the end and mapped */
     uint16_t context_end_hook; /* the last call that ended such a context */
