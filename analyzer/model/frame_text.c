@@ -191,7 +191,7 @@ static char *cut_scopes(char *function, unsigned width, bool python) {
     return cut;
 }
 
-char *vt_frame_text_fit(const char *text, unsigned width) {
+static char *fitted(const char *text, unsigned width, bool python) {
     const char *in = strstr(text, " in ");
     while (in && in > text && !strchr("0123456789", in[-1]) && strstr(in + 1, " in "))
         in = strstr(in + 1, " in "); /* of a folder's name: a line's number stands before it */
@@ -206,12 +206,15 @@ char *vt_frame_text_fit(const char *text, unsigned width) {
     file = cut_start(file, room < least ? least : room);
     if (in) {
         unsigned used = vt_frame_text_columns(file) + 4;
-        function =
-            cut_scopes(function, width > used ? width - used : 0, strstr(file, ".py:") != NULL);
+        function = cut_scopes(function, width > used ? width - used : 0, python);
     }
-    char *fitted = vt_formatted("%s%s%s", file, in ? " in " : "", function);
-    cut_end(fitted, width);
-    return fitted;
+    char *cut = vt_formatted("%s%s%s", file, in ? " in " : "", function);
+    cut_end(cut, width);
+    return cut;
+}
+
+char *vt_frame_text_fit(const char *text, unsigned width) {
+    return fitted(text, width, strstr(text, ".py:") != NULL);
 }
 
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
@@ -235,7 +238,7 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
     } else {
         vt_string_add(&text, "generated code");
     }
-    return vt_frame_text_fit(vt_printable(text.text), width);
+    return fitted(vt_printable(text.text), width, frame->python);
 }
 
 /* A line of a file, and when that was changed: seconds since 1970. */
