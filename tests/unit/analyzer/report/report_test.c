@@ -271,7 +271,7 @@ static void json(void **state) {
     char *text = write_as(&model, "json");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char quoted[64];
-        snprintf(quoted, sizeof quoted, "\"%s\": ", keys[i]);
+        snprintf(quoted, sizeof quoted, "\"%s\":", keys[i]);
         if (!strstr(text, quoted))
             fail_msg("no key %s", quoted);
     }

@@ -51,7 +51,7 @@ static char *text_of_model(struct vt_model *model) {
     vt_build_free(model);
     leave_out_spaces(text);
     leave_out(text, "\"compacted_until_ns\"", ",");
-    leave_out(text, "\"Singleeventssince", "exactforthewholerun.\"");
+    leave_out(text, "\"Eventdetailsstartat", "exactforthewholerun.\"");
     for (at = text; (at = strstr(at, ",]"));) /* it was the last note */
         memmove(at, at + 1, strlen(at));
     leave_out(text, "\"setting\":", ","); /* another setting is not tried */
