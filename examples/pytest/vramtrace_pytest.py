@@ -545,7 +545,7 @@ class Plugin:
                 watch.tell(many, True)
                 watch.tell(few, False)
                 (faults if self.is_leak(many) else notes).extend([*map(str, many), total] if many else [])
-                notes += [f"{line}; not judged: too few rounds" for line in few]
+                notes += [f"{line}; not judged: too few iterations" for line in few]
             else:
                 notes += [*map(str, lines), total]
         if watch.fixture_bytes and (faults or notes):
