@@ -5,14 +5,14 @@
  * level.
  *
  * A bucket ends after a fixed number of allocations and frees, which unlike time is the same in
- * every run of a program, and where the program marked the begin of an iteration. So buckets can be
- * combined into windows by iterations and by events. A short run has a bucket per event. Nobody
- * knows how long a run will be: when there are too many buckets, neighbours are merged, and from
+ * every run of a program, and where the program marked the start of an iteration. So buckets can be
+ * combined into windows by iterations and by events. A short run has a bucket per event. The length
+ * of a run is not known in advance: when there are too many buckets, neighbours are merged, and from
  * then on a bucket has twice as many events.
  *
- * Of a million sites there would be too many samples all the same. Then those of which nothing is kept are joined
- * with the next one of their site, but for the sites that hold most. What is kept, since when, and how long blocks
- * lived stays exact; the lowest levels are told later than they were.
+ * A million sites would still have too many samples. Then samples with no kept blocks are joined with the next one
+ * of their site, except at the sites that hold most. Kept blocks, their times and lifetimes stay exact; the lowest
+ * levels are reported later than they occurred.
  *
  * The replay fills it, analysis/growth.c reads it.
  */
@@ -21,35 +21,35 @@
 
 #include "base/base.h"
 
-/* By events at least so many, once there are, and less than twice as many; at most as many again by the
- * iterations of each name that has edges. Laplace's test needs about a hundred rises if they come at
- * random (doc/GROWTH.md); this is twice as many, at some kilobytes a site. */
+/* A long run has at least this many buckets by events, and less than twice as many; each name with edges adds at
+ * most as many again by its iterations. Laplace's test needs about a hundred rises if they come at random
+ * (doc/GROWTH.md); this is twice as many, at some kilobytes a site. */
 #define VT_HISTORY_BUCKETS 192u
-/* So many names of phases are counted, and so many of them have edges. */
+/* The number of phase names that are counted, and the number of them that have edges. */
 #define VT_HISTORY_NAMES   8u
 #define VT_HISTORY_EDGES   2u
-/* So many samples are there before the first are joined. */
+/* Samples are joined once there are this many. */
 #define VT_HISTORY_SAMPLES (1u << 21)
 
 struct vt_bucket {
     uint64_t ticks;  /* of its first event */
     uint64_t events; /* allocations and frees before it */
     uint64_t allocs, frees;
-    uint64_t launches;                     /* of graphs, before it */
-    uint32_t iterations[VT_HISTORY_NAMES]; /* of each name, that began before its first event */
+    uint64_t launches;                     /* graph launches before it */
+    uint32_t iterations[VT_HISTORY_NAMES]; /* by name: those that began before its first event */
     uint8_t edges; /* a bit for each name: it begins where an iteration does */
-    uint8_t rests; /* likewise: ... where one had ended, and none has begun since */
+    uint8_t rests; /* likewise: it begins after an iteration ended, before the next */
 };
 
 /* A name whose repetitions may be the run's iterations: iterations.h decides which those are. */
 struct vt_history_name {
     uint32_t count; /* that have begun */
     uint32_t
-        stride; /* buckets begin at every so many of them: a power of two; 0: there is no name */
-    bool edges; /* buckets begin at them at all */
+        stride; /* a bucket begins every `stride` iterations: a power of two; 0: there is no name */
+    bool edges; /* buckets begin at them */
 };
 
-/* A site in one bucket. The lowest level includes the one at its begin. Frees after the process's
+/* A site in one bucket. The lowest level includes the one at its start. Frees after the process's
  * last allocation count as kept; they are not lifetimes. The levels at its end and `allocs` are
  * filled in when the site changes again, or at the end: events only need the lowest and highest. */
 struct vt_sample {
@@ -58,10 +58,10 @@ struct vt_sample {
     uint64_t kept_bytes;
     uint64_t low_bytes, last_bytes, high_bytes;
     uint32_t low_count, high_count, last_count;
-    uint32_t allocs;                  /* of the site up to the bucket's end, at most UINT32_MAX */
+    uint32_t allocs;                  /* the site's, up to the bucket's end, at most UINT32_MAX */
     uint64_t thread_events;           /* of vt_site_history.thread, before the first change */
     uint64_t first_round, last_round; /* of its allocations; see operations.h */
-    /* the longest life that ended: the buckets in which the block was allocated, VT_NO_BUCKET: none, and freed */
+    /* the longest lifetime that ended: the buckets of the allocation (VT_NO_BUCKET: none) and of the free */
     uint32_t longest_from, longest_to;
 };
 #define VT_NO_BUCKET UINT32_MAX
@@ -71,21 +71,22 @@ struct vt_site_history {
     struct vt_sample *samples; /* by bucket */
     struct vt_sample *now;     /* the last one */
     uint32_t count, room;
-    uint32_t buckets; /* vt_history.bucket_count at its begin; 0: there is none */
-    /* held at the process's last allocation, that is, before the frees at exit */
+    uint32_t buckets; /* vt_history.bucket_count when it began; 0: there is none */
+    /* held at the process's last allocation, before the frees at exit */
     uint64_t held_bytes, held_count, held_at;
-    uint64_t doubled_bytes;         /* of its first block, then of each at least twice as large */
-    uint32_t doublings, doubled_in; /* how often that was; the bucket of the last */
+    uint64_t
+        doubled_bytes; /* its first block's size, then that of each block at least twice as large */
+    uint32_t doublings, doubled_in; /* the number of doublings; the bucket of the last */
     uint32_t thread;                /* the last that allocated here: index in vt_history.threads */
     bool shared;                    /* several threads allocated here */
     bool joined;                    /* some of its samples were joined across buckets */
 };
 
 #define VT_NO_THREAD UINT32_MAX
-struct vt_history_thread { /* of the current one, as it was when it became that */
+struct vt_history_thread { /* the current thread's values are from when it became current */
     uint64_t last;         /* number of its last event among all events */
     uint64_t events;       /* its own events so far */
-    uint64_t behind; /* of these, since the process's last allocation, which was number `at` */
+    uint64_t behind; /* its events since the process's last allocation, which was number `at` */
     uint64_t at;
 };
 
@@ -93,30 +94,30 @@ struct vt_history_thread { /* of the current one, as it was when it became that 
 struct vt_freed {
     uint32_t site;
     uint32_t allocated_in, freed_in; /* indices of samples of the site */
-    bool given_up;                   /* by the program's own code, before its interpreter's end */
+    bool given_up;                   /* by the program's own code, before its interpreter ended */
     uint64_t bytes;
 };
 
 struct vt_history {
     struct vt_bucket *buckets;
     uint32_t bucket_count, bucket_room;
-    size_t sample_count, sample_most; /* of all sites; when they are joined */
+    size_t sample_count, sample_most; /* of all sites; the count at which they are joined */
     struct vt_site_history *sites;    /* parallel to vt_replay.sites */
     size_t site_room;
-    uint64_t events, allocs;       /* so far; the other events are frees */
-    uint64_t round;                /* of the current allocation, or the last; the caller's */
-    uint64_t launches;             /* of graphs, as counted at the last allocation, or at the end */
-    uint64_t last_alloc;           /* ticks */
+    uint64_t events, allocs; /* so far; the other events are frees */
+    uint64_t round;          /* the current or last allocation's; set by the caller */
+    uint64_t launches;       /* graph launches, as counted at the last allocation or at the end */
+    uint64_t last_alloc;     /* ticks */
     uint64_t events_at_last_alloc; /* events before it */
     uint64_t events_in_bucket;     /* the most that a bucket holds */
     uint64_t next_event;           /* where the next bucket by events begins */
     uint64_t next_turn;            /* where the next bucket begins */
-    uint8_t edges, rests;          /* as in vt_bucket, of that one */
-    bool crowded;                  /* there are too many buckets, or samples: vt_history_merge */
+    uint8_t edges, rests;          /* as in vt_bucket, for the next bucket */
+    bool crowded;                  /* too many buckets or samples: vt_history_merge */
     struct vt_history_name names[VT_HISTORY_NAMES];
     struct vt_history_thread *threads;          /* never empty */
     uint32_t thread, thread_count, thread_room; /* thread: the current one */
-    uint64_t thread_since;                      /* events before it became that */
+    uint64_t thread_since;                      /* events before it became current */
     uint64_t thread_allocs;                     /* and allocations */
     struct vt_map by_tid;
     uint64_t program_end;   /* ticks; see log_format.h */
@@ -124,20 +125,20 @@ struct vt_history {
     struct vt_freed *freed; /* in order; at the end, those since the last allocation */
     size_t freed_count, freed_room;
     size_t
-        freed_sure; /* so many before the last allocation: they count, once there is no more room */
+        freed_sure; /* how many precede the last allocation: they count once there is no more room */
 };
 
 /* `program_end`: as in the log's header. Free with vt_history_close. */
 void vt_history_open(struct vt_history *history, uint64_t program_end);
 void vt_history_close(struct vt_history *history);
-/* Saves it, or loads it in place of what is there: of a replay with so many sites (base/state.h). */
+/* Saves it, or loads over it, for a replay with `site_count` sites (base/state.h). */
 void vt_history_state(struct vt_history *history, uint64_t site_count, struct vt_state *s);
 
 /* Forgets everything, because the window begins here. */
 void vt_history_restart(struct vt_history *history);
 
-/* Ends it: what the process did after its last allocation, and the current thread's numbers. The
- * caller has ended the last sample of each site (vt_history_end_sample). */
+/* Finalizes it: the frees after the last allocation, and the current thread's numbers. The caller has ended
+ * the last sample of each site (vt_history_end_sample). */
 void vt_history_end(struct vt_history *history);
 
 /* Sets the thread of the following events. Call it before the first event. */
@@ -145,13 +146,13 @@ void vt_history_thread(struct vt_history *history, uint32_t tid);
 
 /* --- the program's iterations, by the number of their name --- */
 
-/* A name is counted from now on, in place of another one that had its number; `count` of its iterations
- * have begun, at `ticks`, the last of them now. */
+/* Counts a name from now on, in place of the one that had its number. `count` of its iterations have begun, at
+ * `ticks`; the last one begins now. */
 void vt_history_name(struct vt_history *history, uint32_t number, const uint64_t *ticks,
                      uint32_t count);
 /* An iteration begins. */
 void vt_history_begin(struct vt_history *history, uint32_t number);
-/* All that have begun have ended. */
+/* All open iterations have ended. */
 void vt_history_rest(struct vt_history *history, uint32_t number);
 
 /* --- buckets --- */
@@ -165,11 +166,11 @@ struct vt_sample_moves {
     uint16_t *now;
 };
 
-/* Merges neighbours among the buckets, and joins samples where there are too many. Free both arrays of the answer. Who keeps what
- * vt_history_kept returned has to change it. */
+/* Merges neighbouring buckets, and joins samples if there are too many. Free both arrays of the answer. Values that
+ * vt_history_kept returned must be renumbered by it. */
 struct vt_sample_moves vt_history_merge(struct vt_history *history);
 
-/* To be called before an allocation or a free. */
+/* Call it before an allocation or a free. */
 static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool alloc) {
     if (h->events == h->next_turn)
         vt_history_turn(h, ticks);
@@ -184,7 +185,7 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     h->events++;
 }
 
-/* Notes a life in the sample in which it ended. */
+/* Notes a lifetime in the sample in which it ended. */
 static inline void vt_history_life(struct vt_sample *s, uint32_t from, uint32_t to) {
     if (from == VT_NO_BUCKET ||
         (s->longest_from != VT_NO_BUCKET && to - from <= s->longest_to - s->longest_from))
@@ -193,13 +194,13 @@ static inline void vt_history_life(struct vt_sample *s, uint32_t from, uint32_t 
     s->longest_to = to;
 }
 
-/* Makes room for a site, and for a block that was freed; begins a site's sample of the current bucket. For the
- * functions below alone. */
+/* Make room for a site and for a freed block; begin a site's sample in the current bucket. Only for the functions
+ * below. */
 void vt_history_reach(struct vt_history *history, uint32_t site);
 void vt_history_settle(struct vt_history *history);
 void vt_history_sample(struct vt_history *history, struct vt_site_history *site);
 
-/* A site's history. Valid until another site's is asked for. */
+/* A site's history. Valid until the next call for another site. */
 static inline struct vt_site_history *vt_history_of(struct vt_history *h, uint32_t site) {
     if (site >= h->site_room)
         vt_history_reach(h, site);
@@ -216,8 +217,7 @@ static inline void vt_history_end_sample(struct vt_site_history *s, uint64_t byt
     s->now->allocs = allocs < UINT32_MAX ? (uint32_t)allocs : UINT32_MAX;
 }
 
-/* To be called after vt_history_event, before a site's level changes, with its level and its allocations so
- * far. */
+/* Call it after vt_history_event, before a site's level changes, with its level and its allocations so far. */
 static inline void vt_history_change(struct vt_history *h, struct vt_site_history *s,
                                      uint64_t bytes, uint64_t count, uint64_t allocs) {
     if (s->buckets != h->bucket_count) {
@@ -227,8 +227,8 @@ static inline void vt_history_change(struct vt_history *h, struct vt_site_histor
     s->now->last_round = h->round;
 }
 
-/* To be called after an allocation, with the blocks that the site holds now, and their bytes. Returns the sample to pass to
- * vt_history_freed for this block, of `bytes`. For a block from before the window that is VT_NO_SAMPLE. */
+/* Call it after an allocation of `bytes`, with the site's blocks and bytes now. Returns the sample to pass to
+ * vt_history_freed for this block. For a block from before the window, pass VT_NO_SAMPLE there. */
 static inline uint32_t vt_history_kept(const struct vt_history *h, struct vt_site_history *s,
                                        uint64_t count, uint64_t level, uint64_t bytes) {
     struct vt_sample *now = s->now;
@@ -250,7 +250,7 @@ static inline uint32_t vt_history_kept(const struct vt_history *h, struct vt_sit
     return s->count < VT_NO_SAMPLE ? s->count - 1 : VT_NO_SAMPLE;
 }
 
-/* To be called before a free, with what the site holds: it held that at the process's last allocation. */
+/* Call it before a free, with the site's bytes and blocks: it held these at the process's last allocation. */
 static inline void vt_history_giving(const struct vt_history *h, struct vt_site_history *s,
                                      uint64_t bytes, uint64_t count) {
     if (s->held_at == h->allocs)
@@ -260,8 +260,8 @@ static inline void vt_history_giving(const struct vt_history *h, struct vt_site_
     s->held_count = count;
 }
 
-/* To be called after a free of a block with this sample, with what the site holds now. The block counts as freed only
- * if an allocation follows. */
+/* Call it after a free of a block with this sample, with the site's bytes and blocks now. The block counts as freed
+ * only if an allocation follows. */
 static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct vt_site_history *s,
                                     uint32_t sample, uint64_t size, uint64_t bytes,
                                     uint64_t count) {
@@ -270,7 +270,7 @@ static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct 
         now->low_bytes = bytes;
     if (count < now->low_count)
         now->low_count = (uint32_t)count;
-    if (count > now->high_count) /* what was live when the window began */
+    if (count > now->high_count) /* blocks live when the window began */
         now->high_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     if (sample == VT_NO_SAMPLE)
         return;
@@ -281,17 +281,17 @@ static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct 
                                                    .freed_in = s->count - 1,
                                                    .given_up = h->ticks < h->program_end,
                                                    .bytes = size};
-    /* its count changes at the next vt_history_settle: by then it is here */
+    /* the next vt_history_settle changes its count */
     __builtin_prefetch(&s->samples[sample].kept_bytes, 1);
 }
 
-/* Changes `bytes` and `count` from what the site holds at the end to what it held at the process's
- * last allocation. */
+/* Changes `bytes` and `count` from the site's values at the end to those at the process's last
+ * allocation. */
 void vt_history_held(const struct vt_history *history, uint32_t site, uint64_t *bytes,
                      uint64_t *count);
 
-/* The frees since the last allocation count like any other free, not as the program's end: the
- * tracer's live list has corrected what is live, or the tests of pytest are over. */
+/* Counts the frees since the last allocation as ordinary frees, not as frees at exit: the tracer's live
+ * list has corrected the live blocks, or the tests of pytest are over. */
 void vt_history_corrected(struct vt_history *history);
 
 #endif

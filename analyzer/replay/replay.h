@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of replay/: events in order of time -> the books: how much each call site, device and
- * caching allocator held, and when.
+ * Public header of replay/: turns events, in time order, into the accounting: how much each call site,
+ * device and caching allocator held, and when.
  *
- * Invariants: one pass over the events, which may be wrong in any way. Times are ticks, stacks are
+ * Invariants: one pass over the events, which may be arbitrarily wrong. Times are ticks, stacks are
  * indices, sizes are bytes. The replay counts; it draws no conclusions. Uses base, log and model.
  *
  *     replay.h       the replay and its result (below)
@@ -11,13 +11,13 @@
  *     segments.h     caching allocators' segments, and the blocks and idle pieces in them
  *     history.h      each site's live bytes over the run
  *     iterations.h   the phases that are the run's iterations
- *     slots.h        the time in equal slots, with what each device held
- *     pictures.h     what pictures need of the run
+ *     slots.h        equal time slots, with each device's memory
+ *     pictures.h     data for pictures of the run
  *     phases.h       phases that the program named, and --since, --until
- *     cache_model.h  a model of PyTorch's allocator: whether a failed request had found room without
- *                    holes, or under other settings
- *     owned.h        what held what was live, at the moments of the snapshots
- *     pytest_marks.h what the pytest plugin tells of its tests and fixtures
+ *     cache_model.h  a model of PyTorch's allocator: whether a failed request would have found room
+ *                    without holes, or under other settings
+ *     owned.h        the owners of live memory, at each snapshot
+ *     pytest_marks.h the pytest plugin's marks about its tests and fixtures
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
@@ -33,31 +33,30 @@
 #define VT_REPLAY_AGES 25 /* vt_address.allocated_at has 24 bits */
 #define VT_HOLDERS     8  /* the largest holders at a failed allocation */
 
-/* What one site has counted so far; all figures are exact. live_bytes is live now, and free_count has what was
- * released with a context as well: vt_site_figures_unfreed. */
+/* One site's counts so far; all figures are exact. live_bytes is live now; free_count includes blocks
+ * released with a context: vt_site_figures_unfreed. */
 struct vt_replay_site {
     VT_EMBED_SITE_FIGURES;
     uint64_t seen;                    /* vt_replay_book.peaks at its last change */
     uint64_t first_ticks, last_ticks; /* of its allocations */
     uint8_t layer, device;
-    bool before; /* no call site: what was live when the window began */
+    bool before; /* no call site: memory already live when the window began */
     bool pooled; /* some of it is from a stream-ordered pool */
     bool graph;  /* launches of CUDA graphs allocated some of it; `other`: something else did */
     bool other;
-    bool segments; /* a caching allocator used it: blocks lay in it */
+    bool segments; /* a caching allocator placed blocks in it */
     uint16_t hook;
-    uint32_t
-        lives; /* how long freed blocks lived: bit n stands for 2^(n-1) age units to below 2^n */
+    uint32_t lives; /* lifetimes of freed blocks: bit n stands for 2^(n-1) age units to below 2^n */
 
     uint32_t stack;            /* index in vt_log.stacks, VT_NO_STACK */
     uint64_t id;               /* vt_sites_id */
-    uint32_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
-    uint32_t mapped_count;     /* physical memory that is live at the end and mapped */
+    uint32_t unrecorded_count; /* live at the end only by the live list: their records were lost */
+    uint32_t mapped_count;     /* physical memory that is still live and mapped at the end */
     uint16_t context_end_hook; /* the last call that ended such a context */
     uint16_t segments_hook;    /* the hook of the first block */
 };
 
-/* What allocations of one call, kind, device and context have in common. */
+/* Shared by the allocations of one call, kind, device and context. */
 struct vt_replay_origin {
     uint64_t word; /* the record's first word, with the device for its type */
     uint32_t site;
@@ -66,8 +65,8 @@ struct vt_replay_origin {
     uint16_t context;
     uint8_t layer;
     bool of_context; /* the end of the context frees them */
-    bool single;     /* its allocations are a round each: see operations.h */
-    bool before;     /* its site is that of what was live when the window began */
+    bool single;     /* each of its allocations is a round: see operations.h */
+    bool before;     /* its site stands for memory already live when the window began */
 };
 
 /* The driver's answer when the program asked how much memory is free. */
@@ -77,13 +76,13 @@ struct vt_replay_info {
     uint64_t tracked; /* driver layer of this process at that moment */
 };
 
-/* The books of one layer of a device. */
+/* The totals of one layer of a device. */
 struct vt_replay_book {
     bool used;
     uint64_t live_bytes;
     uint64_t peak_bytes, peak_ticks;
     uint64_t peaks;     /* number of new peaks so far */
-    uint64_t sure_peak; /* at least so much was live, whatever events were lost */
+    uint64_t sure_peak; /* at least this much was live, whatever events were lost */
     uint64_t failed_count;
     /* sums of its sites, known at the end */
     uint64_t live_count, allocated_bytes, alloc_count, free_count;
@@ -93,7 +92,8 @@ struct vt_replay_device {
     struct vt_replay_book driver, framework;
 
     struct vt_replay_info info;
-    uint64_t untracked_least; /* used but not tracked, the least of all answers; UINT64_MAX: none */
+    uint64_t
+        untracked_least; /* used but not tracked, the minimum of all answers; UINT64_MAX: none */
     /* the framework's own totals, as recorded; the sum of its blocks in the log; how often the two
      * disagreed */
     bool said;
@@ -109,7 +109,7 @@ struct vt_replay_held {
     uint64_t bytes;
 };
 
-/* An allocation that the driver refused, or that a framework failed by itself. */
+/* An allocation refused by the driver, or failed by a framework without asking the driver. */
 struct vt_replay_fail {
     uint64_t ticks, size, tracked_bytes;
     uint32_t stack;
@@ -121,42 +121,42 @@ struct vt_replay_fail {
     uint32_t holders[VT_HOLDERS]; /* sites, the largest first */
     uint64_t holder_bytes[VT_HOLDERS];
     uint32_t tid;
-    uint32_t attempts;       /* refusals by the driver that belong to one request of a framework */
-    bool raised;             /* the framework raised an error */
-    bool unasked;            /* without asking the driver */
-    bool merged;             /* counted in a later one: ignore it */
-    uint64_t framework_size; /* the request to the framework; 0: unknown */
+    uint32_t attempts;              /* the driver's refusals within one request of a framework */
+    bool raised;                    /* the framework raised an error */
+    bool unasked;                   /* without asking the driver */
+    bool merged;                    /* counted in a later one: ignore it */
+    uint64_t framework_size;        /* the request to the framework; 0: unknown */
     uint64_t next_size, next_ticks; /* the thread's next successful allocation of driver memory;
                                        next_size 0: none */
     struct vt_replay_info before, after; /* the driver's nearest answers */
     bool cached;                         /* `reserve` is known */
     bool mapped;                         /* with expandable segments */
     struct vt_moment reserve;
-    struct vt_oom_cache cache;   /* `known` of a framework's request that was given up */
-    struct vt_pin pins[VT_PINS]; /* the most pinned bytes first; their sites are the replay's */
+    struct vt_oom_cache cache;   /* `known` for a framework's request that failed */
+    struct vt_pin pins[VT_PINS]; /* most pinned bytes first; their sites are the replay's */
     uint32_t pin_count;
-    struct vt_replay_held *held; /* all sites that held memory of the device; only of the last
-                                    failure of all, and of the last that a framework raised */
+    struct vt_replay_held *held; /* all sites that held memory of the device; only for the last
+                                    failure, and for the last one that a framework raised */
     uint32_t held_count;
     uint32_t rehearsed; /* vt_rehearsal_request */
     uint32_t open_next; /* the thread's previous open fail: index + 1 (vt_fails.open) */
 };
 
-/* Allocations that failed for another reason, with one error at one place: the first, and how many. */
+/* Allocations that failed for another reason, with the same error and call site: the first, and the count. */
 struct vt_replay_error {
     struct vt_rec_fail first;
     uint64_t count;
     uint32_t stack;
 };
 
-/* A sample from NVML, with the books at that moment. */
+/* A sample from NVML, with the tracked totals at that moment. */
 #define VT_SAMPLE_DEVICES 17 /* ordinals 0 to 15, and the unknown device */
 struct vt_replay_sample {
     uint64_t began, ticks;
     uint64_t used_bytes, free_bytes, own_bytes, others_bytes; /* as in struct vt_rec_sample */
     uint32_t gpu;
-    uint32_t moved; /* a bit for each of `tracked`: it changed during the query, or so soon after
-                       that NVML may have seen the change */
+    uint32_t moved; /* a bit for each of `tracked`: it changed during the query, or soon enough
+                       after that NVML may have seen the change */
     uint64_t tracked[VT_SAMPLE_DEVICES];
 };
 
@@ -170,17 +170,17 @@ struct vt_replay_object {
 struct vt_replay_phase {
     bool seen, ended;
     uint64_t live_at_start, live_at_end, peak_bytes;
-    uint64_t epoch; /* the walk's, in which it began */
-    uint32_t kind;  /* as vt_phase_kinds_begin said */
+    uint64_t epoch; /* the walk's epoch in which it began */
+    uint32_t kind;  /* from vt_phase_kinds_begin */
 };
 
-/* Phases or marks that were let go, whose names differ in numbers alone: see vt_walk_let_go. */
+/* Evicted phases or marks whose names differ only in numbers: see vt_walk_let_go. */
 struct vt_replay_phase_sum {
-    uint32_t name; /* of the first of them: index in vt_log.names; VT_MAP_NONE: unknown */
+    uint32_t name; /* the first one's: index in vt_log.names; VT_MAP_NONE: unknown */
     bool mark, several;
     uint64_t count;
     uint64_t rose,
-        fell; /* by how much memory did in them: those that left more, and those that left less */
+        fell; /* the sums of memory's changes: over phases that ended with more, and with less */
 };
 
 struct vt_replay {
@@ -190,13 +190,13 @@ struct vt_replay {
     uint32_t origin_count, origin_room;
     struct vt_replay_device devices[256]; /* by the device byte of the record */
     struct vt_replay_book host, managed;  /* memory of no device */
-    struct vt_replay_fail *fails;         /* out of memory only, at most VT_REPLAY_FAILS */
+    struct vt_replay_fail *fails;         /* only out-of-memory failures, at most VT_REPLAY_FAILS */
     size_t fail_count, fail_room;
     struct vt_replay_error *errors; /* at most as many */
     uint32_t error_count, error_room;
-    uint64_t fails_left_out, errors_in_all; /* errors_in_all: allocations */
+    uint64_t fails_left_out, errors_in_all; /* errors_in_all counts allocations */
     struct vt_cache_settings settings;      /* of PyTorch's allocator */
-    uint64_t packing_work;                  /* what is left for vt_packing_find */
+    uint64_t packing_work;                  /* remaining for vt_packing_find */
     struct vt_replay_sample *samples;       /* by time */
     size_t sample_count, sample_room;
     struct vt_slots slots;
@@ -208,33 +208,33 @@ struct vt_replay {
     uint32_t phase_sum_count, phase_sum_room;
     struct vt_iterations iterations; /* with a history */
     uint64_t age_unit;               /* ticks in a unit of vt_address.allocated_at */
-    bool corrected;                  /* by the live list: earlier levels are too high */
-    uint64_t sure_until;             /* ticks; no event before was lost */
+    bool corrected;                  /* from the live list: earlier levels are too high */
+    uint64_t sure_until;             /* ticks; no earlier event was lost */
     struct vt_addresses live;        /* at the end */
     struct vt_segments *segments;    /* at the end; NULL: no blocks */
     struct vt_pytest_marks told;
     struct vt_replay_snapshot *snapshots; /* by time */
     size_t snapshot_count, snapshot_room;
     uint64_t events;
-    uint64_t unknown_frees; /* of an address that is not live */
+    uint64_t unknown_frees; /* the address was not live */
     uint64_t failed_frees;
     uint64_t strays;       /* blocks in no known driver memory, or overlapping others */
     uint64_t lost_blocks;  /* blocks whose driver memory was freed before them */
     uint64_t replaced;     /* allocations at an address that was still live: a free was missed */
-    uint64_t late_events;  /* were read after later ones had been replayed */
-    uint64_t behind_bound; /* were left out: another thread's were not recorded by then */
-    uint64_t sites_let_go; /* are in those without a stack: vt_walk_let_go_of_sites */
+    uint64_t late_events;  /* read after later ones had been replayed */
+    uint64_t behind_bound; /* left out: another thread's events were not recorded by then */
+    uint64_t sites_let_go; /* merged into sites without a stack: vt_walk_let_go_of_sites */
 };
 #define VT_REPLAY_FAILS 1000
-#define VT_PHASE_SUMS   4096 /* further names count as the last of these */
+#define VT_PHASE_SUMS   4096 /* further names are added to the last of these */
 
-/* The part of the run to count, in ticks. What is live at `since` belongs to one site with `before`
- * set, for each device and layer. */
+/* The part of the run to count, in ticks. Memory that is live at `since` belongs, for each device and
+ * layer, to one site with `before` set. */
 struct vt_window {
     uint64_t since, until; /* 0, VT_TICKS_MASK: all */
 };
 
-/* The site of a live allocation: its index, and it. */
+/* The site of a live allocation, by index and by pointer. */
 static inline uint32_t vt_replay_site_index(const struct vt_replay *r,
                                             const struct vt_address *entry) {
     return r->origins[entry->origin].site;
@@ -244,11 +244,11 @@ static inline struct vt_replay_site *vt_replay_site_of(const struct vt_replay *r
     return &r->sites[vt_replay_site_index(r, entry)];
 }
 
-/* What else is wanted of a replay; NULL: it is not. */
+/* Optional results of a replay; NULL: not requested. */
 struct vt_replay_options {
-    struct vt_history *history; /* it is filled; the caller has opened it */
+    struct vt_history *history; /* filled; opened by the caller */
     struct vt_rehearsal
-        *rehearsal; /* other settings of a framework: of the fails, fills `rehearsed` */
+        *rehearsal; /* other settings of a framework: fills vt_replay_fail.rehearsed */
     struct vt_pictures *pictures; /* likewise */
 };
 
@@ -259,38 +259,38 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window,
                   struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
 
-/* The same of a log that is still written to, step by step. The walk keeps what it needs to go on: `replay`, `log` and
- * the options must outlive it. */
+/* The same, step by step, for a log that is still being written. `replay`, `log` and the options must outlive
+ * the walk. */
 struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window,
                                struct vt_replay_options options, struct vt_replay *replay);
-/* Loads what the log's summary has of an earlier replay, if it has one, before the first step. After an error the walk can
- * only be closed. */
+/* Loads an earlier replay from the log's summary, if it has one, before the first step. After an error the walk
+ * can only be closed. */
 int vt_replay_load(struct vt_walk *walk, struct vt_string *message);
-/* Writes the log's summary: what is known of the log and of its replay by now, but for rehearsals. `most`: see
+/* Writes the log's summary: the state of the log and of its replay, without rehearsals. `most`: see
  * vt_summary_write. */
 int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation, uint64_t most,
                    struct vt_string *message);
-/* Replays the events up to `until`, in ticks, that were read by now (vt_log_resume). */
+/* Replays the events read so far (vt_log_resume), up to `until`, in ticks. */
 int vt_replay_resume(struct vt_walk *walk, uint64_t until, struct vt_string *message);
-/* Fills what only the end shows, as if this was the end. The walk may go on after it. */
+/* Fills the results that are known only at the end, as if the log ended here. The walk can be resumed. */
 void vt_replay_settle(struct vt_walk *walk);
 void vt_replay_close(struct vt_walk *walk);
 
-/* Frees what is known of single blocks. */
+/* Frees the data about single blocks. */
 void vt_replay_drop_live(struct vt_replay *replay);
 
-/* The settings of PyTorch's allocator by the recorded variables, the first that is set; "" none.
- * *name: that variable's. */
+/* The settings of PyTorch's allocator: the value of the first recorded variable that is set; "": none.
+ * *name: its name. */
 const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t count,
                                      const char **name);
 
 /* --- pins.c: live blocks that keep mostly idle segments from being released to the driver --- */
 
-/* Finds the live blocks of a device whose segments are at least half idle, by site, those with the
- * most idle bytes first. Returns how many rows it filled. */
+/* Finds the live blocks of a device whose segments are at least half idle, by site, most idle bytes
+ * first. Returns the number of rows filled. */
 uint32_t vt_pins_find(const struct vt_replay *replay, unsigned device, struct vt_pin pins[VT_PINS]);
 
-/* The index in replay->sites of the live block at an address; VT_NO_SITE: none. */
+/* The index in replay->sites of the site of the live block at an address; VT_NO_SITE: none. */
 uint32_t vt_pins_block_site(const struct vt_replay *replay, uint64_t address);
 
 #include "phases.h"

@@ -9,9 +9,9 @@
 #include "operations.h"
 #include "replay.h"
 
-/* What a context's end would free. */
+/* The allocations that a context's end would free. */
 struct vt_walk_context {
-    uint64_t *keys; /* all that is live is among these; some were freed, some stand here twice */
+    uint64_t *keys; /* a superset of the live keys: some were freed, some appear twice */
     uint32_t count, room, live;
 };
 
@@ -22,18 +22,17 @@ struct vt_walk_high {
 
 /* --- replay_fail.c: failed allocations --- */
 
-/* Fails whose outcome is still open. Start it as {0}; free with vt_fails_free. */
+/* Fails whose outcome is still open. Initialize it to {0}; free with vt_fails_free. */
 struct vt_fails {
     struct vt_map open;    /* thread -> its newest open fail: index + 1; 0: none */
     uint32_t pending;      /* open fails of all threads */
-    size_t info_from[256]; /* by device: the first fail that still waits for the driver's next
-                              answer */
+    size_t info_from[256]; /* by device: the first fail that waits for the driver's next answer */
 };
 
-/* The driver, or the tracer for it (a limit), refused on this thread. Whether for want of memory. */
+/* The driver, or the tracer by a limit, refused on this thread. Returns whether memory was short. */
 bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                       uint32_t tid, const struct vt_rec_fail *f);
-/* A framework raised its error. Returns the refusal that counts; NULL: there are too many already. */
+/* A framework raised its error. Returns the refusal that counts; NULL: there are too many. */
 const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r,
                                                const struct vt_log *log, uint32_t tid,
                                                const struct vt_rec_cacheoom *o,
@@ -41,9 +40,9 @@ const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt
 /* Driver memory was allocated. Needs no call if `pending` is 0. */
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,
                         uint64_t ticks);
-/* Whether the thread was refused memory, and has neither got any nor given up since. */
+/* Whether the thread's last refusal is unresolved. */
 bool vt_fails_is_open(const struct vt_fails *fails, uint32_t tid);
-/* The driver answered how much is free. */
+/* The driver reported its free memory. */
 void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m);
 void vt_fails_free(struct vt_fails *fails); /* leaves it empty, ready for use */
 void vt_fails_drop(struct vt_replay *r);    /* forgets the replay's fails */
@@ -53,22 +52,21 @@ void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt
 
 /* --- emptied.c: whether the program emptied PyTorch's cache; only with a rehearsal --- */
 
-/* Segments that returned to the driver, one after the other. Start it as {0}. */
+/* Segments that returned to the driver in succession. Initialize it to {0}. */
 struct vt_emptied {
-    uint64_t pool;     /* 1 + the private pool that they were of; 0: something else came since */
-    bool open;         /* the next request tells who gave them back */
+    uint64_t pool;     /* 1 + their private pool; 0: interrupted by another event */
+    bool open;         /* the next request shows who released them */
     bool small;        /* one was not of the large pool */
-    uint64_t reserved; /* before the first of them went */
-    uint64_t grown;    /* by what the driver provided since */
+    uint64_t reserved; /* before the first was released */
+    uint64_t grown;    /* bytes that the driver provided since */
 };
 
 struct vt_walk;
-/* A segment is about to go; NULL: it is none. */
+/* A segment is about to be released; NULL: the memory is no segment. */
 void vt_emptied_note(struct vt_walk *w, const struct vt_segment *s);
 /* The driver provided memory. */
 void vt_emptied_grow(struct vt_walk *w, uint64_t size);
-/* A block is about to be given out, for which `requested` bytes were asked; 0: something else
- * happens. */
+/* A block is about to be allocated for a request of `requested` bytes; 0: any other event. */
 void vt_emptied_settle(struct vt_walk *w, uint64_t requested);
 
 /* --- the walk --- */
@@ -79,7 +77,7 @@ struct vt_walk {
     struct vt_sites *ids;
     uint32_t *origin_slots;  /* hash of an origin -> its index + 1 in vt_replay.origins; 0: empty */
     unsigned origin_bits;    /* 2^n slots */
-    uint32_t before_origins; /* so many are from before the window */
+    uint32_t before_origins; /* how many are from before the window */
     struct vt_map by_id;     /* site id -> site */
     struct vt_map objects;   /* handle and kind -> the object that exists now */
     struct vt_window window;
@@ -93,20 +91,20 @@ struct vt_walk {
     struct vt_rehearsal *rehearsal;         /* NULL: not requested */
     struct vt_pictures *pictures_requested; /* NULL: not requested */
     struct vt_pictures *pictures;           /* the same once the window has begun */
-    unsigned stream;                        /* of the block that was placed last */
-    uint32_t private;                       /* and its private pool, by segments.h */
-    uint64_t requested;           /* and the bytes that were asked for, as far as is known */
-    uint16_t block_hook;          /* and its hook */
-    uint32_t info_tid;            /* whose block `info` is of */
-    struct vt_rec_blockinfo info; /* the last one */
+    unsigned stream;                        /* of the block placed last */
+    uint32_t private;                       /* its private pool, by segments.h */
+    uint64_t requested;                     /* the bytes requested for it, if known */
+    uint16_t block_hook;                    /* its hook */
+    uint32_t info_tid;                      /* the thread whose block `info` describes */
+    struct vt_rec_blockinfo info;           /* the last one */
     struct vt_emptied emptied;
     unsigned age_shift;
-    uint64_t age_ticks;                  /* the last time for which it is large enough */
+    uint64_t age_ticks;                  /* the last time that fits vt_address.allocated_at */
     uint64_t now;                        /* ticks of the current event */
     uint64_t driver_bytes;               /* live, on all devices */
     uint64_t driver_high;                /* its maximum since a phase last began or ended */
     uint64_t changed[VT_SAMPLE_DEVICES]; /* by device: ticks of the last change */
-    size_t unsettled[VT_SAMPLE_DEVICES]; /* likewise: how many samples there were then */
+    size_t unsettled[VT_SAMPLE_DEVICES]; /* likewise: the number of samples then */
     bool sampled;                        /* the log has samples */
     size_t sample;                       /* the next of log->samples */
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
@@ -117,10 +115,10 @@ struct vt_walk {
     size_t high_count, high_room;
     uint64_t epoch;      /* the current one's number */
     uint32_t tid;        /* thread of the current event */
-    uint64_t stop;       /* after this time, an event finds something else to be done before it */
+    uint64_t stop;       /* an event after this time needs other work done first */
     uint64_t slot_end;   /* the last tick of the current slot of time */
-    uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or corrected already */
-    const struct vt_rec_bulk *context_end; /* the one whose blocks are being taken off, or NULL */
+    uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or already corrected */
+    const struct vt_rec_bulk *context_end; /* the one whose blocks are being removed, or NULL */
     struct vt_fails fails;
 };
 
@@ -138,7 +136,7 @@ static inline struct vt_replay_book *vt_walk_book(struct vt_replay *r, unsigned 
     }
 }
 
-/* To be called before a site's live bytes change: see replay_books.c. */
+/* Call it before a site's live bytes change: see replay_books.c. */
 static inline void vt_walk_note_peak(struct vt_replay_site *site,
                                      const struct vt_replay_book *book) {
     if (site->seen != book->peaks) {
@@ -155,7 +153,7 @@ static inline uint32_t vt_walk_stack(const struct vt_walk *w, uint64_t word) {
 
 /* --- replay_sites.c --- */
 
-/* Adds an origin that is not known yet. For vt_walk_origin alone. */
+/* Adds an unknown origin. Only for vt_walk_origin. */
 uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context);
 
 static inline uint64_t vt_walk_origin_hash(uint64_t word, unsigned context) {
@@ -175,27 +173,27 @@ static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned
     return vt_walk_add_origin(w, word, context);
 }
 
-/* The site of a call's allocations that have no stack. */
+/* The site of a call's allocations without a stack. */
 uint32_t vt_walk_stackless_site(struct vt_walk *w, unsigned hook, unsigned layer, unsigned device);
 
-/* Forgets all sites, because the window begins: what is live is of one site for each layer and device,
- * which the origins name from now on; they are those of no further allocation. */
+/* Forgets all sites, because the window begins: for each layer and device, live memory gets one site, which the
+ * present origins refer to from now on; later allocations get new origins. */
 void vt_walk_restart_sites(struct vt_walk *w);
 void vt_walk_start_sites(struct vt_walk *w);
-/* Makes the table of origins anew, as large as it was. */
+/* Rebuilds the table of origins, at the same size. */
 void vt_walk_enter_origins(struct vt_walk *w);
 void vt_walk_close_sites(struct vt_walk *w);
 
 /* --- events --- */
 
-/* What each VT_EVENT of records.def changes. A row without one does not link. `record` is aligned. */
+/* Handlers, one for each VT_EVENT of records.def. A row without one does not link. `record` is aligned. */
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
     void vt_on_##name(struct vt_walk *w, const void *record);
 #include "vramtrace/records.def"
 
 /* --- replay.c --- */
 
-/* An object of vt_replay.objects is from now on the one that has its handle. */
+/* Makes an object of vt_replay.objects the current one of its handle. */
 void vt_walk_enter_object(struct vt_walk *w, uint32_t index);
 
 /* --- replay_books.c --- */
@@ -203,29 +201,29 @@ void vt_walk_enter_object(struct vt_walk *w, uint32_t index);
 void vt_walk_alloc(struct vt_walk *w, const struct vt_event *e);
 void vt_walk_free(struct vt_walk *w, const struct vt_event *e);
 
-/* What is live becomes what the log's live list says. */
+/* Makes the live allocations match the log's live list. */
 void vt_walk_correct(struct vt_walk *w);
 
-/* Counts the physical memory of each site that is mapped at the end. */
+/* Counts each site's physical memory that is mapped at the end. */
 void vt_walk_count_mapped(struct vt_replay *r);
 
-/* Restarts the books at the begin of the window, with what is live then. */
+/* Restarts the counts at the start of the window, with the memory live then. */
 void vt_walk_begin_window(struct vt_walk *w);
 
 /* --- slots.c: see slots.h --- */
 
 /* The window begins. */
 void vt_walk_begin_slots(struct vt_walk *w);
-/* Goes on to the slot of a time behind w->slot_end; those in between show what is live. */
+/* Advances to the slot of a time after w->slot_end; the slots in between get the live bytes. */
 void vt_walk_pass_slots(struct vt_walk *w, uint64_t now);
-/* Goes on to the end of the run, as far as it is known. */
+/* Advances to the end of the run, as far as it is known. */
 void vt_walk_end_slots(struct vt_walk *w);
 /* A device has its first site. */
 void vt_walk_add_device(struct vt_replay *r, unsigned device);
-/* Something has changed: now may be the highest moment of the slot. */
+/* After a change: this may be the highest moment of the slot. */
 void vt_walk_note_high(struct vt_replay *r, struct vt_slot_device *d, uint64_t ticks);
 
-/* Live driver memory of a device; of VT_DEVICE_HOST pinned and managed memory. */
+/* Live driver memory of a device; for VT_DEVICE_HOST, pinned and managed memory. */
 static inline uint64_t vt_walk_driver_bytes(const struct vt_replay *r, unsigned device) {
     uint64_t host = device == VT_DEVICE_HOST ? r->host.live_bytes + r->managed.live_bytes : 0;
     return r->devices[device].driver.live_bytes + host;
@@ -235,15 +233,15 @@ static inline uint64_t vt_walk_driver_bytes(const struct vt_replay *r, unsigned 
 
 /* The window begins: pictures are collected from now on. */
 void vt_pictures_begin(struct vt_walk *w, struct vt_pictures *pictures);
-/* A site's live bytes have changed by an entry's. */
+/* A site's live bytes have changed by an entry's size. */
 void vt_pictures_change(struct vt_walk *w, uint32_t site, const struct vt_address *entry,
                         bool alloc);
-/* Physical memory, which was a change when it was created, is mapped to an address or unmapped; NULL: it
- * is unknown. */
+/* Physical memory is mapped to an address or unmapped; NULL: it is unknown. Its creation was the change. */
 void vt_pictures_mapping(struct vt_walk *w, const struct vt_rec_map *m,
                          const struct vt_address *physical, unsigned device);
-/* Pairs of slots, which are all over, are about to be merged; too much is known of them. */
+/* Pairs of slots, all finished, are about to be merged. */
 void vt_pictures_merge(struct vt_walk *w);
+/* Whether the slots have too many steps. */
 bool vt_pictures_are_many(const struct vt_walk *w);
 
 void vt_picture_maps_begin(struct vt_walk *w);
@@ -259,47 +257,47 @@ void vt_picture_map_free(struct vt_picture_map *map);
 void vt_picture_map_state(struct vt_picture_map *map, const struct vt_replay *r,
                           struct vt_state *s);
 
-/* Buckets of the history are merged: live blocks remember their samples' new numbers. */
+/* Merges buckets of the history, and renumbers the samples of live blocks. */
 void vt_walk_merge_buckets(struct vt_walk *w);
 
-/* To be called before an allocation or a free, where there is a history. */
+/* Call it before an allocation or a free, if there is a history. */
 static inline void vt_walk_count(struct vt_walk *w, bool alloc) {
     vt_history_event(w->history, w->now, alloc);
     if (w->history->crowded)
         vt_walk_merge_buckets(w);
 }
 
-/* vt_replay.age_unit grows, as times are too late for vt_address.allocated_at. */
+/* Grows vt_replay.age_unit when times no longer fit vt_address.allocated_at. */
 void vt_walk_coarsen_age(struct vt_walk *w);
 
 /* --- replay_state.c: see base/state.h --- */
 
-/* Saves all that the walk knows, its replay, history and pictures among it, but not the log; or loads it into a walk
- * that was just opened of the same log, which has what it had. After an error the walk can only be closed. What is not
- * requested any more is left out, and a window may begin later; rehearsals are not saved. */
+/* Saves the walk's state with its replay, history and pictures, but without the log and rehearsals; or loads it into a
+ * walk just opened on the same log, with at least the same contents. After an error the walk can only be closed.
+ * Results that are no longer requested are left out, and a window may begin later. */
 void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 
 /* --- let_go.c --- */
 
-/* Lets go of what a summary need not have, so that it is no longer than what there is to say: single changes,
- * maps of no special moment, objects that are gone, what the log has of snapshots that were taken, and single
- * phases but the last ones and the extreme ones; of the others their sums stay. `log` is the walk's. */
+/* Evicts the details that a summary can do without, to bound its size: single changes, maps of no special moment,
+ * destroyed objects, the log's entries of processed snapshots, and all single phases except the last and the extreme
+ * ones, whose sums remain. `log` is the walk's. */
 void vt_walk_let_go(struct vt_walk *w, struct vt_log *log);
 
-/* Lets go of more after that, where a summary is still too large: joins samples of sites where they have many, or
- * vt_walk_let_go_of_sites. False: there is nothing left that may go. */
+/* Evicts more if the summary is still too large: joins samples of sites with many, or calls
+ * vt_walk_let_go_of_sites. False: nothing more can be evicted. */
 bool vt_walk_let_go_of_more(struct vt_walk *w, struct vt_log *log);
 
 /* --- let_go_sites.c --- */
 
-/* Lets go of half of the call sites that may go, those that allocated least. False: there are none. */
+/* Evicts half of the call sites that can be evicted, those that allocated least. False: there are none. */
 bool vt_walk_let_go_of_sites(struct vt_walk *w, struct vt_log *log);
 
 /* --- replay_samples.c --- */
 
 void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s);
 
-/* To be called before a device's bytes change, at w->now. */
+/* Call it before a device's bytes change, at w->now. */
 void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device);
 
 #endif
