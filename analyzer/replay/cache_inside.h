@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the model of PyTorch's allocator (see cache_model.h): its blocks, for cache_blocks.c and
+ * Internals of the model of PyTorch's allocator (see cache_model.h): its blocks, for cache_blocks.c and
  * cache_model.c.
  *
- * Blocks are numbered; those of a segment, or of a range of addresses, are chained. Those that are
- * not in use are kept by pool, in trees that are balanced by random priorities: one for each range of
- * sizes, by size and address, and one of the addresses that are not mapped.
+ * Blocks are numbered; those of a segment, or of a range of addresses, are chained. Idle blocks are kept
+ * by pool, in trees balanced by random priorities: one for each range of sizes, by size and address, and
+ * one for unmapped addresses.
  */
 #ifndef VRAMTRACE_ANALYZER_CACHE_INSIDE_H
 #define VRAMTRACE_ANALYZER_CACHE_INSIDE_H
@@ -14,7 +14,7 @@
 
 struct vt_cache_block {
     uint64_t address, size;
-    uint64_t idle_since;  /* by vt_cache_model.searches: since when it is idle */
+    uint64_t idle_since;  /* vt_cache_model.searches when it became idle */
     uint32_t prev, next;  /* in the same segment or range; 0: none */
     uint32_t left, right; /* in a tree, or `left` in the list of unused blocks */
     uint32_t priority;
@@ -34,21 +34,21 @@ struct vt_cache_model {
     struct vt_cache_settings settings;
     struct vt_cache_figures figures;
     uint64_t usable, outside;
-    uint64_t allowed; /* to be reserved, by the fraction */
+    uint64_t allowed; /* the most that the fraction lets it reserve */
     uint64_t range_bytes;
     uint64_t end;      /* of the addresses so far */
-    uint64_t searches; /* of the large pool that belongs to nobody */
+    uint64_t searches; /* of the large pool that is not private */
     struct vt_cache_block *blocks;
     uint32_t count, room, unused, random;
-    struct vt_cache_idle *idle; /* of each pool that had an idle block */
+    struct vt_cache_idle *idle; /* for each pool that had an idle block */
     uint32_t idle_count, idle_room;
-    struct vt_map by_pool;        /* a pool -> its place in `idle`; */
-    uint32_t near[VT_CACHE_NEAR]; /* 1 + that, of the first pools; 0: none */
+    struct vt_map by_pool;        /* a pool -> its index in `idle` */
+    uint32_t near[VT_CACHE_NEAR]; /* 1 + that index, for the first pools; 0: none */
     uint32_t *loose;              /* pools of graphs and MemPools that are gone */
     uint32_t loose_count, loose_room;
 };
 
-/* A pool's number: whose it is, its stream, and whether it is for small blocks. */
+/* A pool's number: its private pool, its stream, and whether it is for small blocks. */
 static inline uint32_t vt_cache_pool(struct vt_cache_request request, bool small) {
     return request.private << 9 | (uint32_t)request.stream << 1 | small;
 }
@@ -64,21 +64,21 @@ static inline uint32_t vt_cache_private(uint32_t pool) {
 uint32_t vt_cache_block_new(struct vt_cache_model *m, struct vt_cache_block block);
 /* Takes a block out of its chain. */
 void vt_cache_block_drop(struct vt_cache_model *m, uint32_t i);
-/* Leaves a block with its first bytes. Returns the rest, which is free. */
+/* Cuts a block to its first bytes. Returns the rest, which is free. */
 uint32_t vt_cache_block_cut(struct vt_cache_model *m, uint32_t i, uint64_t bytes);
-/* Joins `next`, which follows `i`, to it, if both are free and mapped, or neither is. Neither is
- * among the idle ones. */
+/* Joins `next` to `i`, which precedes it, if both are free and both or neither are mapped. Neither may
+ * be in the idle trees. */
 bool vt_cache_block_join(struct vt_cache_model *m, uint32_t i, uint32_t next);
 
-/* The idle ones, which have to be removed before they change. */
+/* The idle blocks, which must be removed before they change. */
 void vt_cache_idle_add(struct vt_cache_model *m, uint32_t i);
 void vt_cache_idle_remove(struct vt_cache_model *m, uint32_t i);
-/* The first idle block of the key's pool, mapped or not as the key is, that does not come before it;
- * or, with `last`, the last that does. 0: none. */
+/* The first idle block at or after the key, in its pool and mapped as it is; or, with `last`, the last one
+ * before it. 0: none. */
 uint32_t vt_cache_idle_find(const struct vt_cache_model *m, const struct vt_cache_block *key,
                             bool last);
 uint32_t vt_cache_idle_after(const struct vt_cache_model *m, uint32_t i);
-/* All that are mapped, `*count` of them. Free with free(). */
+/* All mapped idle blocks, `*count` of them. Free with free(). */
 uint32_t *vt_cache_idle_mapped(const struct vt_cache_model *m, uint32_t *count);
 
 #endif

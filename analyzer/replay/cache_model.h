@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of PyTorch's caching allocator: what it would reserve for given requests, under given
- * settings. It answers whether a request that failed would have found room if the live blocks were
- * laid out without holes (packing.c), and how the run would have gone with another setting, on
- * another device, or with other sizes (rehearsal.c).
+ * A model of PyTorch's caching allocator: the memory it would reserve for given requests, under given
+ * settings. It answers whether a failed request would have found room if the live blocks were laid
+ * out without holes (packing.c), and how the run would have gone with another setting, on another
+ * device, or with other sizes (rehearsal.c).
  *
  * Its rules (CUDACachingAllocator.cpp, AllocatorConfig.cpp, as of 2.14): blocks are multiples of
  * 512 B. Requests up to 1 MiB use the small pool, others the large pool; a free block serves only
  * its own pool and stream, the smallest that is large enough. Segments have 2 MiB in the small pool,
  * else 20 MiB, or from 10 MiB on the request rounded up to 2 MiB; they return to the driver only if
- * they are wholly free, which happens when a request fails. With expandable segments each pool of a
- * stream is one range of addresses, and what is mapped or unmapped there are pieces of 2 MiB (small
- * pool) or 20 MiB. A graph or a MemPool has pools of its own, which are kept until it is gone.
+ * they are wholly free, when a request fails. With expandable segments each pool of a stream is one
+ * range of addresses, mapped and unmapped in pieces of 2 MiB (small pool) or 20 MiB. A graph or a
+ * MemPool has its own pools, which are kept until it is gone.
  *
  * Nothing here fails.
  */
@@ -25,7 +25,7 @@ enum {
     VT_CACHE_SMALL = 1 << 20, /* the largest request of the small pool */
     VT_CACHE_SMALL_SEGMENT = 2 << 20,
     VT_CACHE_LARGE_SEGMENT = 20 << 20, /* unless a setting says otherwise */
-    VT_CACHE_LARGE = 10 << 20,         /* from here on a segment is made for one request */
+    VT_CACHE_LARGE = 10 << 20,         /* from here on each request gets a segment */
     VT_CACHE_INTERVALS = 16,
 };
 
@@ -34,17 +34,17 @@ enum {
 struct vt_cache_settings {
     bool expandable;
     uint64_t max_split;    /* larger blocks are not split; UINT64_MAX: no limit */
-    uint64_t max_rounding; /* so much larger than its request may a block be that is not split */
+    uint64_t max_rounding; /* how much larger than its request an unsplit block may be */
     uint64_t large_segment;
     uint32_t divisions
         [VT_CACHE_INTERVALS]; /* from 1, 2, 4, ... MiB on, between two powers of 2; 0: no rounding */
     double fraction;          /* of the device that may be reserved; 1: no limit */
-    double collect_from;      /* of that fraction: idle segments return to the driver; 0: never */
+    double collect_from;      /* of that fraction: idle segments are released from here; 0: never */
 };
 
-/* The settings in a value of PYTORCH_ALLOC_CONF; NULL: the defaults. False: the allocator does not
- * take it, or the model does not know it, and `refused`, which may be NULL, says what; the rest of
- * the settings is read. */
+/* Reads the settings from a value of PYTORCH_ALLOC_CONF; NULL: the defaults. False: the allocator
+ * rejects a setting, or the model does not know it; `refused`, which may be NULL, gets its name, and
+ * the other settings are read. */
 bool vt_cache_settings_read(const char *value, struct vt_cache_settings *settings,
                             struct vt_string *refused);
 
@@ -53,63 +53,63 @@ bool vt_cache_settings_read(const char *value, struct vt_cache_settings *setting
 struct vt_cache_request {
     uint64_t size;    /* bytes, as requested */
     uint32_t private; /* number of a graph's pool or a MemPool; 0: none. At most 22 bits */
-    uint8_t stream;   /* a number, by which streams are told apart */
+    uint8_t stream;   /* a number for the stream */
 };
 
 struct vt_cache_model;
 
 /* `usable`: bytes that the driver can provide, to the allocator and to the rest of the process.
- * `device_bytes`: the device's size, of which the fraction is, and which decides how long a range of
- * addresses is. UINT64_MAX: no limit. */
+ * `device_bytes`: the device's size, which the fraction refers to and which sets the length of a range
+ * of addresses. UINT64_MAX: no limit. */
 struct vt_cache_model *vt_cache_open(const struct vt_cache_settings *settings, uint64_t usable,
                                      uint64_t device_bytes);
 /* The same with another limit; its blocks have the same numbers. */
 struct vt_cache_model *vt_cache_copy(const struct vt_cache_model *m, uint64_t usable);
 void vt_cache_close(struct vt_cache_model *m);
 
-/* A block's number; 0: out of memory, by so many bytes as vt_cache_figures says. */
+/* Returns the block's number; 0: out of memory, by vt_cache_figures.missing_bytes. */
 uint32_t vt_cache_alloc(struct vt_cache_model *m, struct vt_cache_request request);
 void vt_cache_free(struct vt_cache_model *m, uint32_t block);
 
-/* What the request would take from the driver, at most. */
+/* The most that the request would take from the driver. */
 uint64_t vt_cache_growth(const struct vt_cache_model *m, struct vt_cache_request request);
 
-/* torch.cuda.empty_cache(). `private`: a pool of which something went to the driver, since its graph
- * or MemPool is gone; 0: none. */
+/* torch.cuda.empty_cache(). `private`: a pool that released memory to the driver, because its graph or
+ * MemPool is gone; 0: none. */
 void vt_cache_empty(struct vt_cache_model *m, uint32_t private);
 
-/* What the process holds of the driver beside the allocator, from now on. False: there is not so
+/* Sets the driver memory that the process holds outside the allocator. False: there is not that
  * much. */
 bool vt_cache_set_outside(struct vt_cache_model *m, uint64_t bytes);
 
 struct vt_cache_figures {
     uint64_t reserved, peak_reserved;
     uint64_t peak_bytes;    /* reserved, and outside the allocator */
-    uint64_t missing_bytes; /* of what failed last */
+    uint64_t missing_bytes; /* for the last failure */
 };
 const struct vt_cache_figures *vt_cache_figures(const struct vt_cache_model *m);
 
-/* --- packing.c: for replay_fail.c, at each request that PyTorch gave up --- */
+/* --- packing.c: for replay_fail.c, at each request that failed in PyTorch --- */
 
 #define VT_PACKING_WORK 20000000ull
 
-/* Fills what the request decides of a device's segments. Returns its stream, by vt_segments_alloc's numbers.
- * `work`: pieces that may still be looked at; then the answer is not known. */
+/* Fills `found` for a failed request and a device's segments. Returns its stream, by vt_segments_alloc's numbers.
+ * `work`: the number of pieces that may still be visited; the answer is unknown after that. */
 unsigned vt_packing_find(const struct vt_segments *f, unsigned device,
                          const struct vt_cache_settings *settings, uint64_t request, uint64_t *work,
                          struct vt_oom_cache *found);
 
-/* --- rehearsal.c: a run once more, in rows; the replay reports every block of a device and every
- * request that was given up. For analysis/, which advises a setting only if it would have helped, and
- * for fit/. All rows go through the log together, and one costs nothing as long as it is in no other
- * state than another one: until it meets its limit. --- */
+/* --- rehearsal.c: repeats the run in rows, each under its own settings; the replay reports every block
+ * of a device and every failed request. For analysis/, which advises a setting only if it would have
+ * helped, and for fit/. All rows go through the log together; a row costs nothing while its state
+ * equals another's, until it meets its limit. --- */
 
 enum { VT_REHEARSALS = 256 };
 
 struct vt_rehearsal_setup {
     struct vt_cache_settings settings;
     uint64_t usable,
-        device_bytes; /* see vt_cache_open; without a fraction, ranges are long enough */
+        device_bytes; /* see vt_cache_open; without a fraction, address ranges are long enough */
 };
 
 /* A moment at which there was not enough memory. */
@@ -117,16 +117,14 @@ struct vt_rehearsal_refusal {
     bool happened;
     uint32_t stack; /* the request's, as the log counts; VT_NO_STACK: unknown */
     uint64_t ticks;
-    uint64_t requested_bytes; /* 0: by other memory than the allocator's */
-    uint64_t missing_bytes;   /* how much less would have been enough, or more on the device */
+    uint64_t requested_bytes; /* 0: memory outside the allocator */
+    uint64_t missing_bytes;   /* the run needed this much less, or the device this much more */
 };
 
 struct vt_rehearsal_result {
     uint64_t peak_reserved, peak_bytes; /* see vt_cache_figures; up to the failure */
-    struct vt_rehearsal_refusal
-        failed; /* what the program was given in the log; there the row ends */
-    struct vt_rehearsal_refusal
-        refused; /* the first request that the program was refused in the log, too */
+    struct vt_rehearsal_refusal failed; /* a request that succeeded in the log; the row ends here */
+    struct vt_rehearsal_refusal refused; /* the first request that was also refused in the log */
 };
 
 struct vt_rehearsal;
@@ -134,12 +132,12 @@ struct vt_rehearsal;
 struct vt_rehearsal *vt_rehearsal_open(unsigned device, const struct vt_rehearsal_setup *setups,
                                        unsigned count);
 void vt_rehearsal_close(struct vt_rehearsal *r);
-/* Requests count times the factor of their site, by the replay's index. `factors` has to live as
- * long as the rehearsal. */
+/* Multiplies each request by the factor of its site, by the replay's index. `factors` must outlive the
+ * rehearsal. */
 void vt_rehearsal_scale(struct vt_rehearsal *r, const double *factors, uint32_t count);
-/* Counts, of each site that allocates in backward passes, by the replay's index, the blocks that live on
- * when something else allocates: parameters' gradients do, what a pass needs for itself does not. Both
- * arrays have to live as long as the rehearsal. */
+/* For each site that allocates in backward passes, by the replay's index, counts the blocks still live when
+ * something else allocates: parameters' gradients are, temporaries of the pass are not. Both arrays must outlive
+ * the rehearsal. */
 void vt_rehearsal_watch_backward(struct vt_rehearsal *r, const bool *in_backward,
                                  uint32_t *outlived, uint32_t count);
 /* Valid until the rehearsal is closed. */
@@ -147,12 +145,12 @@ const struct vt_rehearsal_result *vt_rehearsal_result(struct vt_rehearsal *r, un
 
 unsigned vt_rehearsal_device(const struct vt_rehearsal *r);
 
-/* What the replay reports. */
+/* An event reported by the replay. */
 struct vt_rehearsal_event {
     struct vt_cache_request request;
-    uint64_t outside; /* bytes of the device that the process holds beside the allocator */
+    uint64_t outside; /* bytes of the device that the process holds outside the allocator */
     uint64_t ticks;
-    uint32_t stack, site; /* site: VT_NO_SITE: not known */
+    uint32_t stack, site; /* site: VT_NO_SITE: unknown */
 };
 
 void vt_rehearsal_alloc(struct vt_rehearsal *r, uint64_t address,
@@ -161,8 +159,8 @@ void vt_rehearsal_free(struct vt_rehearsal *r, uint64_t address);
 /* See vt_cache_empty. */
 void vt_rehearsal_empty(struct vt_rehearsal *r, uint32_t private);
 
-/* A request that PyTorch gave up. A bit for each of the first 32 rows under which all until now
- * would have passed, and this too. */
+/* A request that failed in PyTorch. Returns a bit for each of the first 32 rows under which this and
+ * all earlier requests would have succeeded. */
 uint32_t vt_rehearsal_request(struct vt_rehearsal *r, const struct vt_rehearsal_event *event);
 
 #endif

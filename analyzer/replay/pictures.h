@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What pictures of a run need (model/timeline.h), collected while it is replayed: nothing of it knows the
- * end, so it holds at any time. Sites are the replay's, times are ticks; analysis/ puts them in the model's
- * terms. Bounded: by slots of time, moments, pieces and changes, and by VT_PICTURE_STEPS.
+ * Data for pictures of a run (model/timeline.h), collected during the replay: none of it depends on the end,
+ * so it is valid at any time. Sites are the replay's, times are ticks; analysis/ converts them to the model's.
+ * Bounded: by time slots, moments, pieces and changes, and by VT_PICTURE_STEPS.
  */
 #ifndef VRAMTRACE_ANALYZER_PICTURES_H
 #define VRAMTRACE_ANALYZER_PICTURES_H
 
 #include "slots.h"
 
-/* From the highest moment of this slot on, until the site's next step, it held so much in each slot's. */
+/* From this slot until the site's next step, the site held `bytes` at each slot's highest moment. */
 struct vt_picture_step {
     uint32_t site, slot;
     uint64_t bytes;
@@ -19,43 +19,43 @@ struct vt_picture_step {
 
 struct vt_picture_site {
     uint64_t seen;    /* vt_slot_device.highs at its last change */
-    uint32_t slot;    /* that change's */
-    uint64_t at_high; /* what it held in that slot's highest moment up to then */
-    uint64_t said;    /* by its last step */
+    uint32_t slot;    /* of that change */
+    uint64_t at_high; /* its bytes at that slot's highest moment up to then */
+    uint64_t said;    /* its bytes in its last step */
 };
 
-/* A map of a moment of which it was not known whether it would matter. */
+/* A map of a moment, drawn before it was known whether it would matter. */
 struct vt_picture_map {
     struct vt_address_map map; /* `oom`: index into vt_replay.fails */
-    uint64_t level; /* that made it worth drawing: driver memory, or pinned bytes of VT_MAP_WORST */
+    uint64_t level;   /* why it was drawn: driver memory, or pinned bytes for VT_MAP_WORST */
     uint64_t changes; /* vt_pictures.change_count then */
     bool may_be;      /* VT_MAP_WORST: the process has not asked for memory since, see segments.h */
 };
 
 struct vt_picture_device {
-    uint64_t peak_drawn;  /* bytes; the map that shows it is there */
+    uint64_t peak_drawn;  /* bytes at the last peak that has a map */
     bool peak_due;        /* the peak has risen enough since */
     uint64_t worst_drawn; /* pinned bytes, likewise */
     uint64_t changed_at;  /* ticks */
-    uint64_t alarm;       /* bytes from which VRAMTRACE_ALARM says a line; UINT64_MAX: never */
+    uint64_t alarm;       /* bytes from which VRAMTRACE_ALARM prints a line; UINT64_MAX: never */
 };
 
 /* Start with vt_pictures_open, free with vt_pictures_close. */
 struct vt_pictures {
     unsigned parts;                /* enum vt_timeline_part */
-    int device;                    /* only this one is asked for; -1: all */
+    int device;                    /* only this device; -1: all */
     struct vt_picture_site *sites; /* parallel to vt_replay.sites */
     size_t site_count;
-    struct vt_picture_step *steps; /* of one site by slot */
+    struct vt_picture_step *steps; /* each site's by slot */
     size_t step_count, step_room;
     struct vt_picture_device devices[256]; /* by device byte */
-    bool peak_due;                         /* of any device */
+    bool peak_due;                         /* any device's */
     struct vt_picture_map *maps;
     uint32_t map_count, map_room;
     uint64_t between_at;   /* ticks of the last VT_MAP_BETWEEN */
-    uint64_t drawing_work; /* entries that were walked for maps that could have waited */
+    uint64_t drawing_work; /* entries walked for maps that could have waited */
     /* a ring: the oldest at (last_count - last_from) % VT_CHANGES, once it is full; those before
-     * `last_from` were let go */
+     * `last_from` were evicted */
     struct vt_change *last;
     uint64_t last_count, last_from;
     size_t last_room;
@@ -67,17 +67,17 @@ struct vt_pictures {
 
 void vt_pictures_open(struct vt_pictures *pictures, unsigned parts, int device);
 void vt_pictures_close(struct vt_pictures *pictures);
-/* Saves them, or loads them in place of what is there (base/state.h). What is asked for has to be in what was
- * saved, which may have more. */
+/* Saves them, or loads over them (base/state.h). The saved pictures must contain all that are requested, and may
+ * have more. */
 struct vt_replay;
 void vt_pictures_state(struct vt_pictures *pictures, const struct vt_replay *replay,
                        struct vt_state *s);
 
-/* Lets go of single changes, and of maps that show no special moment. */
+/* Evicts single changes, and maps that show no special moment. */
 void vt_pictures_let_go(struct vt_pictures *pictures);
 
-/* The steps of a site that are not written down yet; where it is after the last slot, its live bytes
- * say. Returns how many there are. */
+/* The steps of a site that are not stored yet; after the last slot its live bytes apply. Returns their
+ * number. */
 uint32_t vt_pictures_last_steps(const struct vt_pictures *pictures, const struct vt_replay *replay,
                                 uint32_t site, struct vt_picture_step steps[2]);
 

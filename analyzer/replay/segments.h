@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the caching allocators, at each moment of the replay: which driver allocations are
- * segments, and which pieces of them are blocks in use and which are idle. The replay reports every
+ * The caching allocators' state at each moment of the replay: which driver allocations are segments,
+ * and which of their pieces are blocks in use and which are idle. The replay reports every
  * block and every change of driver memory; analysis/ and pins.c read the result.
  *
  * A segment is a driver allocation that contains or contained a block, or physical memory that is
  * mapped at an address (PyTorch's expandable segments), where adjacent mappings count as one. The
  * reserve of a device is the sum of its segments; blocks and idle pieces tile them. Blocks outside
- * all segments do not count here: old versions report a block under an address of their own.
+ * all segments do not count here: old versions report a block under an address of its own.
  *
  * Times are ticks. Nothing here fails.
  */
@@ -19,14 +19,15 @@
 
 enum { VT_RESERVE_MOMENTS = 512 };
 
-/* What a device's caching allocators hold: `at` of a moment is in ticks here. */
+/* The reserve of a device's caching allocators: `at` of a moment is in ticks here. */
 struct vt_reserve_device {
     struct vt_moment now;
-    struct vt_moment last;  /* when the process last asked for memory, on any device: what it frees
-                                after that on its way out says nothing of its fragmentation */
-    struct vt_moment worst; /* when most was pinned, up to then; its reserved_bytes 0: never */
+    struct vt_moment
+        last; /* at the last request for memory, on any device: later frees, at exit, do
+                               not show fragmentation */
+    struct vt_moment worst; /* with the most pinned bytes up to then; its reserved_bytes 0: never */
     uint64_t reserved_peak;
-    struct vt_moment *moments; /* over the run, with equally many changes between them */
+    struct vt_moment *moments; /* over the run, with the same number of changes between them */
     uint32_t moment_count;
     bool mapped; /* some of it is expandable segments */
 };
@@ -36,26 +37,26 @@ struct vt_segment {
     uint64_t start, end;
     uint64_t key; /* vt_address_key of the driver allocation */
     uint8_t device;
-    bool mapped;      /* mapped physical memory: without a wall to adjacent mappings */
+    bool mapped;      /* mapped physical memory: joins adjacent mappings */
     bool holds;       /* contains or contained a block */
-    uint8_t stream;   /* whose blocks it serves: a number made here, see vt_segments_alloc */
-    uint32_t private; /* number of the private pool that it is of, likewise; 0: none */
+    uint8_t stream;   /* its blocks' stream: a number assigned here, see vt_segments_alloc */
+    uint32_t private; /* number of its private pool, likewise; 0: none */
 };
 
 struct vt_segments;
 
 struct vt_segments *vt_segments_open(void); /* never NULL; free with vt_segments_close */
 void vt_segments_close(struct vt_segments *f);
-/* From the begin on only what is reserved and in use counts: nothing of what is idle. Takes less time. */
+/* Counts only reserved and used bytes, from the start, and no idle pieces. Takes less time. */
 void vt_segments_plain(struct vt_segments *f);
-/* Saves them, or loads them in place of what is there, which may be NULL (base/state.h). */
+/* Saves them, or loads over them; *segments may be NULL (base/state.h). */
 void vt_segments_state(struct vt_segments **segments, struct vt_state *s);
 
 /* Driver memory was allocated or mapped. */
 void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint64_t key,
                      unsigned device, bool mapped, uint64_t ticks);
 
-/* Called with the address of each block whose driver memory went, after the block was removed. It
+/* Called with the address of each block whose driver memory was freed, after the block was removed. It
  * must not change `f`. */
 typedef void vt_segments_gone(void *context, uint64_t address);
 
@@ -69,27 +70,27 @@ void vt_segments_unmap(struct vt_segments *f, uint64_t start, uint64_t end, uint
 /* Called with driver memory that becomes a segment. */
 typedef void vt_segments_begun(void *context, const struct vt_segment *segment);
 
-/* A block was allocated. Returns its segment, valid until the next change. NULL: it lies in no
+/* A block was allocated. Returns its segment, valid until the next change. NULL: it lies outside known
  * driver memory, or overlaps a block; it is ignored, and so is its free.
  *
- * `info`: what the log says of the block's stream and private pool. Each two of them have a number,
- * from 0, and the private pool has one, from 1. A pool whose segments are all gone is another one when
- * its address comes again. NULL: nothing; then they are 0. */
+ * `info`: the block's stream and private pool, from the log. Each pair of them is numbered from 0, and
+ * each private pool from 1. A pool whose segments are all gone gets a new number when its address
+ * recurs. NULL: unknown; then both numbers are 0. */
 const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
                                            uint64_t ticks, const struct vt_rec_blockinfo *info,
                                            vt_segments_begun *begun, void *context);
 void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks);
 
-/* The process asked for memory, and was refused it. */
+/* The process requested memory and was refused. */
 void vt_segments_asked(struct vt_segments *f);
 
 /* Restarts the peaks and the moments. */
 void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks);
 
-/* A device's figures, valid until the next change. NULL: it never had a segment; `f` may be NULL, too. */
+/* A device's figures, valid until the next change. NULL: it never had a segment. `f` may be NULL. */
 const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsigned device);
 
-/* A segment, or adjacent mapped ones, which blocks and idle pieces tile. */
+/* A segment, or adjacent mapped ones, tiled by blocks and idle pieces. */
 struct vt_region {
     uint64_t start, end, key;
     unsigned device;
@@ -98,12 +99,12 @@ struct vt_region {
 };
 /* The next region by address. *at: 0 at first. False: no more. */
 bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_region *region);
-/* The next driver allocation by address, segment or not; adjacent mappings are not one here. *at: 0
+/* The next driver allocation by address, segment or not; adjacent mappings stay separate here. *at: 0
  * at first. NULL: no more. Valid until the next change. */
 const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *at);
 /* The driver allocation that contains an address. NULL: none. Valid until the next change. */
 const struct vt_segment *vt_segments_with(const struct vt_segments *f, uint64_t address);
-/* A block, or an idle piece. Start it as {0} for a region's first one. False: no more. */
+/* A block, or an idle piece. Initialize it to {0} for a region's first one. False: no more. */
 struct vt_region_piece {
     uint64_t start, end;
     bool block;
@@ -111,9 +112,9 @@ struct vt_region_piece {
 };
 bool vt_segments_next_piece(const struct vt_segments *f, const struct vt_region *region,
                             struct vt_region_piece *piece);
-/* Bytes of segments that are wholly idle: what the allocator could return to the driver. */
+/* Bytes of wholly idle segments, which the allocator could return to the driver. */
 uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device);
-/* The bytes in use of a region, and the size of its largest idle piece. */
+/* A region's bytes in use, and the size of its largest idle piece. */
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
                      uint64_t *largest);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time of a replay in slots of equal width, which is a power of two of ticks: nobody knows how long
- * the run will be, so when there are too many, they are merged in pairs. What a device held is known of
- * each: at its end, and (for pictures: see pictures.h) at the moment in which most was live.
+ * The time of a replay in slots of equal width, a power of two of ticks. The length of the run is not known
+ * in advance, so when there are too many slots, they are merged in pairs. Each slot has a device's memory at
+ * its end and (for pictures: see pictures.h) at its highest moment.
  */
 #ifndef VRAMTRACE_ANALYZER_SLOTS_H
 #define VRAMTRACE_ANALYZER_SLOTS_H
@@ -14,19 +14,19 @@
 
 struct vt_time_slot {
     uint64_t end; /* driver memory at its end; VT_DEVICE_HOST: pinned and managed memory */
-    /* its highest moment: of driver memory, then of blocks */
+    /* its highest moment, by driver memory, then by blocks */
     uint64_t at, driver, blocks;
     uint64_t number; /* vt_slot_device.highs then */
 };
 
 struct vt_slot_device {
     unsigned device;
-    uint64_t highs;             /* highest moments so far, of all slots; the begin of each is one */
+    uint64_t highs;             /* highest moments so far, in all slots; the start of each is one */
     struct vt_time_slot *slots; /* VT_COURSE_SLOTS */
 };
 
 struct vt_slots {
-    uint64_t begin, end; /* ticks: of the window; of the run, as far as it has gone */
+    uint64_t begin, end; /* ticks: the window's start; the run's end so far */
     unsigned shift;      /* a slot has 2^shift ticks */
     uint32_t slot;       /* the current one */
     struct vt_slot_device *devices;
@@ -38,7 +38,7 @@ static inline uint64_t vt_slots_begin_of(const struct vt_slots *s, uint32_t slot
     return s->begin + ((uint64_t)slot << s->shift);
 }
 
-/* Of a device that has a site. */
+/* The slots of a device that has a site. */
 static inline struct vt_slot_device *vt_slots_device(const struct vt_slots *s, unsigned device) {
     return &s->devices[s->device_of[device] - 1];
 }
@@ -49,13 +49,13 @@ static inline bool vt_slots_second(const struct vt_time_slot *first) {
            (first[1].driver == first->driver && first[1].blocks > first->blocks);
 }
 
-/* Live driver memory of a device at VT_REPLAY_LEVELS equal times: at the end of the slot in which each of
- * them is, and the peak where it was. The caller frees the bytes. */
+/* Live driver memory of a device at VT_REPLAY_LEVELS equally spaced times: each at the end of its slot, with the
+ * peak at its own time. The caller frees the bytes. */
 struct vt_replay;
 struct vt_levels vt_slots_levels(const struct vt_replay *replay, struct vt_clock clock,
                                  unsigned device);
 void vt_slots_free(struct vt_slots *slots);
-/* Saves them, or loads them in place of what is there (base/state.h). */
+/* Saves them, or loads over them (base/state.h). */
 void vt_slots_state(struct vt_slots *slots, struct vt_state *s);
 
 #endif
