@@ -2,13 +2,13 @@
 /*
  * The table of live allocations during the replay: address -> size, origin, time. The replay spends
  * its time and memory here: at most 32 bytes for each live allocation in a large table, and two
- * cache lines for a look-up, which callers fetch ahead; so the functions are inline.
+ * cache lines for a look-up, which callers prefetch; so the functions are inline.
  *
- * Entries lie side by side in the order of their numbers, and a number is used again once its entry
- * is removed. The index has lines of one cache line: 15 slots with a number and some bits of the
- * key's hash, and a count of the entries that found their line full and stand in one of the next.
- * So a removal moves nothing, and the index can be nearly full. To grow, it is made anew from the
- * entries, which stay where they are: old and new are never there at the same time.
+ * Entries lie side by side in the order of their numbers, and a number is reused once its entry is
+ * removed. Each line of the index is a cache line: 15 slots with a number and some bits of the key's
+ * hash, and a count of the entries that found this line full and went to a later one. So a removal
+ * moves nothing, and the index can be nearly full. To grow, the index is rebuilt from the entries,
+ * which stay in place: the old and the new one never exist together.
  */
 #ifndef VRAMTRACE_ANALYZER_ADDRESSES_H
 #define VRAMTRACE_ANALYZER_ADDRESSES_H
@@ -43,11 +43,11 @@ struct vt_addresses {
     uint32_t number_mask; /* bits of a slot that are the entry's number; 0: the slot is empty */
     struct vt_address **parts; /* the entries, from number 1 */
     uint32_t part_count, part_room;
-    uint32_t numbers;  /* given so far */
+    uint32_t numbers;  /* assigned so far */
     uint32_t unused;   /* a number whose entry was removed; 0: none. Its `origin` is the next */
-    uint64_t removed;  /* the key that was removed last, if nothing was added since; else 0 */
-    uint32_t *slot;    /* where it was, in its first line */
-    uint32_t word;     /* what the slot held */
+    uint64_t removed;  /* the key removed last, if nothing was added since; else 0 */
+    uint32_t *slot;    /* its slot, in its first line */
+    uint32_t word;     /* the slot's former value */
     size_t used, room; /* entries; how many the index takes before it grows */
 };
 
@@ -59,13 +59,13 @@ static inline uint64_t vt_address_of(const struct vt_address *entry) {
 void vt_addresses_start(struct vt_addresses *live);
 void vt_addresses_free(struct vt_addresses *live);
 
-/* Saves it, or loads it in place of what is there (base/state.h). Numbers stay, the index has another order. */
+/* Saves it, or loads over it (base/state.h). Numbers stay the same; the order of the index changes. */
 void vt_addresses_state(struct vt_addresses *live, struct vt_state *s);
 
-/* The bytes that it takes. */
+/* Its size in bytes. */
 size_t vt_addresses_bytes(const struct vt_addresses *live);
 
-/* The entry with a number that was given. */
+/* The entry with an assigned number. */
 static inline struct vt_address *vt_addresses_at(const struct vt_addresses *live, uint32_t number) {
     return &live->parts[number >> VT_ADDRESSES_PART_BITS]
                        [number & ((1u << VT_ADDRESSES_PART_BITS) - 1)];
@@ -117,7 +117,7 @@ static inline uint32_t *vt_addresses_slot(const struct vt_addresses *live, uint6
         for (unsigned found = vt_addresses_match(line, ~live->number_mask, tag); found;
              found &= found - 1) {
             uint32_t *slot = &line[__builtin_ctz(found)];
-            /* number 0 has an entry, too, without a key */
+            /* number 0 also has an entry, without a key */
             if (vt_addresses_at(live, *slot & live->number_mask)->key == key)
                 return slot;
         }
@@ -141,7 +141,7 @@ static inline struct vt_address *vt_addresses_find(const struct vt_addresses *li
     return slot ? vt_addresses_in(live, slot) : NULL;
 }
 
-/* Makes room for many more entries, and for the next number. For vt_addresses_add alone. */
+/* Make room for many more entries, and for the next number. Only for vt_addresses_add. */
 void vt_addresses_grow(struct vt_addresses *live);
 void vt_addresses_extend(struct vt_addresses *live);
 
@@ -178,9 +178,9 @@ static inline struct vt_address *vt_addresses_add(struct vt_addresses *live, uin
     return entry;
 }
 
-/* Adds an entry with the key that was removed last, as allocators often give out again what they took
- * last. NULL: it is another. To look in the line would be to wait for the removal to reach it: the
- * processor does not forward a word to a wider load. */
+/* Adds an entry with the key that was removed last: allocators often reuse the block freed last. NULL: it is
+ * another key. Searching the line would stall until the removal reached it: the processor does not forward a
+ * word to a wider load. */
 static inline struct vt_address *vt_addresses_add_again(struct vt_addresses *live, uint64_t key) {
     if (key != live->removed)
         return NULL;
@@ -210,8 +210,8 @@ static inline void vt_addresses_remove(struct vt_addresses *live, uint32_t *slot
     live->used--;
 }
 
-/* Goes through the entries in the order of their numbers. *at: 0 for the first one, then the number of
- * the one that was returned. NULL: no more. */
+/* The next entry by number. *at: 0 for the first one, then the number of the one returned. NULL: no
+ * more. */
 static inline struct vt_address *vt_addresses_next(const struct vt_addresses *live, size_t *at) {
     while (*at < live->numbers) {
         struct vt_address *entry = vt_addresses_at(live, (uint32_t)++ * at);
@@ -221,7 +221,7 @@ static inline struct vt_address *vt_addresses_next(const struct vt_addresses *li
     return NULL;
 }
 
-/* gcc drops calls of a function that only fetches: it has no effect. The asm is one. */
+/* gcc drops calls of a function that only prefetches, as it has no effect. The asm is an effect. */
 static inline void vt_addresses_fetch(const void *memory) {
     __builtin_prefetch(memory, 1);
     __asm__ volatile("");
@@ -244,7 +244,7 @@ static inline void vt_addresses_fetch_line(const struct vt_addresses *live, uint
     vt_addresses_fetch(&live->lines[(size_t)at * VT_ADDRESSES_LINE]);
 }
 
-/* Looks a key up that will be wanted soon, and fetches its entry. Returns what vt_addresses_noted takes. */
+/* Looks up a key that will be needed soon, and fetches its entry. Returns the note for vt_addresses_noted. */
 static inline uint64_t vt_addresses_note(const struct vt_addresses *live, uint64_t key) {
     uint64_t hash = vt_addresses_hash(key);
     const uint32_t *line = &live->lines[(size_t)vt_addresses_home(live, hash) * VT_ADDRESSES_LINE];
@@ -259,7 +259,7 @@ static inline uint64_t vt_addresses_note(const struct vt_addresses *live, uint64
     return (uint64_t)(slot - live->lines);
 }
 
-/* The slot of a key that was looked up before: it is where it was, or elsewhere, or gone. */
+/* The slot of a key that was noted before: it may have moved or been removed since. */
 static inline uint32_t *vt_addresses_noted(const struct vt_addresses *live, uint64_t key,
                                            uint64_t note) {
     uint32_t *slot = &live->lines[note]; /* the index never shrinks */

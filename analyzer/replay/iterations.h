@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run's iterations: the repetitions of one phase or mark that the program named. Which name that is
- * shows only at the end. So the replay counts all names as it meets them, and the history counts the
- * repetitions of the few that may be chosen.
+ * A run's iterations: the repetitions of one phase or mark that the program named. The name can be chosen
+ * only at the end. So the replay counts all names as they occur, and the history counts the repetitions of
+ * the few that may be chosen.
  *
  *     history.h     the history has a counter for each of VT_HISTORY_NAMES names
  *     iterations.c  decides which names those are, and chooses one at the end
@@ -18,33 +18,33 @@ struct vt_iterations {
     uint32_t name;   /* index in vt_log.names */
     uint32_t number; /* in vt_bucket.iterations */
     size_t count;    /* 0: the program marked no iterations */
-    uint64_t end;    /* ticks at which the last ended; VT_TICKS_MASK: not known, as of marks */
+    uint64_t end;    /* ticks at which the last ended; VT_TICKS_MASK: unknown, as for marks */
     bool shared;     /* several threads have them, so their order varies from run to run */
 };
 
 /* Below FEW repetitions a trend may be chance; from ENOUGH on the outermost name is taken. */
 enum { VT_ITERATIONS_FEW = 5, VT_ITERATIONS_ENOUGH = 8 };
 
-/* Phases and marks of one name and domain that lie equally deep in others, on all threads. */
+/* Phases and marks of one name, domain and nesting depth, on all threads. */
 struct vt_phase_kind {
     uint32_t name, domain, depth;      /* name, domain: as in vt_log_phase */
     uint32_t number;                   /* in vt_bucket.iterations; VT_MAP_NONE: not counted there */
-    uint32_t open;                     /* that have not ended */
-    uint64_t count, most;              /* of all threads, and of the one that had most */
+    uint32_t open;                     /* how many have not ended */
+    uint64_t count, most;              /* on all threads, and on the thread with the most */
     uint64_t end;                      /* ticks of the last end */
     uint64_t first[VT_ITERATIONS_FEW]; /* ticks at which the first ones began */
 };
 
-/* Those of one thread. */
+/* A kind's phases on one thread. */
 struct vt_phase_part {
     uint32_t kind, tid;
     uint64_t count;
 };
 
-/* So many kinds and parts are told apart: a name that is new each time would need more and more. */
+/* The most kinds and parts: names that are never repeated would need more and more. */
 #define VT_PHASE_KINDS 65536u
 
-/* Zero-initialized: no phase was met. Free with vt_phase_kinds_free. */
+/* Zero-initialized: empty. Free with vt_phase_kinds_free. */
 struct vt_phase_kinds {
     struct vt_phase_kind *kinds;
     struct vt_phase_part *parts;
@@ -55,16 +55,16 @@ struct vt_phase_kinds {
     uint32_t counted_count;
 };
 
-/* What of a phase decides its kind. */
+/* The properties that decide a phase's kind. */
 struct vt_phase_name {
     uint32_t name, domain, tid; /* as in vt_log_phase */
     bool of_thread, mark;
 };
 
-/* A phase begins, or a mark is met, at `ticks`. Returns its kind; VT_MAP_NONE: it is not told apart. */
+/* A phase begins, or a mark occurs, at `ticks`. Returns its kind; VT_MAP_NONE: there are too many. */
 uint32_t vt_phase_kinds_begin(struct vt_phase_kinds *kinds, struct vt_history *history,
                               struct vt_phase_name phase, uint64_t ticks);
-/* The same phase ends. Not for marks. `kind`: what the call above returned. */
+/* The same phase ends. Not for marks. `kind`: returned by the call above. */
 void vt_phase_kinds_end(struct vt_phase_kinds *kinds, struct vt_history *history,
                         struct vt_phase_name phase, uint32_t kind, uint64_t ticks);
 
@@ -73,7 +73,7 @@ void vt_phase_kinds_end(struct vt_phase_kinds *kinds, struct vt_history *history
 struct vt_iterations vt_phase_kinds_choose(const struct vt_phase_kinds *kinds,
                                            const struct vt_history *history);
 void vt_phase_kinds_free(struct vt_phase_kinds *kinds);
-/* Saves them, or loads them into empty ones: of a log with so many names (base/state.h). */
+/* Saves them, or loads them into empty ones, for a log with `name_count` names (base/state.h). */
 void vt_phase_kinds_state(struct vt_phase_kinds *kinds, uint64_t name_count, struct vt_state *s);
 
 #endif

@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rounds of a program, as far as its stacks tell them apart: a model of 48 layers allocates 48 times
+ * Rounds of a program, as far as its stacks distinguish them: a model of 48 layers allocates 48 times
  * at one line of its framework in a single call, and a leak may do so in 48 calls. Successive
  * allocations of a thread inside the same operation (operations.def), called from the same place,
- * are one round; every other allocation is a round of its own. So two calls without any allocation
- * in between look like one: less is called growing than grows.
+ * are one round; every other allocation is a round of its own. So two calls without an allocation
+ * in between look like one, which underestimates growth.
  */
 #ifndef VRAMTRACE_ANALYZER_OPERATIONS_H
 #define VRAMTRACE_ANALYZER_OPERATIONS_H
 
 #include "logfile/log_reader.h"
 
-/* Zero-initialized: nothing has happened. Free with vt_operations_close. */
+/* Zero-initialized: empty. Free with vt_operations_close. */
 struct vt_operations {
-    uint64_t *keys;   /* by index of a stack: its operation and where that was called; 0: not known
-                         yet, 1: none */
-    uint8_t *code_is; /* by index of a code: 0: not known yet, 1: no, 2: an operation's */
+    uint64_t
+        *keys; /* by index of a stack: its operation and call site; 0: not known yet, 1: none */
+    uint8_t
+        *code_is; /* by index of a code: 0: not known yet, 1: no operation's, 2: an operation's */
     struct vt_operations_thread {
         uint64_t key, round; /* of its last allocation */
     } * threads;
     uint32_t thread_count, thread_room;
-    uint32_t waiting; /* the thread that allocated last by itself, not for another one */
+    uint32_t waiting; /* the last thread that allocated on its own behalf */
     uint64_t rounds;
 };
 
 #define VT_NO_OPERATION 1u /* the key of a stack without one */
 
-/* Makes room for a thread. For vt_operations_next alone. */
+/* Makes room for a thread. Only for vt_operations_next. */
 void vt_operations_reach(struct vt_operations *operations, uint32_t thread);
 
 /* The round of an allocation: numbers rise from 1. `stack`: index in log->stacks, or VT_NO_STACK.
- * `thread`: any small number of the calling thread's. */
+ * `thread`: a small number that identifies the calling thread. */
 uint64_t vt_operations_round(struct vt_operations *operations, const struct vt_log *log,
                              uint32_t stack, uint32_t thread);
 
-/* Whether a stack's allocations are a round each, whatever its thread did before. */
+/* Whether each of a stack's allocations is a round, whatever its thread did before. */
 bool vt_operations_single(struct vt_operations *operations, const struct vt_log *log,
                           uint32_t stack);
 
-/* The round of an allocation with such a stack, of a thread whose round was asked before. */
+/* The round of an allocation with such a stack, on a known thread. */
 static inline uint64_t vt_operations_next(struct vt_operations *o, uint32_t thread) {
     if (thread >= o->thread_count)
         vt_operations_reach(o, thread);
@@ -46,7 +47,7 @@ static inline uint64_t vt_operations_next(struct vt_operations *o, uint32_t thre
     o->threads[thread] = (struct vt_operations_thread){VT_NO_OPERATION, ++o->rounds};
     return o->rounds;
 }
-/* The log has further stacks and codes: forgets what it found in those it knew. */
+/* Forgets its findings about stacks and codes: the log has new ones. */
 void vt_operations_forget(struct vt_operations *operations);
 void vt_operations_close(struct vt_operations *operations);
 /* Saves them, or loads them into empty ones (base/state.h). */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases that the program named: as a list in the model, and as moments for --since and --until.
+ * Phases that the program named: as a list in the model, and as time limits for --since and --until.
  */
 #ifndef VRAMTRACE_ANALYZER_PHASES_H
 #define VRAMTRACE_ANALYZER_PHASES_H
 
 #include "replay.h"
 
-/* Finds a phase's time span in ticks: "eval" from the first begin to the last end of that name,
- * "eval#3" the third of them. `count`: how many phases have the name. Returns 0, or -EINVAL with a
+/* Finds a phase's time span in ticks: "eval" from the first start to the last end of that name,
+ * "eval#3" the third of them. `count`: the number of phases with the name. Returns 0, or -EINVAL with a
  * `message` about `option`, the option that had `text`. */
 int vt_phases_find(const struct vt_log *log, const char *option, const char *text,
                    struct vt_window *span, size_t *count, struct vt_string *message);

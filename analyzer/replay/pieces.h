@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of segments: blocks and idle memory, by address; and a heap of idle ones, the largest first. For
+ * The pieces of segments: blocks and idle memory, by address; and a heap of idle pieces, largest first. For
  * segments.c.
  */
 #ifndef VRAMTRACE_ANALYZER_PIECES_H
@@ -13,14 +13,14 @@ struct vt_segment_piece {
     uint64_t start, end;
     uint32_t prev, next; /* by address, whether they touch or not; 0: none */
     uint32_t tower;
-    uint32_t place; /* of an idle one, in its heap */
+    uint32_t place; /* an idle piece's index in its heap */
     uint8_t device;
     bool block;
-    bool wall_before, wall_after; /* it begins or ends where a segment does that is not mapped */
+    bool wall_before, wall_after; /* it begins or ends with an unmapped segment */
 };
 
 struct vt_pieces {
-    struct vt_segment_piece *row; /* 0 is the list's head and no piece: it stands for "none" */
+    struct vt_segment_piece *row; /* 0 is the list's head, not a piece: it stands for "none" */
     uint32_t count, room;
     uint32_t *unused; /* of `row` */
     uint32_t unused_count, unused_room;
@@ -39,11 +39,11 @@ void vt_pieces_close(struct vt_pieces *p);
 uint32_t vt_pieces_at(const struct vt_pieces *p, uint64_t start);
 uint32_t vt_pieces_floor(const struct vt_pieces *p, uint64_t address);
 
-/* Adds a piece behind `before`, which is 0 or the last one that begins before it. Moves `row`. */
+/* Adds a piece after `before`, which is 0 or the last one that begins before it. Moves `row`. */
 uint32_t vt_pieces_insert(struct vt_pieces *p, uint32_t before, struct vt_segment_piece piece);
 void vt_pieces_remove(struct vt_pieces *p, uint32_t i);
 
-/* --- a heap, of each device --- */
+/* --- a heap for each device --- */
 
 /* Zero-initialized: empty. Free `row` with free(). */
 struct vt_idle_heap {
@@ -54,7 +54,7 @@ struct vt_idle_heap {
     uint32_t count, room;
 };
 
-/* Adds a piece, or takes it out, which is in the heap. Its size must not change in between. */
+/* Add a piece, or remove one that is in the heap. Its size must not change in between. */
 void vt_idle_heap_add(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece);
 void vt_idle_heap_remove(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece);
 

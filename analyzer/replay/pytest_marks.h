@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pytest plugin tells of its tests and fixtures, in marks whose names begin with
- * "vramtrace:". analysis/pytest_sites.c draws the conclusions.
+ * The pytest plugin's marks about its tests and fixtures; their names begin with "vramtrace:".
+ * analysis/pytest_sites.c draws the conclusions.
  *
- *     vramtrace:tests                      the tests of this process are over, and were judged; what
- *                                          was freed before, they gave back themselves
+ *     vramtrace:tests                      the tests of this process are over and were checked; the
+ *                                          tests themselves made all frees before this
  *     vramtrace:setup                      a fixture's set-up begins
- *     vramtrace:made SCOPE NAME            it is over: what it allocated is the fixture's
- *     vramtrace:held SCOPE NAME HEX,HEX    what lies at these addresses is held by the fixture;
- *                                          SCOPE "model": by a model, which is no fixture's
+ *     vramtrace:made SCOPE NAME            it is over: its allocations belong to the fixture
+ *     vramtrace:held SCOPE NAME HEX,HEX    the fixture owns the blocks at these addresses;
+ *                                          SCOPE "model": a model does, outside fixtures
  *     vramtrace:left fails|short ROUNDS BYTES BLOCKS SITE TEST
- *                                          a test is over, and left this of a site behind
+ *                                          a test is over, and left these blocks of a site
  */
 #ifndef VRAMTRACE_ANALYZER_PYTEST_MARKS_H
 #define VRAMTRACE_ANALYZER_PYTEST_MARKS_H
@@ -22,7 +22,7 @@ struct vt_pytest_holder {
     bool model;
 };
 
-/* A block that was live when it was named. The address may have been reused since: it is still the
+/* A block that was live when a mark named it. The address may have been reused since: it is still the
  * same block if the live table has its site and time. */
 struct vt_pytest_block {
     uint64_t key; /* vt_address_key */
@@ -33,33 +33,33 @@ struct vt_pytest_block {
 struct vt_pytest_left {
     uint64_t site; /* its id */
     uint64_t bytes, blocks;
-    const char *per; /* "round", or "test", "parameter" where each of many tests left some */
-    uint32_t rounds; /* how many of these */
+    const char *per; /* "round", or "test" or "parameter" if each of many tests left some */
+    uint32_t rounds; /* the number of these */
     bool fails;
     char *test;
 };
 
-#define VT_TOLD_DEPTH 16    /* set-ups within set-ups */
-#define VT_TOLD_MADE  10000 /* set-ups whose blocks are looked for: each walks the live table */
+#define VT_TOLD_DEPTH 16    /* nested set-ups */
+#define VT_TOLD_MADE  10000 /* set-ups whose blocks are searched: each walks the live table */
 
 struct vt_pytest_marks {
     struct vt_pytest_block *blocks;
     struct vt_pytest_holder *holders;
     struct vt_pytest_left *left;
     uint32_t block_count, block_room, holder_count, holder_room, left_count, left_room;
-    bool any;                      /* the plugin judged the tests */
-    struct vt_map by_key;          /* of blocks; the newest of an address */
-    struct vt_map by_name;         /* of holders: a hash of scope and name */
-    uint64_t began[VT_TOLD_DEPTH]; /* ticks of the set-ups that are not over */
+    bool any;                      /* the plugin checked the tests */
+    struct vt_map by_key;          /* blocks; the newest at an address */
+    struct vt_map by_name;         /* holders, by a hash of scope and name */
+    uint64_t began[VT_TOLD_DEPTH]; /* ticks of the unfinished set-ups */
     uint32_t depth, made;
 };
 
 struct vt_walk;
 
-/* Whether a mark of this name is the plugin's: reports do not list it. */
+/* Whether a mark of this name is the plugin's: reports omit these. */
 bool vt_pytest_is(const char *name);
 
-/* Takes such a mark, in the order of the events. Ignores what it does not understand. */
+/* Takes such a mark, in the order of the events. Ignores malformed ones. */
 void vt_pytest_take(struct vt_walk *walk, const char *name);
 
 void vt_pytest_free(struct vt_pytest_marks *told);

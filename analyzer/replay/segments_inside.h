@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What segments.c keeps, for it and for segments_state.c.
+ * The state of segments.c, also for segments_state.c.
  */
 #ifndef VRAMTRACE_ANALYZER_SEGMENTS_INSIDE_H
 #define VRAMTRACE_ANALYZER_SEGMENTS_INSIDE_H
@@ -11,12 +11,12 @@
 
 enum { VT_SEGMENTS_LEAF = 256, VT_SEGMENTS_STREAMS = 64, VT_SEGMENTS_NEAR = 512 };
 
-enum { VT_SEGMENTS_PRIVATES = 1 << 22 }; /* more private pools count as the last */
+enum { VT_SEGMENTS_PRIVATES = 1 << 22 }; /* further private pools share the last number */
 
-/* A stream and a pool that the log names, which have a number. */
+/* A numbered pair of a stream and a pool in the log. */
 struct vt_segments_group {
     uint64_t stream, pool;
-    uint32_t private;  /* the pool's number; 0: it is no private one */
+    uint32_t private;  /* the pool's number; 0: not private */
     uint32_t segments; /* with this number */
     uint64_t told;     /* 0: the log does not name it */
 };
@@ -31,7 +31,7 @@ struct vt_device_segments {
     bool used;
     uint64_t requests;        /* vt_segments.requests at the last change */
     struct vt_moment changed; /* after the last change */
-    struct vt_moment worse;   /* when most was pinned since that request; pinned 0: nothing was */
+    struct vt_moment worse;   /* with the most pinned bytes since that request; pinned 0: none */
     struct vt_idle_heap idle;
     uint64_t whole;           /* bytes of segments that are completely idle */
     uint64_t changes, stride; /* a moment is kept every `stride` changes */
@@ -43,14 +43,14 @@ struct vt_segments {
     size_t leaf_count, leaf_room;
     struct vt_pieces pieces;
     bool plain;               /* see vt_segments_plain */
-    struct vt_segment **near; /* found last, by address; NULL: none */
+    struct vt_segment **near; /* recently found, by address; NULL: none */
     struct vt_segments_group groups[VT_SEGMENTS_STREAMS];
     uint32_t privates; /* private pools so far */
     uint64_t requests; /* for memory, so far */
     struct vt_device_segments devices[256];
 };
 
-/* Whether it is of PyTorch's pool for small blocks. */
+/* Whether it belongs to PyTorch's pool for small blocks. */
 static inline bool vt_segment_is_small(const struct vt_segment *s) {
     return s->end - s->start == VT_CACHE_SMALL_SEGMENT;
 }
