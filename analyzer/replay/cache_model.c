@@ -11,7 +11,7 @@ static uint64_t round_up(uint64_t size, uint64_t to) {
     return (size + to - 1) / to * to;
 }
 
-/* --- opened, copied, closed --- */
+/* --- opening, copying, closing --- */
 
 struct vt_cache_model *vt_cache_open(const struct vt_cache_settings *settings, uint64_t usable,
                                      uint64_t device_bytes) {
@@ -110,7 +110,7 @@ static uint64_t segment_bytes(const struct vt_cache_model *m, uint32_t pool, uin
                : round_up(size, VT_CACHE_SMALL_SEGMENT);
 }
 
-/* Maps the first bytes of unmapped addresses, as many as are there at most. */
+/* Maps the first `bytes` of unmapped addresses, or as many as there are. */
 static bool map(struct vt_cache_model *m, uint32_t i, uint64_t bytes) {
     uint64_t size = m->blocks[i].size;
     bytes = round_up(bytes < size ? bytes : size, granule(m, m->blocks[i].pool));
@@ -123,7 +123,7 @@ static bool map(struct vt_cache_model *m, uint32_t i, uint64_t bytes) {
     return true;
 }
 
-/* Maps what is missing from `i` on. What could be mapped stays so. */
+/* Maps the missing addresses from `i` on. After a failure, mapped ones stay mapped. */
 static uint32_t extend(struct vt_cache_model *m, uint32_t i, uint64_t size) {
     if (m->blocks[i].mapped)
         vt_cache_idle_remove(m, i);
@@ -155,7 +155,7 @@ static bool has_addresses(const struct vt_cache_model *m, uint32_t i, uint64_t s
     return bytes >= size;
 }
 
-/* Expandable segments: maps addresses of the pool, the lowest that do. */
+/* Expandable segments: maps the lowest suitable addresses of the pool. */
 static uint32_t new_addresses(struct vt_cache_model *m, uint32_t pool, uint64_t size) {
     uint32_t i = vt_cache_idle_find(m, &(struct vt_cache_block){.pool = pool}, false);
     for (; i; i = vt_cache_idle_after(m, i)) {
@@ -196,7 +196,7 @@ static void release_segment(struct vt_cache_model *m, uint32_t i) {
     vt_cache_block_drop(m, i);
 }
 
-/* Joins an unmapped block to one beside it, if that is unmapped, too. */
+/* Joins an unmapped block to its neighbour, if both are unmapped. */
 static void join_unmapped(struct vt_cache_model *m, uint32_t i, uint32_t next, uint32_t beside) {
     if (!beside || m->blocks[beside].mapped)
         return;
@@ -204,9 +204,9 @@ static void join_unmapped(struct vt_cache_model *m, uint32_t i, uint32_t next, u
     vt_cache_block_join(m, i, next);
 }
 
-/* Unmaps the granules that lie wholly in a free block. */
+/* Unmaps the granules that lie wholly inside a free block. */
 static void unmap(struct vt_cache_model *m, uint32_t i) {
-    uint64_t unit = granule(m, m->blocks[i].pool); /* of which ranges begin at a multiple */
+    uint64_t unit = granule(m, m->blocks[i].pool); /* ranges begin at a multiple of it */
     uint64_t start = m->blocks[i].address, end = start + m->blocks[i].size;
     uint64_t from = round_up(start, unit), to = end / unit * unit;
     if (from >= to)
@@ -227,7 +227,7 @@ static void unmap(struct vt_cache_model *m, uint32_t i) {
     vt_cache_idle_add(m, before && !m->blocks[before].mapped ? before : i);
 }
 
-/* Whether a pool's idle segments are returned: not as long as a graph or a MemPool has it. */
+/* Whether a pool's idle segments are released: not while it belongs to a graph or a MemPool. */
 static bool is_releasable(const struct vt_cache_model *m, uint32_t pool) {
     uint32_t private = vt_cache_private(pool);
     for (uint32_t i = 0; private && i < m->loose_count; i++)
@@ -255,7 +255,7 @@ void vt_cache_empty(struct vt_cache_model *m, uint32_t private) {
     release_all(m);
 }
 
-/* With max_split: releases one large segment that would do, or several, the largest first. */
+/* With max_split: releases one segment that is large enough, or several, the largest first. */
 static bool release_oversized(struct vt_cache_model *m, uint32_t pool, uint64_t size) {
     uint64_t wanted = size > m->settings.max_split ? size : m->settings.max_split, released = 0;
     struct vt_cache_block key = {.pool = pool, .size = wanted, .mapped = true};
@@ -276,8 +276,8 @@ static bool release_oversized(struct vt_cache_model *m, uint32_t pool, uint64_t 
     return true;
 }
 
-/* Returns segments of the large pool that were idle for longer than the others, round after round,
- * until so much is free as the threshold asks for. */
+/* Releases the segments of the large pool that were idle longest, in passes, until as much is free as the
+ * threshold demands. */
 static void collect(struct vt_cache_model *m) {
     uint64_t most = (uint64_t)(m->settings.collect_from * (double)m->allowed), age = 0, freed = 0;
     uint64_t reserved = m->figures.reserved;
@@ -312,7 +312,7 @@ static void collect(struct vt_cache_model *m) {
 
 /* --- requests --- */
 
-/* Between two powers of 2 there are so many steps. */
+/* Rounds up to one of the steps between two powers of 2. */
 static uint64_t round_request(const struct vt_cache_settings *s, uint64_t size) {
     unsigned log = size ? 63 - (unsigned)__builtin_clzll(size) : 0;
     unsigned interval = log > 20 ? log - 20 : 0;
@@ -323,7 +323,7 @@ static uint64_t round_request(const struct vt_cache_settings *s, uint64_t size) 
     return round_up(size ? size : 1, VT_CACHE_UNIT);
 }
 
-/* The size that counts for the best fit: what a block before unmapped addresses can grow to. */
+/* The size for the best fit: a block before unmapped addresses can grow into them. */
 static uint64_t grown(const struct vt_cache_model *m, uint32_t i) {
     uint32_t next = m->blocks[i].next;
     return m->blocks[i].size + (next && !m->blocks[next].mapped ? m->blocks[next].size : 0);
@@ -344,7 +344,7 @@ static uint32_t find_free(const struct vt_cache_model *m, uint32_t pool, uint64_
     return i;
 }
 
-/* A log may say anything: no size is larger than a range, and no address occurs twice. */
+/* A log may be wrong: sizes must not exceed a range, and no address may occur twice. */
 static bool is_sane(const struct vt_cache_model *m, uint64_t size) {
     const uint64_t most = (uint64_t)VT_CACHE_LARGE_SEGMENT << 20;
     return size <= most && m->end <= UINT64_MAX - 4 * most;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a replay lets go, so that a summary of a run of weeks does not grow with its length (see walk.h).
+ * Evicts details of a replay, so that the summary of a run of weeks does not grow with its length (see walk.h).
  */
 #include "walk.h"
 
@@ -8,15 +8,14 @@
 #include <string.h>
 
 enum {
-    PHASES =
-        4096, /* of all that have ended, the last ones stay; and so many names have sums of their own */
-    OBJECTS = 1024, /* of those that are gone, the last ones stay */
-    SAMPLES = 8,    /* of a site on average are many */
+    PHASES = 4096,  /* the last ended phases stay; also the most names with their own sums */
+    OBJECTS = 1024, /* the last destroyed objects stay */
+    SAMPLES = 8,    /* samples are many at this average per site */
 };
 
 /* --- phases --- */
 
-/* The phases of a name that stay: numbers + 1; 0: none yet. */
+/* The phases of a name that are kept: index + 1; 0: none yet. */
 struct extremes {
     size_t first, last, peak, rise, length;
 };
@@ -25,7 +24,7 @@ struct letting_go {
     struct vt_replay *r;
     const struct vt_log *log;
     uint64_t now;
-    uint32_t *sum_of; /* by name, twice: of phases, of marks; VT_MAP_NONE: not known yet */
+    uint32_t *sum_of; /* by name, in pairs: for phases, for marks; VT_MAP_NONE: not known yet */
     struct vt_map by_name;
     struct extremes *extremes; /* parallel to the sums */
 };
@@ -38,7 +37,7 @@ static uint64_t length_of(const struct vt_log_phase *phase) {
     return vt_beyond(phase->ended, phase->began);
 }
 
-/* Whether nothing will change of it any more. */
+/* Whether the phase can no longer change. */
 static bool is_over(const struct letting_go *g, size_t i) {
     const struct vt_replay_phase *books = &g->r->phases[i];
     return g->log->phases[i].ended < g->now && (!books->seen || books->ended);
@@ -60,7 +59,7 @@ static uint32_t find_sum(struct letting_go *g, const struct vt_log_phase *phase)
             (struct vt_replay_phase_sum){.name = phase->name, .mark = mark};
         vt_map_put(&g->by_name, key, index);
     }
-    if (index == VT_MAP_NONE) /* a name that is new each time */
+    if (index == VT_MAP_NONE) /* there are too many names */
         index = VT_PHASE_SUMS - 1;
     if (sum)
         *sum = index;
@@ -187,7 +186,7 @@ void vt_walk_let_go(struct vt_walk *w, struct vt_log *log) {
     vt_owned_let_go(w, log);
 }
 
-/* As many samples as there are of a million sites (history.h), earlier. */
+/* Joins samples as for a million sites (history.h), but earlier. */
 static bool join_samples(struct vt_walk *w) {
     struct vt_history *h = w->history;
     if (!h || h->sample_count < SAMPLES * w->r->site_count)

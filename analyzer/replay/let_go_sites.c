@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call sites that a replay lets go, where a summary would be too large with all of them (see walk.h): they become one for each
- * call, layer and device, which is that of allocations without a stack. Their stacks go from the log's tables, so what
- * allocates with such a stack's number later is of that site, too.
+ * Evicts call sites when a summary with all of them would be too large (see walk.h). For each call, layer and device they
+ * are merged into the site of allocations without a stack. Their stacks are removed from the log's tables, so later
+ * allocations with such a stack's number also count there.
  *
- * What is live stays, what was released with its context, what was there at a peak or a failure, what a snapshot, a map or a
- * test names, and the segments of caching allocators.
+ * Kept are sites with live memory, with memory released by a context's end, that held memory at a peak or a failure, that a
+ * snapshot, a map or a test refers to, and those of caching allocators' segments.
  */
 #include "walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a table that loses items: which have to stay, and then where each is. */
+/* The eviction from one table: first which items must stay, then the new index of each. */
 struct moves {
     size_t count;
     bool *stays;
-    uint32_t *now; /* NULL: it is still to be found which stay */
+    uint32_t *now; /* NULL: the items that stay are not known yet */
 };
 
 static void visit(const struct moves *m, uint32_t *index) {
@@ -35,7 +35,7 @@ static void visit_map(const struct moves *m, struct vt_address_map *map) {
         visit(m, &map->pieces[i].site);
 }
 
-/* All that names a site, but for origins and what has its samples and steps. */
+/* All references to a site, except those of origins, samples and steps. */
 static void visit_sites(const struct moves *m, struct vt_walk *w) {
     struct vt_replay *r = w->r;
     for (size_t i = 0; i < r->fail_count; i++) {
@@ -71,11 +71,11 @@ static void visit_stacks(const struct moves *m, struct vt_replay *r) {
         visit(m, &r->errors[i].stack);
 }
 
-/* --- which sites go --- */
+/* --- which sites are evicted --- */
 
 struct candidate {
     uint32_t site;
-    bool late; /* it allocated since the last summary, and may well do so again */
+    bool late; /* it allocated since the last summary, and may do so again */
     uint64_t bytes, ticks;
 };
 
@@ -85,7 +85,7 @@ static int compare_candidates(const void *a, const void *b) {
                     {x->site, y->site});
 }
 
-/* Leaves out of m->stays half of the sites that may go, those that allocated least; all if they are few. Returns how many. */
+/* Clears m->stays for half of the evictable sites, those that allocated least; for all if they are few. Returns the number. */
 static size_t choose(struct vt_walk *w, const struct moves *m) {
     struct vt_replay *r = w->r;
     size_t count = 0, room = 0;
@@ -116,7 +116,7 @@ static size_t choose(struct vt_walk *w, const struct moves *m) {
 
 /* --- sites --- */
 
-/* What a site has counted is counted by the one without a stack; returns that. */
+/* Adds a site's counts to the site without a stack, and returns that. */
 static uint32_t add_to_other(struct vt_walk *w, struct vt_replay_site site) {
     uint32_t index = vt_walk_stackless_site(w, site.hook, site.layer, site.device);
     struct vt_replay_site *other = &w->r->sites[index];
@@ -136,7 +136,7 @@ static uint32_t add_to_other(struct vt_walk *w, struct vt_replay_site site) {
     return index;
 }
 
-/* What history and pictures have of each site. */
+/* Moves each site's data in the history and the pictures. */
 static void move_parallel(struct vt_walk *w, const struct moves *m) {
     struct vt_history *h = w->history;
     struct vt_pictures *p = w->pictures;
@@ -159,7 +159,7 @@ static void move_parallel(struct vt_walk *w, const struct moves *m) {
     p->site_count = kept;
     for (size_t i = kept = 0; i < p->step_count; i++) {
         struct vt_picture_step step = p->steps[i];
-        if (!m->stays[step.site]) /* a part of the rest, from now on */
+        if (!m->stays[step.site]) /* now part of the rest */
             continue;
         visit(m, &step.site);
         p->steps[kept++] = step;
@@ -193,8 +193,8 @@ static void merge_sites(struct vt_walk *w, struct moves *m) {
 
 /* --- origins and stacks --- */
 
-/* Lets go of origins of which nothing is live, if their site is one without a stack: each is found again by its word. Their
- * stacks are left out of `stacks`. */
+/* Evicts origins without live allocations, if their site has no stack: the record's word finds that site again. Marks
+ * their stacks in `stacks` for eviction. */
 static void let_go_of_origins(struct vt_walk *w, const struct moves *sites, struct moves *stacks) {
     struct vt_replay *r = w->r;
     struct vt_address *entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Snapshots of owners, held against what is live in the replay (see owned.h). replay.c calls.
+ * Compares snapshots of owners with the live allocations of the replay (see owned.h). Called by replay.c.
  */
 #include "owned.h"
 
@@ -20,13 +20,13 @@ static struct vt_map list_segments(const struct vt_replay *r) {
     return keys;
 }
 
-/* Whether an allocation is memory of its own, and no caching allocator's segment. */
+/* Whether an allocation counts: it is not a caching allocator's segment. */
 static bool counts(const struct vt_replay *r, const struct vt_map *segments,
                    const struct vt_address *entry) {
     const struct vt_replay_site *site = vt_replay_site_of(r, entry);
     if (site->layer == VT_LAYER_FRAMEWORK || !site->segments)
         return true;
-    /* mapped pieces are one region together, which has the key of only one of them */
+    /* mapped pieces form one region, which has the key of only one of them */
     return entry->kind != VT_KIND_PHYSICAL && vt_map_get(segments, entry->key) == VT_MAP_NONE;
 }
 
@@ -37,7 +37,7 @@ static int compare_sums(const void *a, const void *b) {
                     {x->others[1], y->others[1]}, {x->others[2], y->others[2]});
 }
 
-/* Adds up equal ones. Returns how many are left. */
+/* Adds up equal sums. Returns the number left. */
 static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
     size_t kept = 0;
     vt_sort(sums, count, sizeof *sums, compare_sums);
@@ -55,8 +55,8 @@ static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
     return kept;
 }
 
-/* The sums of a snapshot while they are made. Most blocks of a site are held alike, and their sum is
- * found by its hash; those that are not found are merged at the end. */
+/* The sums of a snapshot under construction. Most blocks of a site have the same owner, and their sum is
+ * found by its hash; duplicates that were not found are merged at the end. */
 struct sums {
     struct vt_owned_sum *all;
     size_t count, room;
@@ -82,7 +82,7 @@ static void add_sum(struct sums *sums, const struct vt_owned_sum *sum) {
 }
 static_assert(offsetof(struct vt_owned_sum, bytes) % sizeof(uint64_t) == 0, "no padding");
 
-/* Counts what is live now, and adds what no entry named: what is not in `seen`. */
+/* Counts live allocations, and adds those that no entry named: those not in `seen`. */
 static void add_live(const struct vt_replay *r, const struct vt_map *segments, const uint8_t *seen,
                      struct sums *sums, struct vt_replay_snapshot *s) {
     const struct vt_address *entry;
@@ -136,7 +136,7 @@ static bool is_native(const struct vt_log *log, uint32_t step) {
     return kind == VT_STEP_GLOBAL || kind == VT_STEP_THREAD_LOCAL || kind == VT_STEP_NATIVE_STACK;
 }
 
-/* The other ways to the allocation of an entry, which follow it. */
+/* Adds the other paths to an entry's allocation, which follow the entry. */
 static void add_others(const struct vt_log *log, const struct vt_log_owned *owned, size_t count,
                        struct vt_owned_sum *sum) {
     bool native = !sum->further && sum->step != VT_MAP_NONE && is_native(log, sum->step);
@@ -159,7 +159,7 @@ static uint32_t *find_lost(const struct vt_addresses *live, uint64_t allocation)
                                                  : NULL;
 }
 
-/* As many stay as the log keeps. */
+/* Keeps as many as the log does. */
 static void drop_first(struct vt_replay *r) {
     free(r->snapshots[0].sums);
     r->snapshot_count--;

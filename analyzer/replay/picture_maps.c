@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lay where at chosen moments (struct vt_address_map), drawn while the log is replayed: nobody knows
- * then which peak, which refusal and which fragmentation will be the one that matters.
+ * The memory layout at chosen moments (struct vt_address_map), drawn during the replay, before it is known
+ * which peak, refusal and fragmentation will matter.
  *
  * - The peak is drawn before the first free after it, if it is PERCENT higher than the one drawn last.
- *   Physical memory that makes a peak has an address by then.
- * - Fragmentation is drawn whenever it is as much worse.
- * - A refusal is drawn at once; of a device the last OOMS_MOST stay, of those that did not recover.
+ *   Physical memory that makes a peak is mapped by then.
+ * - Fragmentation is drawn whenever it is worse by as much.
+ * - A refusal is drawn at once; each device keeps the last OOMS_MOST that did not recover.
  * - Between them a map is drawn each time a BETWEEN-th of all slots is over; when slots are merged,
- *   every second one goes.
+ *   every second one is dropped.
  *
- * A map costs a walk through all that is live. Those that could wait for a higher moment are only drawn
- * as long as the log's events pay for that; one that is EIGHTH higher, or of an error that a framework
- * raised, is drawn anyway.
+ * A map costs a walk through all live allocations. Maps that could wait for a higher moment are drawn only
+ * as long as the log's events pay for the walk; a map that is EIGHTH higher, or of an error that a
+ * framework raised, is always drawn.
  */
 #include "walk.h"
 
@@ -21,7 +21,7 @@
 
 enum { OOMS_MOST = 8, BETWEEN = 16 };
 
-/* Entries that may be walked before the events have paid for them. */
+/* The number of entries that may be walked before events pay for them. */
 #define WORK_AHEAD (1u << 22)
 
 /* --- a map --- */
@@ -32,7 +32,7 @@ struct place {
     bool segment;
 };
 
-/* The largest ones: a heap with the least of them at its root, if there are more. */
+/* The largest places: a heap with the smallest at its root, once there are more. */
 struct places {
     struct place *all;
     uint32_t count, room, most;
@@ -44,8 +44,8 @@ struct drawing {
     struct vt_address_map *map;
     uint32_t region_room, piece_room;
     uint64_t least; /* pieces below this are merged with their neighbours */
-    /* merged pieces that are not in the map yet, and the largest block among them; its site is looked
-     * up at last */
+    /* merged pieces that are not in the map yet, and the largest block among them, whose site is looked
+     * up later */
     struct vt_map_piece merged;
     uint64_t largest, largest_at;
 };
@@ -83,7 +83,7 @@ static void add_place(struct places *p, struct place place) {
         sink(p, 0, place);
 }
 
-/* The driver memory of a device. Physical memory that is not mapped has no address. */
+/* The driver memory of a device. Unmapped physical memory has no address. */
 static void find_places(const struct vt_replay *r, unsigned device, struct places *places) {
     size_t at = 0;
     if (r->segments) {
@@ -125,7 +125,7 @@ static void add_merged(struct drawing *d) {
     d->largest = 0;
 }
 
-/* The pieces of a segment. Small ones are put together until they are large enough to be seen. */
+/* The pieces of a segment. Small ones are merged until they are large enough to be visible. */
 static void draw_pieces(struct drawing *d, const struct place *place) {
     for (struct vt_region_piece at = {0};
          vt_segments_next_piece(d->replay->segments, &place->region, &at);) {
@@ -175,7 +175,7 @@ static void draw_region(struct drawing *d, const struct place *place) {
     region->count = map->piece_count - region->first;
 }
 
-/* So many pieces at most as there are bytes over `least`, for large ones and for merged ones. */
+/* Chooses `least`: bytes / least bounds the number of large pieces, and of merged ones. */
 static uint64_t least_piece(const struct vt_replay *r, const struct places *places) {
     uint64_t pieces = 0, bytes = 0;
     for (uint32_t i = 0; i < places->count; i++) {
@@ -215,7 +215,7 @@ static void drop(struct vt_pictures *p, uint32_t number) {
     p->maps[number] = p->maps[--p->map_count];
 }
 
-/* Draws a map of now, in place of those of its device and kind that it is better than. */
+/* Draws a map of the present state, in place of worse ones of its device and kind. */
 static struct vt_picture_map *draw_now(struct vt_walk *w, unsigned device, enum vt_map_why why,
                                        uint64_t at, uint64_t level) {
     struct vt_pictures *p = w->pictures;
@@ -240,7 +240,7 @@ static struct vt_picture_map *draw_now(struct vt_walk *w, unsigned device, enum 
     return made;
 }
 
-/* Whether events have paid for a walk through all that is live. */
+/* Whether events have paid for a walk through all live allocations. */
 static bool can_pay(struct vt_walk *w) {
     struct vt_pictures *p = w->pictures;
     if (p->drawing_work + w->r->live.used > WORK_AHEAD + p->change_count)
@@ -268,7 +268,7 @@ void vt_picture_maps_falling(struct vt_walk *w) {
     }
 }
 
-/* The last map of the worst fragmentation; `may_be`: of one that may not count. NULL: none. */
+/* The last map of the worst fragmentation; `may_be`: of one that may not count yet. NULL: none. */
 static struct vt_picture_map *worst_map(const struct vt_pictures *p, unsigned device, bool may_be) {
     for (uint32_t i = 0; i < p->map_count; i++)
         if (p->maps[i].map.device == device && p->maps[i].map.why == VT_MAP_WORST &&
@@ -277,7 +277,7 @@ static struct vt_picture_map *worst_map(const struct vt_pictures *p, unsigned de
     return NULL;
 }
 
-/* A map counts as soon as the process has asked for memory since. */
+/* A map counts once the process has requested memory after it. */
 static void settle_worst(struct vt_pictures *p, unsigned device,
                          const struct vt_reserve_device *reserve) {
     struct vt_picture_map *may_be = worst_map(p, device, true);
@@ -316,7 +316,7 @@ void vt_picture_maps_changed(struct vt_walk *w, const struct vt_replay_site *sit
         note_worst(w, site->device);
 }
 
-/* Makes room for a map of a refusal: the first one goes, of those that recovered if there are any. */
+/* Makes room for a map of a refusal: drops the first one that recovered, or else the first one. */
 static void make_room(struct vt_walk *w, unsigned device) {
     struct vt_pictures *p = w->pictures;
     uint32_t count = 0, first = 0;
@@ -348,7 +348,7 @@ void vt_picture_maps_refused(struct vt_walk *w, uint32_t number) {
         if (p->maps[i].map.device == f->device && p->maps[i].map.why == VT_MAP_OOM &&
             (p->maps[i].changes == p->change_count || p->maps[i].map.oom == number))
             same = &p->maps[i];
-    if (same && same->changes == p->change_count) { /* it shows this refusal as well */
+    if (same && same->changes == p->change_count) { /* it also shows this refusal */
         same->map.oom = number;
         same->map.at = f->ticks;
         return;

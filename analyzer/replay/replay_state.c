@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saves and loads a walk with all that it has found out (see walk.h, base/state.h). What the log says again
- * is looked up there when the walk goes on, and what follows from other tables is made anew.
+ * Saves and loads the state of a walk (see walk.h, base/state.h). Data that is still in the log is looked up
+ * there when the walk resumes; data that follows from other tables is rebuilt.
  */
 #include "walk.h"
 
@@ -44,7 +44,7 @@ static void state_origins(struct vt_walk *w, struct vt_state *s) {
         vt_state_within(s, origin->layer, VT_LAYER_MANAGED + 1, "layers");
         if (origin->stack != VT_NO_STACK)
             vt_state_within(s, origin->stack, w->log->stack_count, "stacks");
-        bool gone = i < w->before_origins && !origin->before; /* its site is none of the window's */
+        bool gone = i < w->before_origins && !origin->before; /* its site is outside the window */
         if (s->loading && !gone && vt_state_within(s, origin->site, r->site_count, "sites"))
             origin->book = vt_walk_book(r, origin->layer, r->sites[origin->site].device);
     }
@@ -69,7 +69,7 @@ static void check_live(const struct vt_walk *w, struct vt_state *s) {
 
 /* --- devices --- */
 
-/* A device of which nothing was recorded is not saved. */
+/* Only devices with records are saved. */
 static void state_devices(struct vt_replay *r, struct vt_state *s) {
     static const struct vt_replay_device none = {.untracked_least = UINT64_MAX};
     VT_STATE_SECTION(s, "devices", struct vt_replay_device);
@@ -178,7 +178,7 @@ static void state_samples(struct vt_walk *w, struct vt_state *s) {
     w->sample = next < w->log->sample_count ? (size_t)next : w->log->sample_count;
 }
 
-/* A walk that was saved without a window may be loaded into one whose window has not begun then. */
+/* A walk saved without a window may be loaded into one whose window begins later. */
 static void state_window(struct vt_walk *w, struct vt_state *s) {
     struct vt_window window = w->window;
     bool waits = w->window_waits;
@@ -195,7 +195,7 @@ static void state_window(struct vt_walk *w, struct vt_state *s) {
 }
 
 static void state_walk(struct vt_walk *w, struct vt_state *s) {
-    enum { MOST_SHIFT = 36 }; /* of 2^24 units: 2^60 ticks */
+    enum { MOST_SHIFT = 36 }; /* 2^24 units: 2^60 ticks */
     VT_STATE_SECTION(s, "walk", struct vt_walk);
     VT_STATE(s, w->now);
     state_window(w, s);
@@ -211,7 +211,7 @@ static void state_walk(struct vt_walk *w, struct vt_state *s) {
     VT_STATE(s, w->snapshots_until);
 }
 
-/* Those of a window that has not begun are of no use. */
+/* Before a later window, the saved slots are useless. */
 static void state_slots(struct vt_walk *w, struct vt_state *s) {
     struct vt_slots *slots = &w->r->slots;
     vt_slots_state(slots, s);
@@ -222,7 +222,7 @@ static void state_slots(struct vt_walk *w, struct vt_state *s) {
     w->slot_end = w->window_waits ? UINT64_MAX : vt_slots_begin_of(slots, slots->slot + 1) - 1;
 }
 
-/* Pictures that nobody wants (any more) are loaded, too: something else may stand behind them. */
+/* Pictures that are not requested are also read: other data may follow them. */
 static void state_pictures(struct vt_walk *w, struct vt_state *s) {
     bool there = w->pictures, wanted = w->pictures_requested && !w->window_waits;
     vt_state_bool(s, &there);
@@ -236,7 +236,7 @@ static void state_pictures(struct vt_walk *w, struct vt_state *s) {
     vt_pictures_close(&unwanted);
 }
 
-/* Likewise. */
+/* A history that is not requested is also read. */
 static void state_history(struct vt_walk *w, struct vt_state *s) {
     bool there = w->history;
     vt_state_bool(s, &there);
