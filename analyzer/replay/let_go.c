@@ -81,7 +81,7 @@ static void keep_extremes(struct letting_go *g, size_t i) {
         e->length = i + 1;
 }
 
-/* Whether two names differ in what a reader sees of them; both are known or neither is. */
+/* Whether two names differ in their visible part; both are known or neither is. */
 static bool differ(const struct vt_log *log, uint32_t a, uint32_t b) {
     if (a == b || a == VT_MAP_NONE || b == VT_MAP_NONE)
         return a != b;
@@ -105,7 +105,7 @@ static void set(uint8_t *bits, size_t number) {
         bits[(number - 1) / 8] |= (uint8_t)(1 << (number - 1) % 8);
 }
 
-/* Sums up what does not stay, and returns a bit for each phase that does. Free it. */
+/* Sums up the evicted phases, and returns a bit for each phase that stays. Free it. */
 static uint8_t *choose(struct letting_go *g) {
     struct vt_replay *r = g->r;
     const struct vt_log *log = g->log;

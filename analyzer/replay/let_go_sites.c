@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evicts call sites when a summary with all of them would be too large (see walk.h). For each call, layer and device they
- * are merged into the site of allocations without a stack. Their stacks are removed from the log's tables, so later
- * allocations with such a stack's number also count there.
+ * Evicts call sites when a summary with all of them would be too large (see walk.h). For each call, layer and
+ * device they are merged into the site of allocations without a stack. Their stacks are removed from the log's
+ * tables, so later allocations with such a stack's number also count there.
  *
- * Kept are sites with live memory, with memory released by a context's end, that held memory at a peak or a failure, that a
- * snapshot, a map or a test refers to, and those of caching allocators' segments.
+ * Sites are kept if they have live memory, memory released by a context's end or segments of caching allocators,
+ * held memory at a peak or a failure, or are referred to by a snapshot, a map or a test.
  */
 #include "walk.h"
 
@@ -85,7 +85,8 @@ static int compare_candidates(const void *a, const void *b) {
                     {x->site, y->site});
 }
 
-/* Clears m->stays for half of the evictable sites, those that allocated least; for all if they are few. Returns the number. */
+/* Clears m->stays for half of the evictable sites, those that allocated least; for all if they are few. Returns
+ * the number. */
 static size_t choose(struct vt_walk *w, const struct moves *m) {
     struct vt_replay *r = w->r;
     size_t count = 0, room = 0;

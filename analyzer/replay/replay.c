@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The replay (see replay.h) walks the merged events once. Events that change memory are in
+ * The replay (see replay.h) walks the merged events once. Events that change memory are handled in
  * replay_books.c; this file has the walk, refusals, objects and phases.
  */
 #include "replay.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts a failure in its layer's book, whatever the reason. */
+/* Counts a failure in its layer, whatever the reason. */
 void vt_on_fail(struct vt_walk *w, const void *record) {
     const struct vt_rec_fail *f = record;
     struct vt_replay_book *book =
@@ -20,13 +20,14 @@ void vt_on_fail(struct vt_walk *w, const void *record) {
     if (w->pictures && w->r->fail_count > fails)
         vt_picture_maps_refused(w, (uint32_t)fails);
     book->failed_count++;
-    /* a thread that still allocates when its context is gone reaches no device */
+    /* a thread whose context is gone cannot reach a device */
     book->used |= no_room || vt_when_device(f->when) != VT_DEVICE_UNKNOWN;
 }
 
 void vt_on_cacheoom(struct vt_walk *w, const void *record) {
     const struct vt_rec_cacheoom *o = record;
-    w->emptied.open = false; /* the allocator made room for this, with a fraction even unasked */
+    w->emptied.open =
+        false; /* the allocator made room for this; with a fraction, even without a refusal */
     const struct vt_replay_fail *fail =
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, o, w->rehearsal);
     if (w->pictures && fail)
@@ -60,13 +61,13 @@ void vt_on_blockinfo(struct vt_walk *w, const void *record) {
     w->info_tid = w->tid;
 }
 
-/* The process did not make samples, and vt_log.samples has them already. */
+/* The process makes no samples; vt_log.samples has them. */
 void vt_on_sample(struct vt_walk *w, const void *record) {
     (void)record;
     w->r->events--;
 }
 
-/* Events that change nothing here: no report uses what the driver said of a pool, and on_event has the others. */
+/* Events without effect here: no report uses the driver's pool figures, and on_event handles the others. */
 void vt_on_poolinfo(struct vt_walk *w, const void *record) {
     (void)w, (void)record;
 }
@@ -115,10 +116,10 @@ void vt_on_object(struct vt_walk *w, const void *record) {
 
 /* --- phases --- */
 
-/* Phases may be open by the million. So no list of them is walked when one begins or ends: the time
- * between two such moments is an epoch, which has a highest level, and an open phase knows the epoch
- * in which it began. Of the epochs those are kept that no later one reaches: their levels fall, and a
- * phase's peak is that of the first that is not before it. */
+/* Millions of phases may be open, so no list of them is walked when one begins or ends. The time between
+ * two such moments is an epoch, which has a highest level, and an open phase knows the epoch in which it
+ * began. Only epochs whose level no later one reaches are kept: their levels decrease, and a phase's peak
+ * is the level of the first kept epoch that is not before its start. */
 
 static void end_epoch(struct vt_walk *w) {
     while (w->high_count && w->highs[w->high_count - 1].bytes <= w->driver_high)
@@ -128,7 +129,7 @@ static void end_epoch(struct vt_walk *w) {
     w->driver_high = w->driver_bytes;
 }
 
-/* A phase ends now, as the last epoch does. */
+/* A phase ends, at the end of the last epoch. */
 static void end_phase(const struct vt_walk *w, struct vt_replay_phase *phase) {
     size_t low = 0, high = w->high_count - 1;
     while (low < high) {
@@ -201,7 +202,7 @@ static void start_sums(struct vt_replay_book *book) {
     book->live_count = book->allocated_bytes = book->alloc_count = book->free_count = 0;
 }
 
-/* What events only change for their sites is summed up for the books. */
+/* Sums up, for each layer and device, the counts that events change only in sites. */
 static void end_sites(struct vt_walk *w) {
     for (unsigned d = 0; d < 256; d++) {
         start_sums(&w->r->devices[d].driver);
@@ -227,7 +228,7 @@ static void end_sites(struct vt_walk *w) {
 
 /* --- the walk --- */
 
-/* How many events ahead the line of an address is fetched, and then that of a free is looked up. */
+/* How many events ahead an address's line is fetched, and then a free's address is looked up. */
 enum { AHEAD = 32, NOTE_AHEAD = 16 };
 
 static void open_window(struct vt_walk *w) {
@@ -255,7 +256,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* What is to be done before the event at `now`, besides events. */
+/* Work due before the event at `now`, other than events. */
 static void stop(struct vt_walk *w, uint64_t now) {
     if (now > w->sample_ticks)
         take_samples(w, now - 1);
@@ -275,7 +276,7 @@ static void stop(struct vt_walk *w, uint64_t now) {
     w->stop = earlier(earlier(w->stop, w->slot_end), w->age_ticks);
 }
 
-/* Any other event than an allocation or a free. */
+/* Any event other than an allocation or a free. */
 static void on_other(struct vt_walk *w, const uint8_t *record) {
     static void (*const handlers[256])(struct vt_walk *, const void *) = {
 #define VT_EVENT(number, NAME, name, bytes, kind, fields) [number] = vt_on_##name,
@@ -308,7 +309,7 @@ static inline void on_event(struct vt_walk *w, const struct vt_batch *batch, uin
     }
 }
 
-/* Fetches what later events need, as far as there are any, and takes the batch's. */
+/* Prefetches for later events of the batch, and handles its events. */
 static void on_batch(struct vt_walk *w, const struct vt_batch *batch) {
     const struct vt_addresses *live = &w->r->live;
     struct vt_event *events = batch->events;
@@ -323,7 +324,7 @@ static void on_batch(struct vt_walk *w, const struct vt_batch *batch) {
     }
 }
 
-/* The first event that was lost; a log that does not say when is sure of nothing. */
+/* The time of the first lost event; a log without that time is sure of nothing. */
 static uint64_t sure_until(const struct vt_log_header *h) {
     return vt_dropped_events(h) ? h->first_drop : UINT64_MAX;
 }
@@ -331,7 +332,7 @@ static uint64_t sure_until(const struct vt_log_header *h) {
 const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t count,
                                      const char **name) {
     static const char *const names[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF",
-                                        "PYTORCH_ALLOC_CONF"}; /* PyTorch takes the first, too */
+                                        "PYTORCH_ALLOC_CONF"}; /* PyTorch also takes the first */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t j = 0; j < count; j++)
             if (!strcmp(variables[j].name, *name = names[i]) && variables[j].value[0])
@@ -369,7 +370,7 @@ struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window
     return w;
 }
 
-/* What the log has more of than when it was read last. */
+/* Takes the additions to the log since it was last read. */
 static void take_tables(struct vt_walk *w) {
     const struct vt_log *log = w->log;
     struct vt_replay *r = w->r;
@@ -387,8 +388,7 @@ static void take_tables(struct vt_walk *w) {
         w->sample++;
     w->sample_ticks =
         w->sample < log->sample_count ? vt_when_ticks(log->samples[w->sample].when) : UINT64_MAX;
-    if (w->snapshots_until <
-        w->now) /* one that came too late speaks of what is not known any more */
+    if (w->snapshots_until < w->now) /* a late one refers to past states */
         w->snapshots_until = w->now;
     if (!w->rehearsal)
         vt_owned_find_next(w);
@@ -411,7 +411,7 @@ int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *messag
         on_batch(w, &batch);
     }
     if (w->history &&
-        !w->history->thread_count) /* a list of live blocks may follow, without any event */
+        !w->history->thread_count) /* a list of live blocks may follow without events */
         vt_history_thread(w->history, w->tid);
     w->r->late_events = vt_merge_late(w->merge);
     w->r->behind_bound =
@@ -423,7 +423,8 @@ int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *messag
         open_window(w);
     if (w->correct_at <= read && !error)
         vt_walk_correct(w);
-    if (w->snapshot_ticks <= read) /* what the one at the end saw need not be in the log */
+    if (w->snapshot_ticks <=
+        read) /* the final snapshot may have seen blocks that are not in the log */
         vt_owned_take(w, read);
     return error;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The books of every site and device: how allocations, frees, mappings and the ends of contexts
- * change them, and how they restart at the begin of the window (see walk.h).
+ * The accounting of every site and device: how allocations, frees, mappings and the ends of contexts
+ * change it, and how it restarts at the start of the window (see walk.h).
  *
- * What each site held at the peak, in one pass: a book counts its new peaks, and a site remembers
+ * Each site's bytes at the peak, in one pass: a vt_replay_book counts its new peaks, and a site remembers
  * the count at its last change. If the count is higher when the site changes again, the site held
- * the same at the latest peak, so that is recorded before the change. Thus a new peak copies
+ * the same bytes at the latest peak, so these are recorded before the change. Thus a new peak copies
  * nothing, although every allocation makes one while a program fills the memory.
  */
 #include "owned.h"
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To be called after a device's memory changed. Blocks lie in driver memory, so their `at_peak`
- * means the driver layer's peak: the most that was in use while the driver layer was there. (When a
- * new segment makes the peak, the block that needs it comes later.) */
+/* Call it after a device's memory changed. Blocks lie in driver memory, so their `at_peak` means the
+ * driver layer's peak: the most in use while the driver layer was at it. (When a new segment makes the
+ * peak, the block that needs it comes later.) */
 static inline void rise(struct vt_replay *r, struct vt_replay_book *book, unsigned layer,
                         unsigned device, uint64_t ticks) {
     struct vt_replay_device *d = &r->devices[device];
@@ -42,13 +42,13 @@ static inline void rise(struct vt_replay *r, struct vt_replay_book *book, unsign
     d->framework.peaks++;
 }
 
-/* --- the books --- */
+/* --- the accounting --- */
 
 /* From the first block on, driver memory is tracked by address, to find each block's device. */
 static void begin_framework(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     r->segments = vt_segments_open();
-    if (w->rehearsal) /* which looks after what is idle itself */
+    if (w->rehearsal) /* it tracks idle memory itself */
         vt_segments_plain(r->segments);
     const struct vt_address *e;
     for (size_t at = 0; (e = vt_addresses_next(&r->live, &at));)
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
         vt_pictures_change(w, origin->site, entry, false);
 }
 
-/* The same where it is not called for nearly every free. */
+/* The same, not inlined, for rare callers. */
 static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     take_off_now(w, entry);
 }
@@ -127,7 +127,7 @@ static void begin_segment(void *context, const struct vt_segment *segment) {
     site->segments_hook = w->block_hook;
 }
 
-/* Adds a block to its segment. Returns the device of that memory, whatever the framework says. */
+/* Adds a block to its segment. Returns that memory's device, whatever the framework reports. */
 static unsigned place_block(struct vt_walk *w, const struct vt_event *a) {
     struct vt_replay *r = w->r;
     unsigned said = vt_when_device(a->when);
@@ -164,8 +164,8 @@ static void on_driver_alloc(struct vt_walk *w, const struct vt_event *a, unsigne
         vt_segments_add(r->segments, vt_event_address(a), size, a->key, device, false, ticks);
         vt_emptied_grow(w, size);
     }
-    /* what the driver provided counts only when it is mapped: an allocator with expandable segments
-     * gives the parts of a request back if one of them is refused */
+    /* driver memory counts only once it is mapped: an allocator with expandable segments releases the
+     * parts of a request if one of them is refused */
     if (w->fails.pending && vt_word_kind(a->word) != VT_KIND_PHYSICAL)
         vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
 }
@@ -178,7 +178,7 @@ static bool is_of_context(const struct vt_walk *w, const struct vt_address *entr
 
 static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     struct vt_walk_context *c = &w->contexts[context];
-    /* leave out what was freed meanwhile; at most every other addition pays for that */
+    /* drop keys freed meanwhile; at most every other addition pays for that */
     if (c->count == c->room && c->count / 4 > c->live) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < c->count; i++)
@@ -191,7 +191,7 @@ static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     *VT_ADD(c->keys, c->count, c->room) = key;
 }
 
-/* A block, for the rehearsal. */
+/* Reports a block to the rehearsal. */
 static void rehearse(struct vt_walk *w, uint64_t address, const struct vt_replay_origin *origin) {
     unsigned device = vt_rehearsal_device(w->rehearsal);
     const struct vt_reserve_device *reserve = vt_segments_device(w->r->segments, device);
@@ -212,7 +212,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     uint64_t size = a->size_context & VT_SIZE_MASK;
     uint64_t key = a->key, address = vt_event_address(a);
     if ((!address || !size) && vt_is_no_memory(address, size, kind))
-        return; /* an early tracer wrote it down */
+        return; /* written by an early tracer */
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)
             vt_segments_free(r->segments, address, vt_when_ticks(a->when));
@@ -357,8 +357,7 @@ void vt_walk_count_mapped(struct vt_replay *r) {
     }
 }
 
-/* From the first end of a context on, each context's allocations are listed: a program may end
- * thousands of contexts. */
+/* Lists each context's allocations, from the first end of a context: a program may end thousands. */
 static void list_contexts(struct vt_walk *w) {
     const struct vt_address *entry;
     if (w->lists_contexts)
@@ -398,7 +397,7 @@ void vt_on_bulk(struct vt_walk *w, const void *record) {
     free(ended.keys);
 }
 
-/* --- what grows with the run --- */
+/* --- growth with the run --- */
 
 void vt_walk_merge_buckets(struct vt_walk *w) {
     struct vt_sample_moves moves = vt_history_merge(w->history);
@@ -443,8 +442,8 @@ static bool is_listed(const struct vt_walk *w, const struct vt_address *entry,
            (site->before || site->stack == vt_walk_stack(w, l->word));
 }
 
-/* Frees that could not be recorded are made up for, then allocations. Blocks go before the driver
- * memory around them. */
+/* Adds missing frees, then missing allocations. Blocks are freed before the driver memory around
+ * them. */
 void vt_walk_correct(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     VT_SCOPED_MAP listed = {0};
@@ -496,7 +495,7 @@ void vt_walk_correct(struct vt_walk *w) {
 void vt_walk_begin_window(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     vt_fails_drop(r);
-    vt_owned_drop(r); /* they speak of the old sites */
+    vt_owned_drop(r); /* they refer to the old sites */
     r->snapshot_count = 0;
     vt_walk_restart_sites(w);
     r->sample_count = 0;
@@ -523,7 +522,7 @@ void vt_walk_begin_window(struct vt_walk *w) {
             site->largest_bytes = size;
         book->peak_bytes = book->live_bytes += size;
     }
-    /* what is live now is the first peak of the window */
+    /* memory live now is the first peak of the window */
     for (size_t i = 0; i < r->site_count; i++) {
         struct vt_replay_site *site = &r->sites[i];
         struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);

@@ -4,7 +4,7 @@
  *
  * A block is cut out of an idle piece, and a freed block is joined to idle neighbours, without a
  * search, since allocators put blocks at the start of an idle piece (see pieces.c).
- * Idle pieces are never joined across a wall, which is an end of a segment that is not mapped.
+ * Idle pieces are never joined across a wall: the end of an unmapped segment.
  *
  * A heap finds the largest idle piece of a device (see pieces.c).
  */
@@ -157,7 +157,7 @@ static void keep_moment(struct vt_device_segments *d) {
     *VT_ADD(r->moments, r->moment_count, d->moment_room) = r->now;
 }
 
-/* The process asked for memory since the device's last change: what was until then counts. */
+/* Confirms the figures up to the device's last change, if the process has requested memory since. */
 static void settle(const struct vt_segments *f, struct vt_device_segments *d) {
     if (d->requests == f->requests)
         return;
@@ -168,7 +168,7 @@ static void settle(const struct vt_segments *f, struct vt_device_segments *d) {
     d->worse = (struct vt_moment){0};
 }
 
-/* To be called after every change. */
+/* Call it after every change. */
 static void changed(struct vt_segments *f, unsigned device, uint64_t ticks) {
     struct vt_device_segments *d = &f->devices[device];
     struct vt_reserve_device *r = &d->figures;
@@ -213,7 +213,7 @@ void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
 
 /* --- pieces --- */
 
-/* A piece is idle from now on (1), or no longer (-1). */
+/* A piece becomes idle (1), or stops being idle (-1). */
 static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
     const struct vt_segment_piece *piece = &f->pieces.row[i];
     struct vt_device_segments *d = &f->devices[piece->device];
@@ -225,14 +225,14 @@ static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
     (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(&d->idle, &f->pieces, i);
 }
 
-/* Whether the pieces a and b, of which b is the next by address, are one idle piece. */
+/* Whether piece a and the next one, b, are one idle piece. */
 static bool are_one(const struct vt_segments *f, uint32_t a, uint32_t b) {
     const struct vt_segment_piece *x = &f->pieces.row[a], *y = &f->pieces.row[b];
     return a && b && !x->block && !y->block && x->end == y->start && x->device == y->device &&
            !x->wall_after && !y->wall_before;
 }
 
-/* A new or freed piece: joined to its idle neighbours unless a wall is between. */
+/* Joins a new or freed piece to its idle neighbours, unless a wall is between. */
 static void make_idle(struct vt_segments *f, uint32_t i) {
     struct vt_segment_piece *row = f->pieces.row;
     uint32_t before = row[i].prev, after = row[i].next;
@@ -296,8 +296,7 @@ static unsigned find_group(struct vt_segments *f, uint64_t stream, uint64_t pool
     return at;
 }
 
-/* A segment of this stream is there, or is gone. The numbers of a private pool without segments are
- * free again. */
+/* A segment of this stream was added or removed. A private pool without segments releases its numbers. */
 static void count_segment(struct vt_segments *f, unsigned stream, int sign) {
     struct vt_segments_group *group = &f->groups[stream];
     group->segments += (uint32_t)sign;
@@ -385,7 +384,7 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
                      unsigned device, bool mapped, uint64_t ticks) {
     if (!size || start + size < start || start + size > VT_ADDRESS_MASK)
         return;
-    /* what was there before was freed or unmapped unseen */
+    /* earlier memory at this address was freed or unmapped unseen */
     vt_segments_unmap(f, start, start + size, ticks, NULL, NULL);
     insert_segment(f, (struct vt_segment){.start = start,
                                           .end = start + size,
@@ -409,7 +408,7 @@ static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t star
             if (gone)
                 gone(context, piece.start);
         }
-        /* no piece leaves its region, so these parts lie in mappings that stay */
+        /* no piece crosses its region, so these parts lie in mappings that stay */
         if (piece.start < start)
             add_idle(f, piece.start, start, device, false);
         if (piece.end > end)
