@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the table of live allocations begins, grows and ends (see addresses.h).
+ * Creates, grows and frees the table of live allocations (see addresses.h).
  */
 #include "addresses.h"
 
@@ -15,8 +15,9 @@ enum {
     LARGE_LINES = 1 << 16, /* from here on it grows by a third */
 };
 
-/* Memory of which `bytes` will be used all over: in small pages nearly every access to a large table
- * would also miss the TLB. What is left behind the last whole huge page stays small, and `small` bytes at its begin. */
+/* Memory in huge pages, for `bytes` that will be accessed all over: in small pages nearly every access to a large
+ * table would also miss the TLB. The rest after the last whole huge page, and the first `small` bytes, stay in small
+ * pages. */
 static void *take(size_t bytes, size_t small) {
     void *memory = NULL;
     if (bytes >= HUGE) {
@@ -59,14 +60,14 @@ size_t vt_addresses_bytes(const struct vt_addresses *live) {
            (live->numbers + (size_t)1) * sizeof **live->parts;
 }
 
-/* By half, and later by less: doubled, the index would be half empty and have 10 bytes for each entry. */
+/* Grows by half, later by less: a doubled index would be half empty and take 10 bytes for each entry. */
 static void add_lines(struct vt_addresses *live) {
     uint32_t lines = live->line_count;
     uint32_t more = lines < SMALL_LINES ? lines : lines < LARGE_LINES ? lines / 2 : lines / 3;
     size_index(live, lines + more);
 }
 
-/* Enters all entries. Returns how many there are. */
+/* Enters all entries. Returns their number. */
 static size_t enter_all(struct vt_addresses *live) {
     enum { AHEAD = 16 };
     size_t count = 0;
@@ -86,7 +87,7 @@ void vt_addresses_grow(struct vt_addresses *live) {
     enter_all(live);
 }
 
-/* The first part begins in small pages: it is only as much memory as it has entries, and most logs need no more. */
+/* The first part begins in small pages, so it takes only the memory of its entries; most logs need no more. */
 void vt_addresses_extend(struct vt_addresses *live) {
     size_t bytes = sizeof **live->parts << VT_ADDRESSES_PART_BITS;
     VT_GROW(live->parts, live->part_count, live->part_room);
@@ -94,7 +95,7 @@ void vt_addresses_extend(struct vt_addresses *live) {
     live->part_count++;
 }
 
-/* --- saved and loaded --- */
+/* --- saving and loading --- */
 
 /* Whether the unused numbers are those without a key, each once. */
 static bool unused_are_all(const struct vt_addresses *live) {
@@ -130,7 +131,7 @@ void vt_addresses_state(struct vt_addresses *live, struct vt_state *s) {
     }
     if (!s->loading)
         return;
-    while (live->room < count) /* as many lines as it had: there were as many entries once */
+    while (live->room < count) /* as many lines as when saved: it had this many entries once */
         add_lines(live);
     live->used = enter_all(live);
     vt_state_expect(s, unused_are_all(live), "the unused numbers of live allocations, each once");

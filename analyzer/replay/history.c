@@ -43,7 +43,7 @@ void vt_history_restart(struct vt_history *h) {
     h->thread_since = h->thread_allocs = 0;
 }
 
-/* Counts the current thread's events, which have been all events since it became that. */
+/* Counts the current thread's events: all events since it became current. */
 static void leave_thread(struct vt_history *h) {
     uint64_t own = h->events - h->thread_since;
     if (!h->thread_count || !own)
@@ -119,7 +119,7 @@ void vt_history_begin(struct vt_history *h, uint32_t number) {
     name->count++;
     struct vt_bucket *last = h->bucket_count ? &h->buckets[h->bucket_count - 1] : NULL;
     if (edge && h->next_turn != h->events && last && last->rests & bit) {
-        /* what lay between two iterations belongs to the second */
+        /* events between two iterations belong to the second */
         last->iterations[number] = name->count;
         last->edges |= bit;
         last->rests &= (uint8_t)~bit;
@@ -143,7 +143,7 @@ void vt_history_rest(struct vt_history *h, uint32_t number) {
 void vt_history_reach(struct vt_history *h, uint32_t site) {
     size_t room = h->site_room ? h->site_room : 64;
     while (room <= site)
-        room += room / 8; /* not twice: what is zeroed is there, used or not */
+        room += room / 8; /* not doubled: zeroed memory is resident, used or not */
     h->sites = vt_realloc(h->sites, room, sizeof *h->sites);
     memset(h->sites + h->site_room, 0, (room - h->site_room) * sizeof *h->sites);
     h->site_room = room;
@@ -213,7 +213,7 @@ void vt_history_held(const struct vt_history *h, uint32_t site, uint64_t *bytes,
     }
 }
 
-/* --- saved and loaded --- */
+/* --- saving and loading --- */
 
 static void state_site(struct vt_history *h, struct vt_site_history *site, struct vt_state *s) {
     VT_STATE_BUT_TO(s, *site, samples, now);
@@ -269,7 +269,7 @@ static void state_freed(struct vt_history *h, struct vt_state *s) {
     }
 }
 
-/* All but the tables. */
+/* Everything except the tables. */
 static void state_numbers(struct vt_history *h, struct vt_state *s) {
     VT_STATE(s, h->events);
     VT_STATE(s, h->allocs);

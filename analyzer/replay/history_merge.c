@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges buckets when there are too many (see history.h), with the samples that the sites have in
- * them, and joins samples when there are too many of these. It happens each time that the events or the iterations
- * have doubled, or the samples have become a quarter more.
+ * Merges buckets when there are too many (see history.h), with the sites' samples in them, and joins
+ * samples when there are too many. This happens each time the events or the iterations have doubled, or the
+ * samples have grown by a quarter.
  */
 #include "history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a bucket begins where an iteration does that is still to be told from the one before. */
+/* Whether a bucket begins at an iteration that still separates buckets. */
 static bool is_edge(const struct vt_history *h, const struct vt_bucket *b) {
     for (uint32_t i = 0; i < VT_HISTORY_NAMES; i++)
         if (b->edges >> i & 1 && h->names[i].edges &&
@@ -18,7 +18,7 @@ static bool is_edge(const struct vt_history *h, const struct vt_bucket *b) {
     return false;
 }
 
-/* Merges the buckets. Fills where each is then. */
+/* Merges the buckets. Fills in their new indices. */
 static void merge_buckets(struct vt_history *h, uint32_t *now) {
     uint64_t next = 0;
     uint32_t kept = 0;
@@ -36,7 +36,7 @@ static void merge_buckets(struct vt_history *h, uint32_t *now) {
     h->next_turn = next;
 }
 
-/* What holds of both samples, whichever stays. */
+/* Combines the levels of two samples, whichever stays. */
 static void join_levels(struct vt_sample *to, const struct vt_sample *from) {
     to->low_bytes = from->low_bytes < to->low_bytes ? from->low_bytes : to->low_bytes;
     to->low_count = from->low_count < to->low_count ? from->low_count : to->low_count;
@@ -56,7 +56,7 @@ static void join(struct vt_sample *to, const struct vt_sample *from) {
     to->last_round = from->last_round;
 }
 
-/* Merges the samples of a site. Fills where each is then. `all`: also those of which nothing is kept. */
+/* Merges the samples of a site. Fills in their new indices. `all`: also samples with no kept blocks. */
 static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now, bool all,
                           uint16_t *now) {
     uint32_t kept = 0;
@@ -86,9 +86,9 @@ static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now,
     s->doubled_in = bucket_now[s->doubled_in];
 }
 
-/* So many bytes a site holds, or held of late, that is among those that hold most. */
+/* Sites that hold, or recently held, more bytes than this are among those that hold most. */
 static uint64_t much(const struct vt_history *h) {
-    enum { SHARE = 1024 }; /* of all sites */
+    enum { SHARE = 1024 }; /* one part of all sites' bytes */
     uint64_t all = 0;
     for (size_t i = 0; i < h->site_room; i++)
         all += h->sites[i].count ? h->sites[i].now->high_bytes : 0;
@@ -98,7 +98,7 @@ static uint64_t much(const struct vt_history *h) {
 struct vt_sample_moves vt_history_merge(struct vt_history *h) {
     bool many = h->sample_count >= h->sample_most;
     uint64_t most = many ? much(h) : 0;
-    vt_history_settle(h); /* what was freed is not kept */
+    vt_history_settle(h); /* freed blocks are not kept */
     while (h->events / h->events_in_bucket >= 2 * VT_HISTORY_BUCKETS)
         h->events_in_bucket *= 2;
     for (uint32_t i = 0; i < VT_HISTORY_NAMES; i++)

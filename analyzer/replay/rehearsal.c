@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run once more, in rows (see cache_model.h). Rows with the same settings share a model without a
- * limit, which is a leader, until a request or the rest of the process would take more than a row's
- * device has. Then the row gets a copy of the model, with its limit, and goes its own way.
+ * Repeats a run in rows (see cache_model.h). Rows with the same settings share a model without a
+ * limit, the leader, until a request or the rest of the process would take more than a row's device
+ * has. Then the row gets its own copy of the model, with its limit.
  */
 #include "cache_model.h"
 
@@ -17,10 +17,10 @@ struct row {
 };
 
 struct model {
-    struct vt_cache_model *cache; /* NULL: no row needs it any more */
+    struct vt_cache_model *cache; /* NULL: no row needs it */
     uint32_t *blocks;             /* by slot: its block's number; 0: none */
     uint64_t lowest;              /* limit of the rows that follow it; UINT64_MAX: none */
-    uint64_t margin;              /* no request takes so much from the driver and twice its size */
+    uint64_t margin; /* every request takes less than this plus twice its size from the driver */
 };
 
 struct vt_rehearsal {
@@ -32,8 +32,8 @@ struct vt_rehearsal {
     uint32_t factor_count;
     const bool *in_backward; /* see vt_rehearsal_watch_backward */
     uint32_t *outlived, backward_count;
-    uint32_t
-        *born; /* by slot: 1 + the site, of a block that the current backward pass has made; 0 */
+    uint32_t *
+        born; /* by slot: 1 + the site of a block from the current backward pass; 0: another block */
     uint32_t *young, young_count, young_room; /* their slots, and others */
     struct vt_map by_address;                 /* a block -> its slot */
     uint32_t slot_count, slot_room, *unused, unused_count, unused_room;
@@ -48,7 +48,7 @@ static bool same_settings(const struct vt_cache_settings *a, const struct vt_cac
            !memcmp(a->divisions, b->divisions, sizeof a->divisions);
 }
 
-/* With a fraction, all depends on the device's size. */
+/* With a fraction, everything depends on the device's size. */
 static bool may_share(const struct row *a, const struct row *b) {
     return a->setup.settings.fraction >= 1 && b->setup.settings.fraction >= 1 &&
            same_settings(&a->setup.settings, &b->setup.settings);
@@ -66,7 +66,7 @@ static uint32_t add_model(struct vt_rehearsal *r, struct vt_cache_model *cache,
     return r->model_count - 1;
 }
 
-/* Finds the lowest limit of those that follow a model, or closes it if nobody needs it. */
+/* Finds the lowest limit of the rows that follow a model, or closes a model without rows. */
 static void count_followers(struct vt_rehearsal *r, uint32_t model) {
     struct model *m = &r->models[model];
     bool needed = false;
@@ -180,7 +180,7 @@ static void end_model(struct vt_rehearsal *r, uint32_t model,
     count_followers(r, model);
 }
 
-/* Rows that the request could bring to their limit go their own way from here. */
+/* Separates the rows that the request could bring to their limit. */
 static void part(struct vt_rehearsal *r, uint32_t model, struct vt_cache_request request) {
     const struct vt_cache_figures *f = vt_cache_figures(r->models[model].cache);
     uint64_t held = f->reserved + r->outside;
@@ -192,7 +192,7 @@ static void part(struct vt_rehearsal *r, uint32_t model, struct vt_cache_request
         return;
     for (uint32_t i = 0; i < r->row_count; i++) {
         struct row *row = &r->rows[i];
-        const struct model *leader = &r->models[model]; /* add_model moves them */
+        const struct model *leader = &r->models[model]; /* add_model moves the array */
         if (row->model != model || !row->follows || row->ended || row->setup.usable >= high)
             continue;
         row->model = add_model(r, vt_cache_copy(leader->cache, row->setup.usable), leader->blocks,
@@ -202,7 +202,7 @@ static void part(struct vt_rehearsal *r, uint32_t model, struct vt_cache_request
     count_followers(r, model);
 }
 
-/* What the process holds elsewhere. */
+/* Sets the memory that the process holds outside the allocator. */
 static void set_outside(struct vt_rehearsal *r, const struct vt_rehearsal_event *event) {
     if (event->outside == r->outside)
         return;
@@ -223,7 +223,7 @@ static void set_outside(struct vt_rehearsal *r, const struct vt_rehearsal_event 
     }
 }
 
-/* --- what the replay reports --- */
+/* --- events from the replay --- */
 
 static struct vt_cache_request scaled(const struct vt_rehearsal *r,
                                       const struct vt_rehearsal_event *event) {
@@ -247,7 +247,7 @@ static uint32_t new_slot(struct vt_rehearsal *r) {
     return r->slot_count++;
 }
 
-/* The first block that is not of a backward pass ends it. */
+/* The first block from outside a backward pass ends the pass. */
 static void watch_backward(struct vt_rehearsal *r, uint32_t slot, uint32_t site) {
     bool inside = site < r->backward_count && r->in_backward[site];
     r->born[slot] = inside ? site + 1 : 0;
@@ -300,8 +300,8 @@ void vt_rehearsal_empty(struct vt_rehearsal *r, uint32_t private) {
             vt_cache_empty(r->models[i].cache, private);
 }
 
-/* The allocator gave its cache back before it gave the request up, so models with room for it are
- * asked only whether they have. */
+/* The allocator released its cache before the request failed, so models are asked only whether they
+ * have room for the request. */
 uint32_t vt_rehearsal_request(struct vt_rehearsal *r, const struct vt_rehearsal_event *event) {
     struct vt_cache_request request = scaled(r, event);
     uint32_t passed = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saves and loads segments (see segments.h, base/state.h). Of the pieces only the ends are saved, since they
- * tile the segments; lists and heaps are made anew.
+ * Saves and loads segments (see segments.h, base/state.h). Only the ends of pieces are saved, since pieces
+ * tile the segments; lists and heaps are rebuilt.
  */
 #include "segments_inside.h"
 
@@ -32,7 +32,7 @@ static void state_segments(struct vt_segments *f, struct vt_state *s) {
     f->leaf_room = room;
 }
 
-/* The pieces that begin in a segment, from *at on, where the one before ends. `last`: that one. */
+/* The pieces that begin in a segment, from *at on, which is the end of the piece `last`. */
 static uint32_t state_pieces(struct vt_segments *f, struct vt_state *s,
                              const struct vt_segment *segment, uint64_t *at, uint32_t last) {
     while (*at < segment->end && !s->bad) {
@@ -58,7 +58,7 @@ static uint32_t state_pieces(struct vt_segments *f, struct vt_state *s,
     return last;
 }
 
-/* The pieces of all segments. One may reach into the next mapping, if that is of the same region. */
+/* The pieces of all segments. A piece may extend into the next mapping of the same region. */
 static void state_tiles(struct vt_segments *f, struct vt_state *s) {
     const struct vt_segment *segment, *before = NULL;
     uint64_t at = 0;
@@ -111,7 +111,7 @@ void vt_segments_state(struct vt_segments **segments, struct vt_state *s) {
     VT_STATE(s, f->privates);
     VT_STATE(s, f->groups);
     for (unsigned i = 0; s->loading && i < VT_SEGMENTS_STREAMS; i++)
-        f->groups[i].segments = 0; /* they are counted again */
+        f->groups[i].segments = 0; /* counted again below */
     for (unsigned d = 0; d < 256; d++)
         state_device(&f->devices[d], s);
     state_segments(f, s);

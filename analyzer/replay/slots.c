@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots of time (see slots.h): the walk stops when one is over, so an event costs no more than without.
+ * Time slots (see slots.h): the walk stops only when a slot is over, so they add no cost to an event.
  */
 #include "walk.h"
 
@@ -19,7 +19,7 @@ void vt_walk_note_high(struct vt_replay *r, struct vt_slot_device *d, uint64_t t
     slot->number = ++d->highs;
 }
 
-/* The current slot begins: with what is live. */
+/* Begins the current slot, with the live bytes. */
 static void open_slot(struct vt_replay *r) {
     struct vt_slots *s = &r->slots;
     for (uint32_t i = 0; i < s->device_count; i++) {
@@ -39,7 +39,7 @@ static void close_and_go_on(struct vt_replay *r) {
     r->slots.slot++;
 }
 
-/* Puts each pair of the slots so far together: s->slot of them, an even number, and all closed. */
+/* Merges the slots so far in pairs: s->slot of them, an even number, all closed. */
 static void merge_slots(struct vt_walk *w) {
     struct vt_slots *s = &w->r->slots;
     if (w->pictures)
@@ -84,7 +84,7 @@ void vt_walk_begin_slots(struct vt_walk *w) {
     open_slot(w->r);
 }
 
-/* The run goes on until then, as far as it is known. */
+/* The end of the run, as far as it is known. */
 static uint64_t run_end(const struct vt_log *log, uint64_t until) {
     const struct vt_log_header *h = &log->header;
     uint64_t end = log->last_ticks;
@@ -114,7 +114,7 @@ void vt_walk_add_device(struct vt_replay *r, unsigned device) {
 
 /* --- levels --- */
 
-/* The end of the time that a level stands for. */
+/* The end of a level's time span. */
 static uint64_t end_of(const struct vt_slots *s, uint32_t index) {
     uint64_t span = s->end - s->begin, parts = index + 1;
     return s->begin + span / VT_REPLAY_LEVELS * parts +
@@ -147,9 +147,9 @@ void vt_slots_free(struct vt_slots *s) {
     free(s->devices);
 }
 
-/* --- saved and loaded --- */
+/* --- saving and loading --- */
 
-/* The longest run, of 2^56 ticks, has slots of at most so many. */
+/* The longest run, of 2^56 ticks, has slots of at most 2^44 ticks. */
 enum { MOST_SHIFT = 44 };
 static_assert((VT_TICKS_MASK >> MOST_SHIFT) < VT_COURSE_SLOTS, "they reach to its end");
 
