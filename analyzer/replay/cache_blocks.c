@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks of the model of PyTorch's allocator, and those that are idle (see
- * cache_inside.h).
+ * The blocks of the model of PyTorch's allocator, and its idle blocks (see cache_inside.h).
  */
 #include "cache_inside.h"
 
@@ -57,7 +56,7 @@ bool vt_cache_block_join(struct vt_cache_model *m, uint32_t i, uint32_t next) {
 
 /* --- idle blocks --- */
 
-/* Up to 32 KiB each size has a bin of its own, beyond 64 bins between two powers of 2. */
+/* Each size up to 32 KiB has its own bin; above that, 64 bins lie between two powers of 2. */
 static unsigned bin_of(uint64_t size) {
     uint64_t units = size / VT_CACHE_UNIT;
     if (units < 64)
@@ -79,7 +78,7 @@ static int compare(const struct vt_cache_block *a, const struct vt_cache_block *
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Divides a tree into blocks that come before `key` and others. */
+/* Divides a tree into blocks before `key` and the others. */
 static void divide(struct vt_cache_model *m, uint32_t tree, const struct vt_cache_block *key,
                    uint32_t *before, uint32_t *others) {
     while (tree) {
@@ -151,7 +150,7 @@ void vt_cache_idle_remove(struct vt_cache_model *m, uint32_t i) {
         idle->used[bin / 64] &= ~(1ull << bin % 64);
 }
 
-/* In a tree, as vt_cache_idle_find. */
+/* vt_cache_idle_find within one tree. */
 static uint32_t search(const struct vt_cache_model *m, uint32_t tree,
                        const struct vt_cache_block *key, bool last) {
     uint32_t found = 0;
@@ -164,7 +163,7 @@ static uint32_t search(const struct vt_cache_model *m, uint32_t tree,
     return found;
 }
 
-/* The next bin that has blocks, upwards or downwards; VT_CACHE_BINS: none. */
+/* The next bin with blocks, upwards or downwards; VT_CACHE_BINS: none. */
 static unsigned next_bin(const struct vt_cache_idle *idle, unsigned bin, bool down) {
     int step = down ? -1 : 1;
     uint64_t others = down ? (1ull << bin % 64) - 1 : ~1ull << bin % 64;

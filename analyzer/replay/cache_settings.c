@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Settings of PyTorch's allocator, as text (see cache_model.h). What it reads and how is
+ * Settings of PyTorch's allocator, as text (see cache_model.h). Parsed as in
  * c10/core/AllocatorConfig.cpp and c10/cuda/CUDAAllocatorConfig.cpp of 2.14.
  */
 #include "cache_model.h"
@@ -40,7 +40,7 @@ static bool to_number(struct part part, double *number) {
     return !*end && *number >= 0;
 }
 
-/* Bytes from MiB, at least `least` of them. */
+/* Bytes from a number of MiB, which must be at least `least`. */
 static bool to_mib(struct part part, double least, uint64_t *bytes) {
     double mib;
     if (!to_number(part, &mib) || mib < least || mib > 1ull << 40)
@@ -101,7 +101,7 @@ static bool to_divisions(struct part part, struct vt_cache_settings *s) {
     return at < end;
 }
 
-/* Keys of 2.14 that change nothing of what is reserved on a device. */
+/* Keys of 2.14 that do not affect the memory reserved on a device. */
 static bool is_for_host(struct part key) {
     static const char *const locks = "release_lock_on_cudamalloc";
     return is(key, locks) || (key.length > 7 && !memcmp(key.at, "pinned_", 7));
@@ -129,7 +129,7 @@ static bool take(struct vt_cache_settings *s, struct part key, struct part value
     return *known;
 }
 
-/* How much of it a message has. */
+/* The length that a message shows. */
 static int shown(struct part part) {
     enum { MOST = 40 };
     return part.length < MOST ? (int)part.length : MOST;

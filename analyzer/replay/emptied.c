@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * torch.cuda.empty_cache() and its like, for the rehearsal: no event says that the program called it,
- * so segments that return to the driver tell it (see walk.h). Behind a refusal of the driver they
- * return because the allocator tries again. With a fraction it may also refuse a request itself, or
- * collect what is old; then the next request decides. replay_books.c calls.
+ * Detects torch.cuda.empty_cache() and the like, for the rehearsal: the log has no event for the call, so
+ * it is inferred from segments that return to the driver (see walk.h). After the driver refuses, they
+ * return because the allocator retries. With a fraction the allocator may also refuse a request itself,
+ * or collect old segments; then the next request decides. Called by replay_books.c.
  */
 #include "cache_model.h"
 #include "walk.h"
 
-/* The least that a request takes from the driver if it takes anything, by its size. */
+/* The least that a request of this size takes from the driver, if it takes anything. */
 static uint64_t least_growth(uint64_t requested) {
     const uint64_t page = VT_CACHE_SMALL_SEGMENT;
     return (requested + page - 1) / page * page;
@@ -27,7 +27,7 @@ void vt_emptied_note(struct vt_walk *w, const struct vt_segment *s) {
     if (!s || !s->holds || s->device != vt_rehearsal_device(w->rehearsal) ||
         vt_fails_is_open(&w->fails, w->tid))
         return;
-    /* only those of large blocks are collected */
+    /* only segments of large blocks are collected */
     bool small = s->private || s->end - s->start < VT_CACHE_LARGE;
     if (e->pool == 1 + (uint64_t)s->private) {
         e->small |= small;
@@ -49,7 +49,7 @@ void vt_emptied_grow(struct vt_walk *w, uint64_t size) {
         w->emptied.pool = 0;
 }
 
-/* Whether the allocator gave back by itself what it needed room for. */
+/* Whether the allocator released the segments itself, to make room for the request. */
 static bool is_own(const struct vt_walk *w, uint64_t requested) {
     const struct vt_emptied *e = &w->emptied;
     const struct vt_cache_settings *s = &w->r->settings;

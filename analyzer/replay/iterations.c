@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of the phases are the run's iterations (see iterations.h).
+ * Chooses the phases that are the run's iterations (see iterations.h).
  */
 #include "iterations.h"
 
@@ -40,9 +40,9 @@ static void count_part(struct vt_phase_kinds *k, uint32_t kind, uint32_t tid) {
         k->kinds[kind].most = k->parts[index].count;
 }
 
-/* --- the few that are counted in the history --- */
+/* --- the kinds counted in the history --- */
 
-/* Whether a kind, of which little may be known yet, is likelier to be chosen than another one. */
+/* Whether kind a is likelier to be chosen than b, by the counts so far. */
 static bool is_likelier(const struct vt_phase_kind *a, const struct vt_phase_kind *b) {
     bool a_enough = a->most >= ENOUGH, b_enough = b->most >= ENOUGH;
     if (a_enough != b_enough)
@@ -50,7 +50,7 @@ static bool is_likelier(const struct vt_phase_kind *a, const struct vt_phase_kin
     return a->depth < b->depth;
 }
 
-/* The history's buckets begin where iterations do: those of the likeliest kinds. */
+/* Lets the history's buckets begin at the iterations of the likeliest kinds. */
 static void choose_edges(const struct vt_phase_kinds *k, struct vt_history *h) {
     bool chosen[VT_HISTORY_NAMES] = {0};
     for (unsigned n = 0; n < VT_HISTORY_EDGES && n < k->counted_count; n++) {
@@ -65,7 +65,7 @@ static void choose_edges(const struct vt_phase_kinds *k, struct vt_history *h) {
         h->names[i].edges = chosen[i];
 }
 
-/* A kind is repeated often enough: it takes a free number, or that of one that lies deeper. */
+/* Gives a kind with enough repetitions a free number, or that of a more deeply nested kind. */
 static void number_kind(struct vt_phase_kinds *k, struct vt_history *h, uint32_t index) {
     uint32_t number = k->counted_count;
     if (number == VT_HISTORY_NAMES) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What pictures need, collected online (see pictures.h): what each site held over time, the last changes,
- * and alarms. Maps are in picture_maps.c.
+ * Data for pictures, collected during the replay (see pictures.h): each site's bytes over time, the last
+ * changes, and alarms. Maps are in picture_maps.c.
  *
- * A slot shows its highest moment. To note what all sites hold whenever a level is the highest so far
- * would be to do so at nearly every allocation while memory fills. So a new highest moment only counts
- * one up, and a site remembers the count at its last change: if it differs when the site changes again,
- * the site held the same at the latest highest moments, and that is written down first.
+ * A slot shows its highest moment. Storing all sites' bytes at each new highest level would happen at nearly
+ * every allocation while memory fills. So a new highest moment only increments a count, and a site
+ * remembers the count at its last change: if it differs when the site changes again, the site held the same
+ * bytes at the latest highest moments, and these are stored first.
  */
 #include "walk.h"
 
@@ -30,7 +30,7 @@ void vt_pictures_close(struct vt_pictures *p) {
     *p = (struct vt_pictures){0};
 }
 
-/* --- what each site held --- */
+/* --- each site's bytes --- */
 
 static void grow_sites(struct vt_pictures *p, const struct vt_replay *r) {
     p->sites = vt_realloc(p->sites, r->site_room, sizeof *p->sites);
@@ -38,8 +38,8 @@ static void grow_sites(struct vt_pictures *p, const struct vt_replay *r) {
     p->site_count = r->site_room;
 }
 
-/* What a site that holds `bytes` has held in slots before `end` without its being written down: a value
- * for the slot of its last change, and one for those after it. Returns how many steps these are. */
+/* The steps in slots before `end` that are not stored yet, of a site that holds `bytes`: one for the slot of
+ * its last change, and one for the slots after it. Returns their number. */
 static uint32_t find_steps(const struct vt_picture_site *s, const struct vt_replay *r,
                            uint32_t index, uint64_t bytes, uint32_t end,
                            struct vt_picture_step steps[2]) {
@@ -62,7 +62,7 @@ uint32_t vt_pictures_last_steps(const struct vt_pictures *p, const struct vt_rep
                       r->sites[site].live_bytes, r->slots.slot + 1, steps);
 }
 
-/* Writes down what a site held in the slots that are over, before it changes; it holds `bytes`. */
+/* Stores a site's steps in finished slots before the site changes; it holds `bytes`. */
 static void settle(struct vt_pictures *p, const struct vt_replay *r, uint32_t index,
                    uint64_t bytes) {
     struct vt_picture_site *s = &p->sites[index];
@@ -81,9 +81,10 @@ bool vt_pictures_are_many(const struct vt_walk *w) {
     return w->pictures->step_count > VT_PICTURE_STEPS + w->r->site_count * VT_PICTURE_STEPS_SITE;
 }
 
-/* A pair shows what the site held in the higher of both. */
+/* A merged pair shows the site's bytes in the higher slot. */
 static void merge_steps(struct vt_pictures *p, const struct vt_replay *r) {
-    VT_SCOPED size_t *last = vt_alloc(r->site_count, sizeof *last); /* of each site: number + 1 */
+    VT_SCOPED size_t *last =
+        vt_alloc(r->site_count, sizeof *last); /* by site: its last step's index + 1 */
     VT_SCOPED const struct vt_time_slot **of = vt_alloc(r->site_count, sizeof *of);
     size_t kept = 0;
     for (size_t i = 0; i < r->site_count; i++)
@@ -135,7 +136,7 @@ void vt_pictures_let_go(struct vt_pictures *p) {
     vt_picture_maps_let_go(p);
 }
 
-/* Where the tracer says that a device holds much (preload/state/limit.c). */
+/* The level at which the tracer prints an alarm for a device (preload/state/limit.c). */
 static uint64_t alarm_of(const struct vt_log *log, unsigned device) {
     const char *text = NULL;
     uint64_t total = 0, bytes = 0;
@@ -232,7 +233,7 @@ void vt_pictures_begin(struct vt_walk *w, struct vt_pictures *p) {
     vt_picture_maps_begin(w);
 }
 
-/* --- saved and loaded --- */
+/* --- saving and loading --- */
 
 static void state_steps(struct vt_pictures *p, const struct vt_replay *r, struct vt_state *s) {
     uint64_t sites = p->site_count < r->site_count ? p->site_count : r->site_count;

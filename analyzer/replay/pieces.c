@@ -3,9 +3,9 @@
  * Blocks and idle pieces by address (see pieces.h): a skip list, and a map of the starts.
  *
  * An allocator mostly places a block where an idle piece begins, and a freed block is joined to its
- * neighbours: the map and the list's links answer that in constant time. Only one piece of eight has
- * a tower of further links, so that most pieces come and go without a search; and a piece that holds
- * an address is found in logarithmic time, however many there are.
+ * neighbours: the map and the list's links do this in constant time. Only one piece in eight has a
+ * tower of further links, so most pieces are added and removed without a search, and the piece that
+ * contains an address is found in logarithmic time.
  */
 #include "pieces.h"
 
@@ -38,7 +38,7 @@ uint32_t vt_pieces_at(const struct vt_pieces *p, uint64_t start) {
     return i == VT_MAP_NONE ? 0 : i;
 }
 
-/* The last piece with a tower that begins before `address`; with `path`, that of each level. */
+/* The last piece with a tower that begins before `address`; fills `path` with each level's. */
 static uint32_t descend(const struct vt_pieces *p, uint64_t address, uint32_t path[LEVELS]) {
     uint32_t at = 0, next;
     for (unsigned level = LEVELS; level-- > 0;) {
@@ -57,7 +57,7 @@ uint32_t vt_pieces_floor(const struct vt_pieces *p, uint64_t address) {
     return at;
 }
 
-/* Gives one piece of eight a link of the first level, one of eight of these one of the second too,
+/* Gives one piece in eight a link of the first level, one in eight of these also one of the second,
  * and so on. */
 static void build_tower(struct vt_pieces *p, uint32_t i) {
     uint32_t path[LEVELS], height = 0, tower;
@@ -123,7 +123,7 @@ void vt_pieces_remove(struct vt_pieces *p, uint32_t i) {
     *VT_ADD(p->unused, p->unused_count, p->unused_room) = i;
 }
 
-/* --- a heap: each piece knows its place in it, so that it is taken out without a search --- */
+/* --- a heap: each piece knows its index, so it is removed without a search --- */
 
 struct heap {
     struct vt_idle_heap *h;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pytest plugin tells (see pytest_marks.h). replay.c calls, for each mark.
+ * Handles the pytest plugin's marks (see pytest_marks.h). Called by replay.c for each mark.
  */
 #include "pytest_marks.h"
 
@@ -16,7 +16,7 @@ bool vt_pytest_is(const char *name) {
     return !strncmp(name, PREFIX, strlen(PREFIX));
 }
 
-/* The holder of this scope and name, which may be new. */
+/* Finds or adds the holder of this scope and name. */
 static uint32_t holder_of(struct vt_pytest_marks *t, const char *scope, const char *name) {
     uint64_t key = vt_hash_bytes(vt_hash_bytes(0, scope, strlen(scope)), name, strlen(name));
     uint32_t holder = vt_map_add(&t->by_name, key, t->holder_count);
@@ -32,7 +32,7 @@ static bool is_same(const struct vt_replay *r, const struct vt_pytest_block *blo
            entry->allocated_at == block->allocated_at;
 }
 
-/* A fixture's block stays the fixture's, also where a model is said to hold it. */
+/* A fixture's block stays the fixture's, even if a mark says that a model owns it. */
 static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t holder) {
     struct vt_pytest_marks *t = &r->told;
     uint32_t known = vt_map_get(&t->by_key, entry->key);
@@ -48,7 +48,7 @@ static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t ho
 
 static void on_made(struct vt_walk *w, const char *scope, const char *name) {
     struct vt_pytest_marks *t = &w->r->told;
-    /* A set-up that made the first CUDA call began before there was a log. */
+    /* A set-up that made the first CUDA call began before the log existed. */
     uint64_t began = t->depth ? t->began[--t->depth] : 0;
     uint32_t holder = holder_of(t, scope, name), since = (uint32_t)(began >> w->age_shift);
     const struct vt_address *entry;
@@ -80,7 +80,7 @@ static void on_held(struct vt_walk *w, const char *scope, const char *name, cons
     }
 }
 
-/* What vt_pytest_left.per may be. */
+/* Values of vt_pytest_left.per. */
 static const char *const pers[] = {"round", "test", "parameter"};
 
 static void on_left(struct vt_pytest_marks *t, const char *text) {
@@ -118,7 +118,7 @@ void vt_pytest_take(struct vt_walk *w, const char *name) {
     } else if (!strncmp(text, "left ", 5)) {
         on_left(t, text + 5);
     } else if (!strcmp(text, "tests") && w->history) {
-        vt_history_corrected(w->history); /* the frees so far are the tests' own, not the end's */
+        vt_history_corrected(w->history); /* the tests made the frees so far, not the exit */
     }
 }
 
@@ -137,7 +137,7 @@ void vt_pytest_free(struct vt_pytest_marks *t) {
     *t = (struct vt_pytest_marks){0};
 }
 
-/* --- saved and loaded --- */
+/* --- saving and loading --- */
 
 static void state_left(struct vt_pytest_left *left, struct vt_state *s) {
     uint32_t per = 0;

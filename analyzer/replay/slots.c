@@ -149,7 +149,7 @@ void vt_slots_free(struct vt_slots *s) {
 
 /* --- saving and loading --- */
 
-/* The longest run, of 2^56 ticks, has slots of at most 2^44 ticks. */
+/* The longest run, of 2^56 ticks, has slots of at most 2^MOST_SHIFT ticks. */
 enum { MOST_SHIFT = 44 };
 static_assert((VT_TICKS_MASK >> MOST_SHIFT) < VT_COURSE_SLOTS, "they reach to its end");
 
