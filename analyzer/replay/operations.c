@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rounds by operations (see operations.h). A stack's operation is the outermost frame that is one;
- * with the frames that called it, it makes the stack's key. An engine's thread, which works for one
- * that waits in an operation, counts as that thread.
+ * Rounds by operations (see operations.h). A stack's operation is its outermost operation frame, which
+ * forms the stack's key with the frames that called it. An engine's thread that works for a thread
+ * waiting in an operation counts as the waiting thread.
  */
 #include "operations.h"
 
@@ -37,7 +37,7 @@ static bool is_operation(struct vt_operations *o, const struct vt_log *log, uint
     return o->code_is[i] == 2;
 }
 
-/* The key of a stack, or of that of the thread that waits for it. */
+/* The key of a stack, or of the stack of the thread that waits for it. */
 static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
                          const struct vt_log_stack *stack) {
     for (unsigned i = 0; i < VT_LOG_CALLERS && stack->caller; i++) {
@@ -52,9 +52,9 @@ static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
         at--;
     if (!at)
         return VT_NO_OPERATION;
-    /* What may differ as the call goes on does not count: the operation's own line, where the
-     * interpreter's loop is, which runs several Python frames, and native frames, which are cut from
-     * a stack that is too deep. */
+    /* Exclude parts that may vary during the call: the operation's own line, the position of the
+     * interpreter's loop, which runs several Python frames, and native frames, which are cut from
+     * stacks that are too deep. */
     uint64_t key = vt_mix(words[at - 1] >> 32);
     for (uint32_t i = at; i < stack->count; i++)
         if (words[i] & VT_FRAME_PYTHON)

@@ -12,7 +12,7 @@
 
 /* --- by name --- */
 
-/* Lists the names that do exist, for a user who mistyped: each once, as many as fit a line. */
+/* Lists the existing names, in case of a typing error: each once, as many as fit a line. */
 static void say_names(const struct vt_log *log, struct vt_string *message) {
     VT_SCOPED bool *said = vt_alloc(log->name_count, sizeof *said);
     unsigned count = 0;

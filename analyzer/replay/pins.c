@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks that keep segments from being released (see replay.h).
+ * Blocks that prevent the release of segments (see replay.h).
  */
 #include "replay.h"
 
@@ -14,7 +14,7 @@ uint32_t vt_pins_block_site(const struct vt_replay *r, uint64_t address) {
 
 struct pin_row {
     struct vt_pin pin;
-    uint64_t region; /* the last one that was counted, from 1 */
+    uint64_t region; /* the last one counted, from 1 */
 };
 
 static int most_pinned_first(const void *a, const void *b) {

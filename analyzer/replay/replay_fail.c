@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Failed allocations (see walk.h). Each gets the state of its device at that moment, and
- * what its thread did next. The thread also connects the driver's refusals with the framework's
- * error: between them the framework releases its cache and tries again.
+ * Failed allocations (see walk.h). Each gets the state of its device at that moment, and its thread's
+ * next allocation. The thread also connects the driver's refusals with the framework's error: between
+ * them the framework releases its cache and retries.
  */
 #include "walk.h"
 
@@ -41,7 +41,7 @@ static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail)
         fail->holder_bytes[i] = r->sites[fail->holders[i]].live_bytes;
 }
 
-/* Notes what every site holds, in place of an earlier failure of the same kind. */
+/* Notes every site's bytes, in place of an earlier failure of the same kind. */
 static void note_held(struct vt_replay *r, struct vt_replay_fail *fail) {
     uint32_t room = 0;
     for (size_t i = 0; i < r->fail_count; i++) {
@@ -81,7 +81,7 @@ static void note_state(struct vt_replay *r, struct vt_replay_fail *fail) {
     fail->pin_count = vt_pins_find(r, fail->device, fail->pins);
 }
 
-/* Adds a failed allocation with the state of its device. NULL: there are too many already. */
+/* Adds a failed allocation with the state of its device. NULL: there are too many. */
 static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log *log, uint32_t tid,
                                        uint64_t word, uint64_t when, uint64_t size) {
     unsigned device = vt_when_device(when);
@@ -135,9 +135,9 @@ bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct 
     return true;
 }
 
-/* The thread's refusals since its last success all belong to this request. The last of them counts,
- * with the state of now: before it the framework released what it could, and after it the parts of
- * this request (expandable segments) that the driver had provided. */
+/* The thread's refusals since its last success all belong to this request. The last one counts, with the
+ * present state: before it the framework released all it could, and after it the parts of this request
+ * (expandable segments) that the driver had provided. */
 const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r,
                                                const struct vt_log *log, uint32_t tid,
                                                const struct vt_rec_cacheoom *o,
@@ -235,7 +235,7 @@ void vt_fails_free(struct vt_fails *fails) {
     *fails = (struct vt_fails){.pending = 0};
 }
 
-/* --- saved and loaded --- */
+/* --- saving and loading --- */
 
 static void check_fail(const struct vt_replay *r, const struct vt_log *log, uint32_t index,
                        struct vt_state *s) {

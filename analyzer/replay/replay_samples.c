@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVML's samples, with the books at that moment (see walk.h).
+ * NVML's samples, with the tracked totals at that moment (see walk.h).
  */
 #include "walk.h"
 
@@ -11,9 +11,9 @@ static unsigned sample_slot(unsigned device) {
                                             : VT_SAMPLE_DEVICES;
 }
 
-/* A sample that ended just before the change may have seen it already, since an allocation has the
- * time of its end; or not yet, since a free has the time of its begin. "Just before" means within
- * the time that the query took. */
+/* A sample that ended just before the change may already have seen an allocation, which has the time of
+ * its end, but not a free, which has the time of its start. "Just before" means within the duration of
+ * the query. */
 void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device) {
     unsigned slot = sample_slot(device);
     if (slot == VT_SAMPLE_DEVICES)
@@ -22,7 +22,7 @@ void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device) {
     size_t count = w->r->sample_count;
     if (!count || w->r->samples[count - 1].ticks > w->now)
         return;
-    /* Those that were there at the last change are marked, if they are near enough to this one. */
+    /* Samples since the last change are marked, if they are near enough to this one. */
     for (size_t i = count; i-- > w->unsettled[slot];) {
         struct vt_replay_sample *sample = &w->r->samples[i];
         if (w->now - sample->ticks > 2 * (sample->ticks - sample->began))

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Host and managed memory belongs to no device. */
+/* Host and managed memory have no device. */
 static bool has_device(unsigned layer) {
     return layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK;
 }
@@ -24,7 +24,7 @@ static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigne
         .layer = (uint8_t)layer,
         .device = (uint8_t)device,
         .first_ticks = VT_TICKS_MASK,
-        /* it held nothing at the peaks so far */
+        /* it held no bytes at earlier peaks */
         .seen = vt_walk_book(r, layer, device)->peaks,
     };
     vt_walk_add_device(r, device);
@@ -52,7 +52,7 @@ void vt_walk_start_sites(struct vt_walk *w) {
     w->origin_slots = vt_alloc((size_t)1 << w->origin_bits, sizeof *w->origin_slots);
 }
 
-/* At most a quarter of the slots is taken: nearly each origin is found in its first one. */
+/* At most a quarter of the slots is used: nearly every origin is found in its first one. */
 void vt_walk_enter_origins(struct vt_walk *w) {
     free(w->origin_slots);
     while (w->r->origin_count - w->before_origins > (1u << w->origin_bits) / 4)
@@ -93,7 +93,7 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
     return r->origin_count - 1;
 }
 
-/* One site for each layer and device has everything from before the window. */
+/* The site, one for each layer and device, of all memory from before the window. */
 static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old) {
     uint32_t index = vt_walk_stackless_site(w, 0, old->layer, old->device);
     w->r->sites[index].before = true;
