@@ -11,9 +11,8 @@ static unsigned sample_slot(unsigned device) {
                                             : VT_SAMPLE_DEVICES;
 }
 
-/* A sample that ended just before the change may already have seen an allocation, which has the time of
- * its end, but not a free, which has the time of its start. "Just before" means within the duration of
- * the query. */
+/* A sample that ended just before the change may have seen it or not: an allocation has the time of its
+ * end, a free that of its start. "Just before" means within the duration of the query. */
 void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device) {
     unsigned slot = sample_slot(device);
     if (slot == VT_SAMPLE_DEVICES)
