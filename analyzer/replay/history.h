@@ -74,8 +74,7 @@ struct vt_site_history {
     uint32_t buckets; /* vt_history.bucket_count when it began; 0: there is none */
     /* held at the process's last allocation, before the frees at exit */
     uint64_t held_bytes, held_count, held_at;
-    uint64_t
-        doubled_bytes; /* its first block's size, then that of each block at least twice as large */
+    uint64_t doubled_bytes;         /* its first block's size, then each at least twice as large */
     uint32_t doublings, doubled_in; /* the number of doublings; the bucket of the last */
     uint32_t thread;                /* the last that allocated here: index in vt_history.threads */
     bool shared;                    /* several threads allocated here */

@@ -92,8 +92,7 @@ struct vt_replay_device {
     struct vt_replay_book driver, framework;
 
     struct vt_replay_info info;
-    uint64_t
-        untracked_least; /* used but not tracked, the minimum of all answers; UINT64_MAX: none */
+    uint64_t untracked_least; /* used but untracked, the least of all answers; UINT64_MAX: none */
     /* the framework's own totals, as recorded; the sum of its blocks in the log; how often the two
      * disagreed */
     bool said;
@@ -180,7 +179,7 @@ struct vt_replay_phase_sum {
     bool mark, several;
     uint64_t count;
     uint64_t rose,
-        fell; /* the sums of memory's changes: over phases that ended with more, and with less */
+        fell; /* summed changes of memory: over phases that ended with more, and with less */
 };
 
 struct vt_replay {
@@ -208,7 +207,7 @@ struct vt_replay {
     uint32_t phase_sum_count, phase_sum_room;
     struct vt_iterations iterations; /* with a history */
     uint64_t age_unit;               /* ticks in a unit of vt_address.allocated_at */
-    bool corrected;                  /* from the live list: earlier levels are too high */
+    bool corrected;                  /* by the live list: earlier levels are too high */
     uint64_t sure_until;             /* ticks; no earlier event was lost */
     struct vt_addresses live;        /* at the end */
     struct vt_segments *segments;    /* at the end; NULL: no blocks */

@@ -280,8 +280,8 @@ void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 /* --- let_go.c --- */
 
 /* Evicts the details that a summary can do without, to bound its size: single changes, maps of no special moment,
- * destroyed objects, the log's entries of processed snapshots, and all single phases except the last and the extreme
- * ones, whose sums remain. `log` is the walk's. */
+ * destroyed objects, the log's entries of processed snapshots, and single phases except the last and the extreme
+ * ones. The sums of evicted phases remain. `log` is the walk's. */
 void vt_walk_let_go(struct vt_walk *w, struct vt_log *log);
 
 /* Evicts more if the summary is still too large: joins samples of sites with many, or calls
