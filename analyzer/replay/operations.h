@@ -13,10 +13,8 @@
 
 /* Zero-initialized: empty. Free with vt_operations_close. */
 struct vt_operations {
-    uint64_t
-        *keys; /* by index of a stack: its operation and call site; 0: not known yet, 1: none */
-    uint8_t
-        *code_is; /* by index of a code: 0: not known yet, 1: no operation's, 2: an operation's */
+    uint64_t *keys;   /* by index of a stack: its operation and call site; 0: unknown, 1: none */
+    uint8_t *code_is; /* by index of a code: 0: unknown, 1: no, 2: an operation's */
     struct vt_operations_thread {
         uint64_t key, round; /* of its last allocation */
     } * threads;

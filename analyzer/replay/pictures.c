@@ -83,8 +83,7 @@ bool vt_pictures_are_many(const struct vt_walk *w) {
 
 /* A merged pair shows the site's bytes in the higher slot. */
 static void merge_steps(struct vt_pictures *p, const struct vt_replay *r) {
-    VT_SCOPED size_t *last =
-        vt_alloc(r->site_count, sizeof *last); /* by site: its last step's index + 1 */
+    VT_SCOPED size_t *last = vt_alloc(r->site_count, sizeof *last); /* by site: index + 1 */
     VT_SCOPED const struct vt_time_slot **of = vt_alloc(r->site_count, sizeof *of);
     size_t kept = 0;
     for (size_t i = 0; i < r->site_count; i++)

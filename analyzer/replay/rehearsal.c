@@ -32,8 +32,7 @@ struct vt_rehearsal {
     uint32_t factor_count;
     const bool *in_backward; /* see vt_rehearsal_watch_backward */
     uint32_t *outlived, backward_count;
-    uint32_t *
-        born; /* by slot: 1 + the site of a block from the current backward pass; 0: another block */
+    uint32_t *born; /* by slot: 1 + the site, for blocks of the current backward pass; else 0 */
     uint32_t *young, young_count, young_room; /* their slots, and others */
     struct vt_map by_address;                 /* a block -> its slot */
     uint32_t slot_count, slot_room, *unused, unused_count, unused_room;

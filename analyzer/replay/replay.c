@@ -423,8 +423,7 @@ int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *messag
         open_window(w);
     if (w->correct_at <= read && !error)
         vt_walk_correct(w);
-    if (w->snapshot_ticks <=
-        read) /* the final snapshot may have seen blocks that are not in the log */
+    if (w->snapshot_ticks <= read) /* the final snapshot's blocks need not be in the log */
         vt_owned_take(w, read);
     return error;
 }

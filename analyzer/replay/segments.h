@@ -22,9 +22,8 @@ enum { VT_RESERVE_MOMENTS = 512 };
 /* The reserve of a device's caching allocators: `at` of a moment is in ticks here. */
 struct vt_reserve_device {
     struct vt_moment now;
-    struct vt_moment
-        last; /* at the last request for memory, on any device: later frees, at exit, do
-                               not show fragmentation */
+    struct vt_moment last;  /* at the last request for memory, on any device: later frees, at exit,
+                               do not show fragmentation */
     struct vt_moment worst; /* with the most pinned bytes up to then; its reserved_bytes 0: never */
     uint64_t reserved_peak;
     struct vt_moment *moments; /* over the run, with the same number of changes between them */
