@@ -84,15 +84,15 @@ static inline const struct vt_frame *vt_stack_frame(const struct vt_stack *stack
 
 /* How a site or a leak grows. Iterations count from 1. */
 struct vt_growth {
-    const char *
-        per; /* the unit of iteration: the name of a repeating phase (`marked`), or "rhythm": a repeating
-                        pattern of allocations */
+    /* the unit of iteration: the name of a repeating phase (`marked`), or "rhythm": a repeating pattern of allocations
+     * */
+    const char *per;
     bool marked;
     enum vt_growth_rule rule;
     uint32_t rises; /* how often it kept more than before; its rule's sentence names the unit */
     uint64_t iterations; /* of the run */
-    const struct vt_stack
-        *period; /* by rhythm: this stack allocates once per iteration; else NULL */
+    /* by rhythm: this stack allocates once per iteration; else NULL */
+    const struct vt_stack *period;
     double pace; /* average bytes per iteration since growth began */
     uint64_t since_iteration, since;
     uint64_t full_in_iterations, full_in; /* from the run's end; 0: the device was full then */
@@ -100,10 +100,10 @@ struct vt_growth {
     uint64_t outer_iterations; /* iterations in each `outer`; 0: there is none */
     uint64_t bytes;            /* growth up to the process's last allocation */
     uint64_t blocks;           /* kept by these rises; 0: found by levels, not by blocks */
-    double
-        chance; /* probability that the trend is random (Mann-Kendall); 1: found without a trend */
-    const char
-        *operation; /* VT_RULE_APPENDS: the operation that extends one buffer: "cat"; else NULL */
+    /* probability that the trend is random (Mann-Kendall); 1: found without a trend */
+    double chance;
+    /* VT_RULE_APPENDS: the operation that extends one buffer: "cat"; else NULL */
+    const char *operation;
 };
 
 /* Bytes per iteration, rounded for display. The pace itself is exact, so that callers' paces add up to their line's. */
@@ -134,12 +134,11 @@ struct vt_site {
     uint64_t id;
     char name[17]; /* the id in hex */
     bool before;   /* not a call site: all memory live when --since began */
-    bool
-        library_own; /* would fail or is inconclusive, but matches a built-in suppression: not a leak */
+    /* would fail or is inconclusive, but matches a built-in suppression: not a leak */
+    bool library_own;
     bool segments; /* contained a caching allocator's blocks */
-    bool
-        recycled; /* host memory that a caching allocator reuses: the number of buffers depends on when they were
-                         returned */
+    /* host memory that a caching allocator reuses: the number of buffers depends on when they were returned */
+    bool recycled;
     bool at_exit;      /* a snapshot shows that some of it was live when the program's code ended */
     bool graph_memory; /* all of it was allocated by launches of CUDA graphs */
     enum vt_verdict verdict : 8; /* one byte each: there may be a million sites */
@@ -154,13 +153,13 @@ struct vt_site {
     const char *why;           /* one sentence, of vt_process.whys */
     const char *api;           /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
     VT_EMBED_SITE_FIGURES;
-    const char
-        *context_freed_by; /* the call that released context_freed_bytes; NULL: none, or unknown */
+    /* the call that released context_freed_bytes; NULL: none, or unknown */
+    const char *context_freed_by;
     struct vt_growth *growth; /* NULL: does not grow */
-    struct vt_growth
-        *freed_at_exit;       /* how it grew until the program freed all of it; NULL: it did not */
-    struct vt_bound *bound;   /* NULL: not all of it is kept by bounded containers */
-    struct vt_tested *tested; /* NULL: no record of the pytest plugin */
+    /* how it grew until the program freed all of it; NULL: it did not */
+    struct vt_growth *freed_at_exit;
+    struct vt_bound *bound;     /* NULL: not all of it is kept by bounded containers */
+    struct vt_tested *tested;   /* NULL: no record of the pytest plugin */
     uint64_t first_at, last_at; /* of its allocations; VT_UNKNOWN: none */
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
     uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
@@ -223,8 +222,8 @@ struct vt_piece {
 struct vt_fragmentation {
     uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
     double ratio; /* vt_fragmentation_ratio; negative: unknown */
-    struct vt_moment
-        last; /* when the process last requested memory; the figures above are from the end */
+    /* when the process last requested memory; the figures above are from the end */
+    struct vt_moment last;
     struct vt_moment worst;    /* when most was pinned, up to `last`; `at` is VT_UNKNOWN: never */
     struct vt_moment *moments; /* over the run, with equal numbers of changes between them */
     uint32_t moment_count;
@@ -282,12 +281,11 @@ struct vt_device {
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
     bool has_blocks; /* of caching allocators: see `blocks` */
     struct vt_blocks blocks;
-    uint64_t
-        driver_used_bytes; /* from NVML: this process, nearest to the peak; else all processes, at the program's
-                                   last query */
+    /* from NVML: this process, nearest to the peak; else all processes, at the program's last query */
+    uint64_t driver_used_bytes;
     uint64_t driver_used_at;
-    uint64_t
-        untracked_bytes; /* memory of this process that the log does not show, at that moment */
+    /* memory of this process that the log does not show, at that moment */
+    uint64_t untracked_bytes;
     uint64_t other_processes_bytes; /* at that moment */
     bool from_nvml;                 /* the source of these four */
     struct vt_untracked untracked;
@@ -346,8 +344,8 @@ struct vt_process {
     char *boot;             /* boot id of the host */
     char *launch;           /* equal in all ranks launched together */
     uint64_t pid_namespace; /* the namespace of pid and ppid; 0: unknown */
-    uint64_t
-        process_start; /* in clock ticks since boot: identifies the process together with boot and pid */
+    /* in clock ticks since boot: identifies the process together with boot and pid */
+    uint64_t process_start;
     uint64_t started_monotonic; /* CLOCK_MONOTONIC, ns: at the same moment as started_at */
     uint32_t pid, ppid;
     int rank, local_rank; /* -1: unknown; local: among those of its machine */
@@ -371,14 +369,14 @@ struct vt_process {
     uint64_t compacted_until; /* event details start here; 0: from the start */
     uint64_t events_until;    /* the size limit excluded later events; VT_UNKNOWN: none */
     bool bare_end;            /* the tracer missed its exit; its parent recorded the status */
-    uint64_t
-        context_freed_bytes; /* the program's own memory that was released with its context, not by a call */
-    const char *
-        context_freed_note; /* the note about it if it does not fail, an element of `notes`; NULL: none */
+    /* the program's own memory that was released with its context, not by a call */
+    uint64_t context_freed_bytes;
+    /* the note about it if it does not fail, an element of `notes`; NULL: none */
+    const char *context_freed_note;
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
-    bool
-        scan_unknown; /* some pointers to allocations lie only in memory whose blocks are unknown */
+    /* some pointers to allocations lie only in memory whose blocks are unknown */
+    bool scan_unknown;
 
     struct vt_device *devices;
     uint32_t device_count;
@@ -432,8 +430,8 @@ struct vt_model {
     uint32_t process_count;
     struct vt_model_logs *apart; /* all logs, if `processes` are only some of them; else NULL */
     unsigned id_digits;          /* hex digits that keep all site ids distinct, at least 4 */
-    struct vt_job
-        *job; /* all processes of the logs, of which `processes` may be a part; NULL: one process */
+    /* all processes of the logs, of which `processes` may be a part; NULL: one process */
+    struct vt_job *job;
     struct vt_model_memory *memory;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The run over time, for pictures: memory by line and by class, address maps at chosen moments, and
- * the last allocations and frees. Made only where it is asked for (vt_model_options.timeline), of what the
- * replay collected on its way (replay/pictures.h). Bounded: by slots, moments and pieces, not by events.
+ * The run over time, for pictures: memory by line and by class, address maps at chosen moments, and the last
+ * allocations and frees. Built only on request (vt_model_options.timeline), from data that the replay collects
+ * (replay/pictures.h). Bounded: by slots, moments and pieces, not by events.
  *
  * Times are ns since the log began, sizes bytes. Everything belongs to the model.
  */
@@ -16,18 +16,18 @@ enum vt_timeline_part {
     VT_TIMELINE_COURSES = 1,
     VT_TIMELINE_MAPS = 2,
     VT_TIMELINE_CHANGES = 4,
-    VT_TIMELINE_END = 8, /* the map of the end whole, not merged: VT_MAP_PIECES_END */
-    VT_TIMELINE_ALL = 15 /* for a summary: whoever reads it may want any */
+    VT_TIMELINE_END = 8, /* the final map unmerged: VT_MAP_PIECES_END */
+    VT_TIMELINE_ALL = 15 /* for a summary, whose readers may need any part */
 };
 
-#define VT_COURSE_SLOTS 4096 /* the most that divide a run, and at least half of them do */
-#define VT_COURSE_LINES 16   /* the most lines that have a band of their own */
+#define VT_COURSE_SLOTS 4096 /* the most slots of a run, which has at least half as many */
+#define VT_COURSE_LINES 16   /* the most lines with their own band */
 
-/* What a band of a course counts. Bands never overlap: blocks of a caching allocator are in the
- * bands of their lines, and VT_BAND_IDLE is what its segments hold beyond them. */
+/* The memory that a band counts. Bands never overlap: a caching allocator's blocks count in their lines' bands, and the
+ * rest of its segments in VT_BAND_IDLE. */
 enum vt_band_kind {
-    VT_BAND_LINE,    /* one line of code, or what of it is in a leak: `sites` */
-    VT_BAND_LEAK,    /* all other sites that are in a leak */
+    VT_BAND_LINE,    /* one line of code, or its part in a leak: `sites` */
+    VT_BAND_LEAK,    /* all other leaking sites */
     VT_BAND_REST,    /* all other lines of the program */
     VT_BAND_RUNTIME, /* CUDA libraries */
     VT_BAND_IDLE     /* reserved by caching allocators, not in use */
@@ -41,50 +41,48 @@ struct vt_band {
     uint64_t *bytes; /* one for each slot */
 };
 
-/* A device's memory over the part of the run that the model shows. The run is divided into slots of
- * equal width (2^n ticks of its clock; the run ends within the last of them); each shows the moment of it
- * in which most was live (of the driver's memory, then of blocks), so its bands add up, and no peak is
- * lost. A slot in which nothing changed shows what was live. One slot more, the last, shows what was live
- * at the end. Where very many lines come and go in each slot, the slots are wider. */
+/* A device's memory over the part of the run that the model shows. The run is divided into slots of equal width (2^n
+ * ticks of its clock; the run ends within the last one). Each slot shows its moment of highest live memory (of the
+ * driver, then of blocks), so its bands add up, and no peak is lost. A slot without changes shows the live memory. One
+ * extra slot at the end shows the final state. Slots are wider if very many lines come and go in each. */
 struct vt_course {
     unsigned device; /* as vt_device.ordinal; VT_DEVICE_HOST: pinned and managed memory */
     uint64_t begin, end;
     uint32_t slot_count;
-    uint64_t *at;         /* the moments; never falling */
+    uint64_t *at;         /* the moments, in ascending order */
     uint64_t *live_bytes; /* driver layer; VT_DEVICE_HOST: pinned and managed memory together */
-    /* By NVML's samples, of all processes and of this one; VT_UNKNOWN: none in this slot; NULL: no
-     * samples at all. */
+    /* From NVML's samples, for all processes and for this one. VT_UNKNOWN: no sample in this slot; NULL: none at all.
+     * */
     uint64_t *used_bytes, *own_bytes;
-    struct vt_band *bands; /* VT_BAND_LINE first, by their highest */
+    struct vt_band *bands; /* VT_BAND_LINE first, sorted by maximum */
     uint32_t band_count;
 };
 
-/* Why a map was made. While the log is read, nobody knows whether memory will rise further: a peak and
- * the worst fragmentation are drawn again when they are at least a hundredth higher, an eighth where maps
- * cost more than the events. So they show what their figures say, which may be that much less than the
- * most. Of refusals the last ones are drawn, those that did not recover first; between all these, moments
- * that divide the run equally. */
+/* Why a map was made. The replay cannot know whether memory will rise further: it redraws the peak and the worst
+ * fragmentation when they are at least a hundredth higher, or an eighth if maps cost more than the events. So a map may
+ * be that much below the maximum, and it has its own figures. The last refusals are drawn, unrecovered ones first; the
+ * other maps divide the run equally. */
 enum vt_map_why { VT_MAP_PEAK, VT_MAP_OOM, VT_MAP_WORST, VT_MAP_END, VT_MAP_BETWEEN };
 
-#define VT_MAP_MOMENTS    26 /* the most of a device */
-#define VT_MAP_PIECES     4000 /* about the most of a map: small neighbours are merged until they fit */
-#define VT_MAP_PIECES_END 200000 /* the same of the end's, with VT_TIMELINE_END */
+#define VT_MAP_MOMENTS    26 /* the most per device */
+#define VT_MAP_PIECES     4000 /* about the most per map: small neighbours are merged until they fit */
+#define VT_MAP_PIECES_END 200000 /* the same for the final map, with VT_TIMELINE_END */
 
-/* A piece of a region: a block or what is idle. */
+/* A piece of a region: a block or idle memory. */
 struct vt_map_piece {
     uint64_t offset, bytes;
-    uint64_t idle_bytes; /* of these; between 0 and `bytes` where pieces were merged */
-    uint32_t site;       /* of a block, the largest of merged ones: index into vt_process.sites;
-                            VT_NO_SITE: idle, or unknown */
-    uint32_t blocks;     /* 0: idle */
+    uint64_t idle_bytes; /* the idle part; between 0 and `bytes` if pieces were merged */
+    /* of the block, or the largest merged one: index into vt_process.sites; VT_NO_SITE: idle, or unknown */
+    uint32_t site;
+    uint32_t blocks; /* 0: idle */
 };
 
-/* Driver memory at one address: a caching allocator's segment with its pieces, or an allocation of
- * its own with one. */
+/* Driver memory at one address: a caching allocator's segment with its pieces, or a separate allocation with one piece.
+ * */
 struct vt_map_region {
     uint64_t address, bytes;
     uint32_t site; /* of the driver allocation; VT_NO_SITE: unknown, or mapped from several */
-    bool segment, mapped;  /* mapped: of physical memory, piece by piece */
+    bool segment, mapped;  /* mapped: mapped from physical memory, piece by piece */
     uint32_t first, count; /* of vt_address_map.pieces */
 };
 
@@ -97,7 +95,7 @@ struct vt_address_map {
     uint64_t reserved_bytes, in_use_bytes, largest_free_bytes; /* of segments */
     struct vt_map_region *regions;                             /* by address */
     uint32_t region_count;
-    uint64_t regions_left_out; /* beyond half as many regions: the smallest */
+    uint64_t regions_left_out; /* the smallest regions, beyond half as many as pieces */
     struct vt_map_piece *pieces;
     uint32_t piece_count;
 };
