@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many bytes and blocks a leak counts, and what is not judged, for the report's headline and map and for
- * the gate.
+ * How many bytes and blocks a leak counts, and what is inconclusive. For the report's headline and map, and for the
+ * gate.
  *
- * A leak counts what is live at the end. The exception is a growing leak that was mostly freed
- * after the process's last allocation, by an interpreter's finalization or a queue of frees that is
- * flushed at exit: it counts what it held at that allocation, because until then it had leaked. So
- * does a site that a pytest test failed for: it was judged when the test ended.
+ * A leak counts blocks that are live at the end. The exception is a growing leak that was mostly freed after the
+ * process's last allocation, by an interpreter's finalization or by a queue of frees flushed at exit. It counts the
+ * memory held at that allocation, because it leaked until then. The same holds for a site that failed a pytest test,
+ * which is decided when the test ends.
  */
 #ifndef VRAMTRACE_ANALYZER_AMOUNT_H
 #define VRAMTRACE_ANALYZER_AMOUNT_H
@@ -15,21 +15,21 @@
 
 struct vt_amount {
     uint64_t bytes, blocks;
-    uint64_t freed; /* of these blocks, those that were freed after the process's last allocation;
-                       the others never were */
-    bool at_exit;   /* and after the program's own code had ended */
+    /* blocks freed after the process's last allocation; the others were never freed */
+    uint64_t freed;
+    bool at_exit; /* freed after the program's own code ended */
 };
 
-/* The amount of a site of `leak`; NULL: of a site of no leak, what is live. */
+/* The amount of a site of `leak`. `leak` NULL: the site's live memory. */
 struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_leak *leak);
 
 /* The sum over all sites of a leak. */
 struct vt_amount vt_amount_of_leak(const struct vt_process *process, const struct vt_leak *leak);
 
-/* The bytes of a process's leaks from the one of this index on. */
+/* The bytes of a process's leaks from index `first` on. */
 uint64_t vt_amount_leaked(const struct vt_process *process, uint32_t first);
 
-/* "freed only at exit", or what is said where the program itself may have freed them. */
+/* "freed only at exit", or another phrase if the program itself may have freed them. */
 const char *vt_amount_freed(struct vt_amount amount);
 
 void vt_amount_add(struct vt_amount *sum, struct vt_amount part);
@@ -38,7 +38,7 @@ void vt_amount_add(struct vt_amount *sum, struct vt_amount part);
  * the last allocation"; "1.06 MiB in 17 blocks". Free it. */
 char *vt_amount_text(struct vt_amount amount);
 
-/* How much is inconclusive, and why: bits of 1 << enum vt_growth_rule. */
+/* The sum of inconclusive sites. `reasons` has bits 1 << enum vt_growth_rule. */
 struct vt_inconclusive_sum {
     uint32_t sites;
     unsigned reasons;

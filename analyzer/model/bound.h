@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What keeps memory and takes only so many entries: a cache, a queue, an array of fixed length. model.h includes it.
+ * Bounded containers that keep memory: a cache, a queue, an array of fixed length. model.h includes it.
  */
 #ifndef VRAMTRACE_ANALYZER_BOUND_H
 #define VRAMTRACE_ANALYZER_BOUND_H
@@ -11,20 +11,19 @@ struct vt_growth;
 struct vt_leak;
 struct vt_process;
 
-/* Of a site that is kept by what takes only so many entries: a cache, a queue, an array. */
+/* For a site whose memory is kept by bounded containers. */
 struct vt_bound {
-    uint64_t holders, entries, capacity; /* of all of them together */
-    uint64_t full_bytes; /* of the site, when they are full: an estimate by its largest block */
-    const char *holder;  /* the name of the one that has most: "lookup" */
-    bool too_large;      /* its device cannot take that, so the bound is of no use */
-    struct vt_growth *growth; /* how it grew so far; NULL: it did not, or `too_large` */
-    uint64_t key;             /* the same for sites with one holder */
-    uint64_t bytes, blocks;   /* that they had when they were looked at */
-    uint64_t others;          /* blocks of the site that nothing with a bound had */
+    uint64_t holders, entries, capacity; /* of all containers together */
+    uint64_t full_bytes;      /* of the site when they are full: estimated from its largest block */
+    const char *holder;       /* the name of the largest container: "lookup" */
+    bool too_large;           /* full_bytes exceeds the device, so the bound does not help */
+    struct vt_growth *growth; /* its growth so far; NULL: none, or `too_large` */
+    uint64_t key;             /* equal for sites with the same holder */
+    uint64_t bytes, blocks;   /* held by them at the snapshot */
+    uint64_t others;          /* blocks of the site outside bounded containers */
 };
 
-/* The bounds of all sites of a leak together; false: none has one. The texts are its largest
- * site's. */
+/* Sums the bounds of a leak's sites, with the texts of its largest site. False: no site has one. */
 bool vt_leak_bound(const struct vt_process *process, const struct vt_leak *leak,
                    struct vt_bound *bound);
 

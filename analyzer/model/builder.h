@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a model is made of, and who makes it. Included by model.h.
+ * The options of a model, and its builder. model.h includes it.
  */
 #ifndef VRAMTRACE_ANALYZER_BUILDER_H
 #define VRAMTRACE_ANALYZER_BUILDER_H
@@ -9,7 +9,7 @@
 
 struct vt_follow; /* a log that is followed: see vt_model_builder */
 
-/* Which part of the logs to use. Start it as {.device = -1}. */
+/* The part of the logs to use. Initialize as {.device = -1}. */
 struct vt_model_options {
     const char *since, *until;    /* "90s", "80%", "epoch#3"; NULL: from the start, to the end */
     const char *phase;            /* only during this phase: a name, or "name#3"; NULL */
@@ -17,20 +17,21 @@ struct vt_model_options {
     const char *const *user_code; /* patterns of user code, NULL-terminated; NULL: none */
     bool source;                  /* show source lines although a log belongs to another user */
     const char *classes;          /* a file with more rows for classes.def; NULL: none */
-    unsigned timeline;            /* enum vt_timeline_part: what a picture needs */
-    bool once;                  /* of a log that is followed: only one model is wanted, up to now */
-    struct vt_symbols *symbols; /* names found for earlier models, which it outlives; NULL: none */
+    unsigned timeline;            /* enum vt_timeline_part: data for pictures */
+    bool once;                    /* for a followed log: only one model, up to now */
+    /* symbols from earlier models, which must outlive the model; NULL: none */
+    struct vt_symbols *symbols;
 };
 
-/* Makes a model from logs, and frees it. Rooms below build.c that need models get its builder as an
- * argument. `build` returns 0, or -errno with `message`; call `free` only after 0. */
+/* Builds and frees a model of logs. Modules below build.c that need models receive the builder as an argument. `build`
+ * returns 0, or -errno with `message`; call `free` only after 0. */
 struct vt_model_builder {
     int (*build)(const char *const *logs, uint32_t log_count,
                  const struct vt_model_options *options, struct vt_model *model,
                  struct vt_string *message);
     void (*free)(struct vt_model *model);
-    /* The same of one log as its process runs: each model goes on where the last one ended, up to `until` (ns since the
-     * log began; UINT64_MAX: all that is written). *follow is NULL after an error. What was built outlives it. */
+    /* The same for one log while its process runs: each model continues after the last one, up to `until` (ns since the
+     * log began; UINT64_MAX: the end of the log). *follow is NULL after an error. Models outlive it. */
     int (*follow)(const char *log, const struct vt_model_options *options,
                   struct vt_follow **follow, struct vt_string *message);
     int (*go_on)(struct vt_follow *follow, uint64_t until, struct vt_model *model,

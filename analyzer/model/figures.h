@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The structs of the figures in figures.def. They are copied by assignment and added up by the functions below, so
- * a new row reaches everything that embeds them.
+ * The structs of the figures in figures.def. They are copied by assignment and added by the functions below, so a new
+ * row applies everywhere.
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_FIGURES_H
 #define VRAMTRACE_ANALYZER_MODEL_FIGURES_H
@@ -21,7 +21,7 @@ struct vt_site_figures {
     VT_SITE_FIGURES(VT_FIGURE_MEMBER)
 };
 
-/* Embeds them: `.figures`, or each by its own name. */
+/* Embeds them as `.figures` and by their own names. */
 #define VT_EMBED_SITE_FIGURES                                                                      \
     union {                                                                                        \
         struct vt_site_figures figures;                                                            \
@@ -30,7 +30,7 @@ struct vt_site_figures {
         };                                                                                         \
     }
 
-/* Those of no site: 0, or VT_UNKNOWN. Others are added to it. */
+/* The start of a sum: each figure 0 or VT_UNKNOWN. */
 extern const struct vt_site_figures vt_site_no_figures;
 void vt_site_figures_add(struct vt_site_figures *to, const struct vt_site_figures *from);
 
@@ -41,7 +41,7 @@ static inline void vt_site_figures_unfreed(struct vt_site_figures *f) {
     f->free_count -= f->context_freed_count;
 }
 
-/* Live at the very end: memory released with its context is left out. */
+/* Live at the very end, without memory released with its context. */
 static inline uint64_t vt_site_still_bytes(const struct vt_site_figures *f) {
     return f->live_bytes - f->context_freed_bytes;
 }

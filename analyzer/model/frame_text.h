@@ -14,12 +14,12 @@
  * f<int>(int)". NULL: unknown. */
 char *vt_frame_text_function(const struct vt_frame *frame);
 
-/* "train.py:41 in train_step"; "f in libx.so"; "libx.so+0x1f30"; "generated code"; "unknown". At
- * most `width` columns: first the path loses its beginning, then the function its scopes, then the
- * text its end. `frame` NULL: "unknown (no stack)". */
+/* "train.py:41 in train_step"; "f in libx.so"; "libx.so+0x1f30"; "generated code"; "unknown". At most `width` columns:
+ * first the beginning of the path is cut, then the function's scopes, then the end of the text. `frame` NULL: "unknown
+ * (no stack)". */
 char *vt_frame_text(const struct vt_process *process, const struct vt_frame *frame, unsigned width);
 
-/* A text of vt_frame_text in at most `width` columns, shortened like that. */
+/* Shortens a text of vt_frame_text in the same way to at most `width` columns. */
 char *vt_frame_text_fit(const char *text, unsigned width);
 
 /* The source line without surrounding blanks, at most `width` columns. NULL: its file does not exist or changed after

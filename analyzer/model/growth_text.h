@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a site or a leak grows, in words: the one place that all screens take them from.
+ * The growth of a site or a leak as text, for all outputs.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_TEXT_H
 #define VRAMTRACE_ANALYZER_GROWTH_TEXT_H
 
 #include "model.h"
 
-/* What an iteration is called: "step", "iteration". */
+/* The name of an iteration: "step", "iteration". */
 static inline const char *vt_growth_unit(const struct vt_growth *growth) {
     return growth->marked ? growth->per : "iteration";
 }
@@ -18,8 +18,7 @@ void vt_growth_evidence(const struct vt_growth *growth, struct vt_string *text);
 /* Adds "1.00 MiB per step". */
 void vt_growth_pace(const struct vt_growth *growth, struct vt_string *text);
 
-/* Whether the device will be full so soon that it is worth saying: within 1000 times of how long the process
- * ran. */
+/* Whether the device will be full soon enough to report: within 1000 times the length of the run. */
 static inline bool vt_growth_fills_soon(const struct vt_growth *growth, uint64_t ran) {
     return growth->full_in != VT_UNKNOWN && growth->full_in / 1000 <= ran;
 }

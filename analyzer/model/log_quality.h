@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How good a process's log is: what may be concluded from it. The build (build_head.c, build_notes.c) fills it in; every
- * command and format asks here instead of weighing drops, cuts and damage by itself.
+ * The quality of a process's log: which conclusions it supports. build_head.c and build_notes.c fill it in; every
+ * command and format asks here instead of interpreting drops, cuts and damage itself.
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_QUALITY_H
 #define VRAMTRACE_ANALYZER_LOG_QUALITY_H
@@ -10,19 +10,18 @@
 #include <stdint.h>
 
 struct vt_log_quality {
-    bool complete;    /* it reaches the process's end, undamaged; JSON `complete` */
-    bool gaps;        /* it is cut off or damaged: how many events are missing is unknown */
-    uint64_t missing; /* events that could not be recorded; JSON `dropped_events` */
-    uint64_t
-        missing_live; /* those that leave open what was live at the end; 0: the live set is exact */
-    uint64_t missing_growth; /* those after which nothing was recorded: growth may be missed */
-    uint64_t damaged;        /* at most this many more are missing where it is damaged */
-    const char *
-        missing_why; /* the note that says why events are missing, one of vt_process.notes; NULL: none are */
+    bool complete;           /* undamaged up to the process's end; JSON `complete` */
+    bool gaps;               /* cut off or damaged: the number of missing events is unknown */
+    uint64_t missing;        /* events that could not be recorded; JSON `dropped_events` */
+    uint64_t missing_live;   /* those that make the live set at the end uncertain; 0: it is exact */
+    uint64_t missing_growth; /* those not followed by any recorded event: growth may be missed */
+    uint64_t damaged;        /* upper limit of further events missing in damaged parts */
+    /* the note with the reason, an element of vt_process.notes; NULL: no events are missing */
+    const char *missing_why;
 };
 
-/* Counts events that are missing. `live_listed`: the log lists what was live at the end. `ended`: nothing was recorded
- * after them. */
+/* Counts missing events. `live_listed`: the log lists the live blocks at the end. `ended`: nothing was recorded after
+ * them. */
 static inline void vt_log_misses(struct vt_log_quality *q, uint64_t count, bool live_listed,
                                  bool ended) {
     q->missing += count;
@@ -30,23 +29,23 @@ static inline void vt_log_misses(struct vt_log_quality *q, uint64_t count, bool 
     q->missing_growth += ended ? count : 0;
 }
 
-/* Every event of the process's life is there. */
+/* No event of the process is missing. */
 static inline bool vt_log_is_whole(const struct vt_log_quality *q) {
     return q->complete && !q->missing;
 }
 
-/* Peaks are exact: nothing is missing up to where the log ends. Also of a process that still runs. */
+/* Peaks are exact: no event is missing up to the log's end. Can be true while the process runs. */
 static inline bool vt_log_peak_is_exact(const struct vt_log_quality *q) {
     return !q->missing && !q->gaps;
 }
 
-/* So many live blocks of a site may have been freed by events that are missing; 0: the live set is exact. */
+/* The number of a site's live blocks that missing events may have freed; 0: the live set is exact. */
 static inline uint64_t vt_log_doubtful_live(const struct vt_log_quality *q) {
     return q->missing_live + q->damaged;
 }
 
-/* More than one event in a hundred is missing: it may be the largest allocation. A log of millions that lost a few
- * is worth comparing. */
+/* More than one event in a hundred is missing, perhaps the largest allocation. A log of millions with a few missing is
+ * still worth comparing. */
 static inline bool vt_log_lacks_much(const struct vt_log_quality *q, uint64_t events) {
     return q->missing > events / 100;
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of call stacks that stay the same from one build to the next. A site's id contains offsets
- * and line numbers, so it changes with every build. Baselines and comparisons of two runs need a
- * key that does not: the names of the functions, and of the files without folders. For gate/ and
- * diff/.
+ * Names of call stacks that stay the same from one build to the next. A site's id contains offsets and line numbers, so
+ * it changes with every build. Baselines and comparisons of runs need a stable key: the names of the functions, and of
+ * the files without folders. For gate/ and diff/.
  */
 #ifndef VRAMTRACE_ANALYZER_STACK_KEY_H
 #define VRAMTRACE_ANALYZER_STACK_KEY_H
 
 #include "model.h"
 
-/* Frames as "function (file)", innermost first; never empty. Left out are frames of the
- * interpreter, frames outside the outermost frame of user code (the C library's start-up, a test
- * runner), and repeated frames of a recursion. */
+/* Frames as "function (file)", innermost first; never empty. Frames of the interpreter, frames outside the outermost
+ * frame of user code (the C library's start-up, a test runner), and repeated frames of a recursion are left out. */
 struct vt_stack_key {
     char *call; /* layer and API: "driver cudaMalloc" */
     char **frames;
@@ -24,7 +22,7 @@ struct vt_stack_key {
 void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key);
 void vt_stack_key_free(struct vt_stack_key *key);
 
-/* Its hash alone. */
+/* Only the hash of its key. */
 uint64_t vt_stack_key_of(const struct vt_site *site);
 
 /* The hash of a key with these parts. */

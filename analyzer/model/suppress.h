@@ -6,9 +6,9 @@
  *     leak:libcufoo.so
  *     leak:^init_*_tables$
  *
- * A pattern matches anywhere in the function, the file or the module of any frame, native or
- * Python; '^' and '$' anchor it, '*' matches anything. For the gate, and for analysis/, which asks the
- * built-in list what is a CUDA library's own.
+ * A pattern matches anywhere in the function, the file or the module of any frame, native or Python; '^' and '$' anchor
+ * it, '*' matches anything. For the gate, and for analysis/, which uses the built-in list to recognize memory of CUDA
+ * libraries.
  */
 #ifndef VRAMTRACE_ANALYZER_SUPPRESS_H
 #define VRAMTRACE_ANALYZER_SUPPRESS_H
@@ -17,13 +17,13 @@
 
 struct vt_suppression {
     char *pattern; /* as the user wrote it */
-    char *glob;    /* with '*' at each end without an anchor */
+    char *glob;    /* with '*' at each unanchored end */
     char *file;    /* NULL: built in */
     uint32_t line;
-    uint64_t sites; /* what it suppressed, counted by gate.c */
+    uint64_t sites; /* number of suppressed sites, counted by gate.c */
 };
 
-/* Start it as {0}; free with vt_suppress_free. */
+/* Initialize as {0}; free with vt_suppress_free. */
 struct vt_suppressions {
     struct vt_suppression *rules;
     uint32_t count, room;
@@ -32,16 +32,15 @@ struct vt_suppressions {
 /* The built-in list, in the syntax of a file. */
 extern const char vt_suppress_builtin[];
 
-/* Adds the rules of a file. Returns 0, or -errno with a `message` that names the file and the line,
- * if it cannot be read, is empty, or has a line that is no rule or would suppress everything. */
+/* Adds the rules of a file. Returns 0, or -errno with a `message` that names the file and the line, if it cannot be
+ * read, is empty, or has a line that is not a rule or would suppress everything. */
 int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_string *message);
 
 /* Adds the built-in list. Call it after the user's files, whose rules come first. */
 void vt_suppress_add_builtin(struct vt_suppressions *list);
 
-/* The index of the first rule that matches the stack of a site with that verdict, or -1. What grows is
- * not kept for the life of the process, so no built-in rule matches it: a handle that a loop makes
- * anew is the program's leak. */
+/* The index of the first rule that matches the stack of a site with that verdict, or -1. Built-in rules do not match
+ * growing sites: a handle that a loop creates repeatedly is the program's leak. */
 int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_stack *stack,
                          enum vt_verdict verdict);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is one of a few: verdicts, classes, layers, how a process ended, how a failed allocation did, and
- * why a snapshot was taken. Each kind has one table of the words that files and JSON have for it; reports,
- * merged files and their reader take the words from there. model.h includes it.
+ * Enums: verdicts, classes, layers, endings of processes, outcomes of failed allocations, reasons for snapshots. Each
+ * has one table of the words used in files and JSON; reports, merged files and their reader share it. model.h includes
+ * it.
  */
 #ifndef VRAMTRACE_ANALYZER_VOCABULARY_H
 #define VRAMTRACE_ANALYZER_VOCABULARY_H
@@ -23,20 +23,19 @@ enum vt_verdict { /* in the order of a report */
 };
 extern const char *const vt_verdict_names[VT_VERDICTS];
 
-/* Who owns driver memory. */
+/* The owner of driver memory. */
 enum vt_class {
     VT_CLASS_PROGRAM, /* the program, unless something shows otherwise */
-    VT_CLASS_CACHE,   /* a caching allocator: the blocks inside are judged instead */
+    VT_CLASS_CACHE,   /* a caching allocator: the blocks inside are analyzed instead */
     VT_CLASS_RUNTIME, /* a CUDA library, for the life of the process */
     VT_CLASSES
 };
 extern const char *const vt_class_names[VT_CLASSES];
 
-/* Whether the exit scan found pointers to all that is live of a site. */
+/* Whether the exit scan found pointers to all live memory of a site. */
 enum vt_reachable { VT_REACHABLE_NO, VT_REACHABLE_YES, VT_NOT_SEARCHED, VT_REACHABLE_UNKNOWN };
 
-/* The rules of growth: by which one a site grows, or is inconclusive (a site of a Python process; the rule is the
- * reason). */
+/* The growth rule by which a site grows or, in a Python process, is inconclusive. */
 enum vt_growth_rule {
     VT_RULE_NONE,
 #define VT_GROWTH_RULE(NAME, stage, applies, test, sentence, in_short) VT_RULE_##NAME,
@@ -44,32 +43,32 @@ enum vt_growth_rule {
 #include "growth_rules.def"
     VT_GROWTH_RULES
 };
-/* Their sentences, as growth_rules.def explains them. */
+/* Their sentences (see growth_rules.def). */
 struct vt_growth_words {
     const char *sentence, *in_short;
 };
 extern const struct vt_growth_words vt_growth_rules[VT_GROWTH_RULES];
 
-/* By enum vt_layer (log_format.h); VT_LAYER_UNKNOWN: a layer of a newer log. */
+/* Indexed by enum vt_layer (log_format.h); VT_LAYER_UNKNOWN: a layer from a newer version. */
 #define VT_LAYER_UNKNOWN 4u
 #define VT_LAYERS        5
 extern const char *const vt_layer_names[VT_LAYERS];
 
-/* The word for a layer of a log: that of VT_LAYER_UNKNOWN where we do not know it. */
+/* The word for a layer of a log, or that of VT_LAYER_UNKNOWN. */
 const char *vt_layer_name(unsigned layer);
 
-/* A device as texts call it: "GPU 0"; "GPU ?": of unknown number; "host memory". The macro has a buffer that
- * lives until the block ends in which it stands. */
+/* A device's name in texts: "GPU 0", "GPU ?" (unknown number), "host memory". The macro's buffer lives until the end of
+ * the enclosing block. */
 #define VT_DEVICE_NAME 16
 const char *vt_device_name(unsigned device, char out[VT_DEVICE_NAME]);
 #define VT_GPU(device) vt_device_name((device), (char[VT_DEVICE_NAME]){0})
 
 /* How a process ended. */
 enum vt_end {
-    VT_END_UNKNOWN, /* its log does not say: a kill, a bare system call, a crash of the machine */
+    VT_END_UNKNOWN, /* not in its log: a kill, a bare system call, a crash of the machine */
     VT_END_EXITED,
     VT_END_SIGNALED,
-    VT_END_EXEC, /* it replaced itself by another program */
+    VT_END_EXEC, /* it replaced itself with another program */
     VT_END_RUNNING,
     VT_ENDS
 };
@@ -91,11 +90,11 @@ static inline bool vt_ended_badly(struct vt_ending e) {
     return e.how == VT_END_SIGNALED || (e.how == VT_END_EXITED && e.status);
 }
 
-/* What became of a request that failed for lack of memory. */
+/* The outcome of a request that failed for lack of memory. */
 enum vt_oom_outcome {
     VT_OOM_UNKNOWN,
-    VT_OOM_RAISED,    /* the program was told */
-    VT_OOM_RECOVERED, /* a request as large soon passed on the same thread */
+    VT_OOM_RAISED,    /* the program received the error */
+    VT_OOM_RECOVERED, /* an equally large request soon succeeded on the same thread */
     VT_OOM_OUTCOMES
 };
 extern const char *const vt_oom_outcome_names[VT_OOM_OUTCOMES];
@@ -111,16 +110,16 @@ enum vt_oom_cause {
 };
 extern const char *const vt_oom_cause_names[VT_CAUSES];
 
-/* By enum vt_snapshot_why (log_format.h); 0: unknown, its name is NULL. */
+/* Indexed by enum vt_snapshot_why (log_format.h); 0: unknown, with the name NULL. */
 #define VT_SNAPSHOT_WHYS 6
 extern const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS];
 
-/* By enum vt_missed, likewise. */
+/* Indexed by enum vt_missed, likewise. */
 #define VT_MISSED_REASONS 6
 extern const char *const vt_missed_names[VT_MISSED_REASONS],
     *const vt_missed_texts[VT_MISSED_REASONS];
 
-/* The index of `name` in a table of names; UINT32_MAX: it is none of them. */
+/* The index of `name` in a table of names; UINT32_MAX: not found. */
 uint32_t vt_kind_find(const char *name, const char *const *names, uint32_t count);
 
 #endif
