@@ -237,7 +237,7 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     return advice.text;
 }
 
-/* What a graph's launch has allocated and the graph does not free is nobody's when the graph goes. */
+/* Memory that a graph's launch allocates and the graph does not free has no owner once the graph is destroyed. */
 static char *find_graph(const struct vt_process *p, const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->site_count; i++)
         if (!p->sites[leak->sites[i]].graph_memory)

@@ -18,7 +18,7 @@
 
 #include "model/model.h"
 
-#define VT_TEXT_WIDTH 80u /* columns of a page, where nobody asks for more */
+#define VT_TEXT_WIDTH 80u /* default columns of a page */
 
 #define VT_STYLE_NONE "\033[0m"
 #define VT_STYLE_HEAD "\033[1m"

@@ -191,7 +191,7 @@ static void separate(struct vt_string *text) {
     vt_string_add(text, text->length ? "; or " : "");
 }
 
-/* Whether a line of the user's allocates them: what a backward pass allocates, nobody can move. */
+/* Whether a line of the user's code allocates them: allocations of a backward pass cannot be moved. */
 static bool can_move(const struct vt_process *p, const struct vt_pin *pin) {
     const struct vt_stack *stack = pin->site == VT_NO_SITE ? NULL : p->sites[pin->site].stack;
     VT_SCOPED char *node = stack ? vt_stack_text_node(stack) : NULL;

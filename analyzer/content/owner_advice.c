@@ -143,7 +143,7 @@ static char *advise_traceback(const struct vt_memory_owner *o) {
     return NULL;
 }
 
-/* Coroutines and tasks that nobody waits for. */
+/* Coroutines and tasks that are not awaited. */
 static char *advise_tasks(const struct vt_memory_owner *o) {
     int name = (int)o->holder_length;
     uint32_t item = o->holder_count;

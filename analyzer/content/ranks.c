@@ -125,7 +125,7 @@ static int compare_placed(const void *a, const void *b) {
 }
 
 /* Those of one group of peers are listed by rank; otherwise the largest is first. Helpers that allocated
- * nothing are listed if there is nobody else. */
+ * nothing are listed only if there are no others. */
 static void make_list(struct vt_ranks *r, const struct vt_job *f) {
     VT_SCOPED struct placed *placed = vt_alloc(f->process_count, sizeof *placed);
     for (uint32_t i = 0; i < f->peers_count; i++)

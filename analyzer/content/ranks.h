@@ -17,7 +17,7 @@ struct vt_ranks {
     uint32_t ranks;       /* different ranks */
     uint32_t hosts, gpus; /* GPUs by their UUIDs; 0: unknown */
     uint32_t groups;      /* of peers, but for those left out, and replaced and lacking ones */
-    uint32_t lacking;     /* processes that nobody compares, because their logs lack events */
+    uint32_t lacking;     /* processes that are not compared: their logs lack events */
     uint32_t running, killed, failed, ooms, incomplete;
     uint64_t from, to; /* CLOCK_REALTIME, ns: of the first begin and the last end */
     uint64_t peak_bytes, live_bytes, leaked_bytes, dropped_events; /* sums */

@@ -55,7 +55,7 @@ void vt_report_add_leaks(const struct vt_subject *t, struct vt_doc *doc);
 /* What keeps a leak, with the way to the memory. */
 void vt_report_add_kept(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc);
 
-/* The largest owners as memory ran out. Nothing, if nobody looked. */
+/* The largest owners as memory ran out. Adds nothing without a snapshot. */
 void vt_report_add_oom_owners(const struct vt_subject *t, const struct vt_oom *oom,
                               struct vt_doc *doc);
 

@@ -28,7 +28,7 @@ void vt_report_add_oom_owners(const struct vt_subject *t, const struct vt_oom *o
     }
 }
 
-/* Why nobody has seen what keeps a leak, though some of it is live where the log ends. NULL: unknown. */
+/* The reason why no snapshot shows the owner of a leak that is partly live at the end of the log. NULL: unknown. */
 static const char *why_unseen(const struct vt_process *p, struct vt_doc *doc) {
     static const char *const ends[VT_ENDS] = {[VT_END_SIGNALED] = "the process was killed",
                                               [VT_END_EXEC] = "the process replaced itself",

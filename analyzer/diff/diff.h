@@ -72,10 +72,11 @@ static inline unsigned vt_diff_owner_side(const struct vt_diff_owner *o) {
 
 /* The snapshots of owners that are compared: one of each process, or NULL. */
 struct vt_diff_moments {
-    const struct vt_snapshot **of[2];   /* before, after; parallel to the model's processes */
-    const struct vt_snapshot *shown[2]; /* the fullest of each; NULL: nobody looked for owners */
-    bool alike;                         /* all are of one kind */
-    bool tell; /* what only one run shows has come or gone: they are of one kind, and each shows
+    const struct vt_snapshot **of[2]; /* before, after; parallel to the model's processes */
+    const struct vt_snapshot
+        *shown[2]; /* the fullest of each; NULL: owners were not searched for */
+    bool alike;    /* all are of one kind */
+    bool tell;     /* what only one run shows has come or gone: they are of one kind, and each shows
                   all that was live, unlike those that are taken as memory grows */
 };
 

@@ -106,8 +106,8 @@ static uint32_t kept_from(const struct maker *m, uint64_t address) {
                    : 0;
 }
 
-/* Tiles a stretch with the blocks that the changes leave; `used` bytes more of it are in use, nobody
- * knows where. */
+/* Tiles a stretch with the blocks that the changes leave; `used` more bytes of it are in use at
+ * unknown addresses. */
 static void tile(struct maker *m, uint64_t start, uint64_t end, uint64_t used, uint32_t site) {
     uint64_t known = 0;
     uint32_t first = kept_from(m, start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's options, and the way from logs to its reports (see check_options.h). Which verdicts fail where
- * nobody chose is model/failing_verdicts.c's answer.
+ * The gate's options, and the way from logs to its reports (see check_options.h). model/failing_verdicts.c
+ * has the verdicts that fail by default.
  */
 #include "check_options.h"
 

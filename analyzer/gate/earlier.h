@@ -40,7 +40,7 @@ struct vt_earlier {
     uint64_t *figures[VT_GATE_MEASURES]; /* of each run that counts, the smallest first */
     uint32_t runs, left_out[VT_EARLIER_WHYS];
     char *other;              /* a program of those left out for theirs */
-    bool merged_only;         /* so nobody knows their leaks */
+    bool merged_only;         /* so their leaks are unknown */
     struct vt_baseline leaks; /* the most that a process held of each */
 };
 

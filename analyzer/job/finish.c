@@ -68,7 +68,7 @@ static void rank_owned(struct vt_job *f, struct vt_job_owned *owned, uint32_t co
     VT_SCOPED struct ranked_owned *ranked = vt_alloc(count, sizeof *ranked);
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_job_owner *owner = &f->owners[owned[i].owner];
-        ranked[i] = (struct ranked_owned){owner->rest * 2u + owner->nobody, owner->key, owned[i]};
+        ranked[i] = (struct ranked_owned){owner->rest * 2u + owner->unowned, owner->key, owned[i]};
     }
     vt_sort(ranked, count, sizeof *ranked, compare_owned);
     for (uint32_t i = 0; i < count; i++)

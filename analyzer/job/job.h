@@ -10,7 +10,7 @@
  *     reduce.c     a process of the model -> its rows
  *     finish.c     the order of processes and rows
  *     clocks.h     where the processes of several hosts stand on one time line
- *     runs.h       which processes are one run, which a rank that was started anew
+ *     runs.h       which processes are one run, which a restarted rank
  *     peers.c      which processes do the same work
  *     outliers.c   which processes differ from their peers, and in what
  *     choose.c     which processes a report shows whole

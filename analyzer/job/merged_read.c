@@ -425,7 +425,7 @@ static int take_cell(struct reader *r) {
 
 static int take_owned(struct reader *r) {
     const struct vt_job_owner *owner = &r->record.owner;
-    bool anonymous = owner->rest || owner->nobody;
+    bool anonymous = owner->rest || owner->unowned;
     EXPECT(r, owner->text, "expected an owner's text, found null");
     EXPECT(r, is_word(owner->root, vt_root_names, VT_ROOTS, anonymous), "expected a root, found %s",
            owner->root ? owner->root : "null");

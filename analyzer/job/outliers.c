@@ -402,7 +402,7 @@ static void compare_owners(struct compared *c) {
         for (uint32_t k = 0; k < p->owned_count && saw(f, p, why); k++) {
             const struct vt_job_owned *owned = &f->owned[p->first_owned + k];
             const struct vt_job_owner *owner = &f->owners[owned->owner];
-            if (!owner->rest && !owner->nobody)
+            if (!owner->rest && !owner->unowned)
                 entries[count++] = (struct entry){owned->owner, owned->process, owned->bytes, 0};
         }
         sums[i] = owned_by(f, p, why);
@@ -421,7 +421,7 @@ static void compare_owners(struct compared *c) {
 
 /* --- two processes --- */
 
-/* Of two nobody is the majority: all differences are told of the one that holds more. */
+/* Two processes have no majority: all differences are reported for the one that holds more. */
 static void tell_of_one(struct compared *c) {
     const uint32_t *two = c->peers->processes;
     const struct vt_job_process *p = c->f->processes;

@@ -152,7 +152,7 @@ static void commands_free(struct commands *c) {
 struct traits {
     bool child;    /* a process of the job started it */
     bool empty;    /* a helper that allocated nothing */
-    bool replaced; /* its rank was started anew */
+    bool replaced; /* its rank was restarted */
     bool lacking;  /* see vt_log_lacks_much */
     uint64_t key;  /* the same for all that are peers */
 };

@@ -271,9 +271,9 @@ static void add_owners(struct vt_job *f, const struct vt_process *p) {
         add_owned(f, s, &owner, groups[i].bytes, groups[i].count);
     }
     add_owned(f, s, &(struct vt_job_owner){.text = "other owners", .rest = true}, rest, rest_count);
-    add_owned(f, s, &(struct vt_job_owner){.text = "CUDA's libraries", .nobody = true},
+    add_owned(f, s, &(struct vt_job_owner){.text = "CUDA's libraries", .unowned = true},
               s->runtime_bytes, s->runtime_count);
-    add_owned(f, s, &(struct vt_job_owner){.text = "no owner found", .nobody = true},
+    add_owned(f, s, &(struct vt_job_owner){.text = "no owner found", .unowned = true},
               s->unowned_bytes - s->runtime_bytes, s->unowned_count - s->runtime_count);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job are one run, and which are a rank that was started anew (see runs.h). logfile/ knows
+ * Which processes of a job are one run, and which are a restarted rank (see runs.h). logfile/ knows
  * what a run is; this file gathers what it asks for.
  */
 #include "runs.h"

@@ -142,7 +142,7 @@ uint32_t vt_job_add_owner(struct vt_job *f, struct vt_job_owner owner) {
                                   &owner.function, &owner.file, &owner.purpose};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = vt_job_text(f, *texts[i]);
-    owner.key = add_to_key(owner.rest * 2ull + owner.nobody, owner.text);
+    owner.key = add_to_key(owner.rest * 2ull + owner.unowned, owner.text);
     owner.key = add_to_key(owner.key, owner.purpose);
     uint32_t index = vt_map_get(&m->owners, owner.key);
     if (index != VT_MAP_NONE) {
@@ -206,7 +206,7 @@ bool vt_job_add_process(struct vt_job *f, struct vt_job_process process) {
     f->processes[f->process_count++] = process;
     return true;
 }
-static_assert(VT_MAP_NONE == VT_JOB_NONE, "a process that took nobody's place");
+static_assert(VT_MAP_NONE == VT_JOB_NONE, "a process that replaced no other");
 
 /* --- the rows of processes --- */
 

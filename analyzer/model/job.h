@@ -111,7 +111,7 @@ struct vt_job_owner {
     uint32_t line;
     const char *purpose; /* vt_purpose_names */
     bool rest;           /* the sum of a process's other owners */
-    bool nobody;         /* memory without an owner */
+    bool unowned;        /* memory without an owner */
 };
 
 /* An owner's memory in a process, at the snapshot shown for the process. */

@@ -430,7 +430,7 @@ struct vt_model {
     uint32_t process_count;
     struct vt_model_logs *apart; /* all logs, if `processes` are only some of them; else NULL */
     unsigned id_digits;          /* hex digits that keep all site ids distinct, at least 4 */
-    /* all processes of the logs, of which `processes` may be a part; NULL: one process */
+    /* all processes of the logs (`processes` may be a part of them); NULL: one process */
     struct vt_job *job;
     struct vt_model_memory *memory;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the view: one thread reads keys and draws, another one builds models, so that a long log makes
- * no key wait; a third one asks for a snapshot, which may take seconds. Where nobody looks at a screen
- * there is one thread alone, which writes.
+ * no key wait; a third one asks for a snapshot, which may take seconds. Without a terminal
+ * a single thread writes.
  */
 #include "watch.h"
 
@@ -262,7 +262,7 @@ static int watch_screen(const struct vt_watch_options *o, struct vt_sampler *sam
     show_frames(&l, &view);
     vt_screen_close();
     vt_view_free(&view);
-    /* What the other thread still builds ends with the process: nobody waits for a long log. */
+    /* The other thread's unfinished model ends with the process: quitting does not wait for a long log. */
     pthread_mutex_lock(&l.metrics);
     _exit(VT_STATUS_OK);
 }
@@ -276,7 +276,7 @@ static bool has_any(const struct vt_watch_frame *frame) {
     return false;
 }
 
-/* Writes a frame. Returns 0, or an exit status after it printed an error; -EPIPE: nobody reads. */
+/* Writes a frame. Returns 0, or an exit status after it printed an error; -EPIPE: the reader is gone. */
 static int write_frame(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
     char *fault = write_metrics(o, frame);
     if (fault) {

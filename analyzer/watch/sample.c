@@ -162,7 +162,7 @@ static void remember_held(struct follow *f, uint64_t at, const struct vt_watch_p
     vt_sort(past->held, past->count, sizeof *past->held, by_key);
 }
 
-/* What was held a minute ago: nobody looked then, so the log is read up to there first. Returns 0, or -errno with
+/* Reads the log up to a minute ago for the figures of that time, as no sample was taken then. Returns 0, or -errno with
  * `message`. */
 static int remember_minute(struct vt_sampler *s, struct follow *f, struct vt_string *message) {
     struct vt_model model;

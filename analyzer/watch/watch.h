@@ -32,7 +32,7 @@ struct vt_watch_options {
     const char *prometheus; /* a file; NULL */
 };
 
-/* Runs the view until the user quits, or all processes have ended where nobody looks at a screen.
+/* Runs the view until the user quits, or, without a terminal, until all processes have ended.
  * Returns the exit status. */
 int vt_watch_run(const struct vt_watch_options *options);
 

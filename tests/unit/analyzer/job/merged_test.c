@@ -72,7 +72,7 @@ static void add_process(struct vt_job *f, uint64_t id, uint64_t events) {
         f,
         (struct vt_job_owner){.text = "x in m", .name = "x", .root = "module", .purpose = "other"});
     uint32_t nobody =
-        vt_job_add_owner(f, (struct vt_job_owner){.text = "no owner found", .nobody = true});
+        vt_job_add_owner(f, (struct vt_job_owner){.text = "no owner found", .unowned = true});
     for (unsigned i = 0; i < 2; i++) {
         struct vt_job_owned *owned = vt_job_add_row(f, VT_OWNED_ROWS, &(struct vt_job_owned){0});
         owned->owner = i ? owner : nobody;
