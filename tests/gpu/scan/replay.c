@@ -308,6 +308,15 @@ static void print_way(uintptr_t at) {
     printf("\n");
 }
 
+/* As the flood: without the main arena's own data. */
+static void add_root(const struct vt_span *s) {
+    const struct vt_range *skip = &scan.main_arena;
+    bool has = skip->end && skip->start >= s->start && skip->end <= s->end;
+    add_step(s->start, has ? skip->start : s->end, 0);
+    if (has)
+        add_step(skip->end, s->end, 0);
+}
+
 /* As the flood goes: not from an object of a library into marked memory. */
 static bool may_go(const struct vt_span *from, uintptr_t block, const struct vt_span *to,
                    uintptr_t start) {
@@ -325,12 +334,13 @@ static void print_ways(void) {
     step_hash = calloc(hash_room, sizeof *step_hash);
     for (uint32_t i = 0; i < scan.span_count; i++)
         if (scan.spans[i].kind == VT_SPAN_ROOT)
-            add_step(scan.spans[i].start, scan.spans[i].end, 0);
+            add_root(&scan.spans[i]);
     for (uint32_t i = 0; i < step_count; i++) {
         struct vt_span *s, *to;
         struct vt_range b, next;
         if (!block_at(steps[i].start, &s, &b))
             continue;
+        b = (struct vt_range){steps[i].start, steps[i].end}; /* a part of a root */
         for (uintptr_t at = (b.start + 7) & ~7ul; at + 8 <= b.end; at += 8) {
             uintptr_t word = *(uintptr_t *)at;
             struct vt_target *t = target_at(&scan, word);
