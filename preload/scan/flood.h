@@ -14,7 +14,7 @@ struct vt_hint {
 };
 
 bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count);
-/* hints.c: marks the targets whose hints count as the program's as reached. `in_books`: all pointers to targets in
+/* hints.c: marks the targets whose hints count as the program's as reached. `in_cuda`: all pointers to targets in
  * blocks that may be the libraries'. */
 void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint32_t count,
                          const struct vt_hint *in_cuda, uint32_t in_cuda_count);

@@ -3,10 +3,10 @@
  * Decides which pointers in blocks that CUDA's libraries may own count as the program's. Such a block may be a
  * library's record of an allocation, or an object of the program to which a library happens to point.
  *
- * The libraries' tables are recognized by their contents: words at one offset in blocks of one size that point to
- * nearly every live address. A pointer there proves nothing. But a type of the program may look the same, if each live
- * allocation is in an object of its own. So a pointer there counts if the same address is also at another place in such
- * blocks, because one of the two places is not a table.
+ * The libraries' tables are recognized by their contents: words at one offset in blocks of one size (or UNSPLIT bytes
+ * longer) that point to nearly every live address. A pointer there proves nothing. But a type of the program may look the
+ * same, if each live allocation is in an object of its own. So a pointer there counts if the same address is also at
+ * another place in such blocks, because one of the two places is not a table.
  *
  * Called by flood.c.
  */
@@ -17,6 +17,8 @@
 #define TRIES      64u
 #define RECORD     4096u /* bytes: a larger block is not the record of a single allocation */
 #define TABLE_FROM 8u    /* with fewer live allocations, a table proves nothing */
+/* glibc 2.36 (malloc.c, MINSIZE) does not split a chunk if less than 32 bytes would remain: it gives 16 bytes more. */
+#define UNSPLIT    16u
 
 struct place {
     uint32_t block_bytes, offset; /* 0, 0: free */
@@ -24,29 +26,50 @@ struct place {
 };
 
 /* NULL: the block is too large, or the table is full. */
-static struct place *place_of(struct place *places, const struct vt_hint *h) {
-    uint64_t hash = ((uint64_t)h->block_bytes << 32 | h->offset) * 0x9e3779b97f4a7c15ull;
+static struct place *place_at(struct place *places, uint32_t bytes, uint32_t offset) {
+    uint64_t hash = ((uint64_t)bytes << 32 | offset) * 0x9e3779b97f4a7c15ull;
     uint32_t i = (uint32_t)(hash >> 32) % PLACES;
-    if (h->block_bytes > RECORD)
+    if (bytes > RECORD)
         return NULL;
     for (unsigned tries = 0; tries < TRIES; tries++, i = (i + 1) % PLACES) {
         struct place *p = &places[i];
         if (!p->block_bytes)
-            *p = (struct place){.block_bytes = h->block_bytes, .offset = h->offset};
-        if (p->block_bytes == h->block_bytes && p->offset == h->offset)
+            *p = (struct place){.block_bytes = bytes, .offset = offset};
+        if (p->block_bytes == bytes && p->offset == offset)
             return p;
     }
     return NULL;
 }
 
+static struct place *place_of(struct place *places, const struct vt_hint *h) {
+    return place_at(places, h->block_bytes, h->offset);
+}
+
+/* The same place, if malloc did not split the block from a chunk that was UNSPLIT bytes longer. NULL: there is none. */
+static struct place *place_if_unsplit(struct place *places, const struct vt_hint *h) {
+    return h->block_bytes >= h->offset + sizeof(uint64_t) + UNSPLIT
+               ? place_at(places, h->block_bytes - UNSPLIT, h->offset)
+               : NULL;
+}
+
+static void count_at(struct place *p, uint32_t target) {
+    if (p && p->last != target + 1) {
+        p->last = target + 1;
+        p->count++;
+    }
+}
+
 static void count_places(struct place *places, const struct vt_hint *hints, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        struct place *p = place_of(places, &hints[i]);
-        if (p && p->last != hints[i].target + 1) {
-            p->last = hints[i].target + 1;
-            p->count++;
-        }
+        count_at(place_of(places, &hints[i]), hints[i].target);
+        count_at(place_if_unsplit(places, &hints[i]), hints[i].target);
     }
+}
+
+/* Whether the hint is in a table that has nearly all targets. */
+static bool in_table(struct place *places, const struct vt_hint *h, uint32_t enough) {
+    const struct place *p = place_of(places, h), *unsplit = place_if_unsplit(places, h);
+    return (p && p->count >= enough) || (p && unsplit && unsplit->count >= enough);
 }
 
 /* Stores for each target the number of its place, counted from 1; MORE: several places. */
@@ -73,8 +96,8 @@ void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint
     }
     for (uint32_t i = 0; i < n; i++) {
         struct vt_target *t = &scan->targets[hints[i].target];
-        const struct place *p = weigh ? place_of(places, &hints[i]) : NULL;
-        if ((p && p->count >= enough && at[hints[i].target] != MORE) || t->reached)
+        if (t->reached ||
+            (weigh && at[hints[i].target] != MORE && in_table(places, &hints[i], enough)))
             continue;
         t->reached = true;
         /* Its contents may not have been scanned. */
