@@ -136,7 +136,7 @@ static uint32_t *take_sites(struct build *b) {
         take_site(b, order[i], &p->sites[i]);
         index[order[i] - sites] = i;
     }
-    p->sites_let_go = b->replay.sites_let_go;
+    p->evicted_sites = b->replay.evicted_sites;
     p->task = vt_process_task(p);
     return index;
 }
@@ -148,7 +148,7 @@ static void take_driver_figures(const struct build *b, const struct vt_replay_de
     const struct vt_replay_info *info = &from->info;
     device->driver_used_bytes = device->driver_used_at = VT_UNKNOWN;
     device->untracked_bytes = device->other_processes_bytes = VT_UNKNOWN;
-    if (vt_untracked_take(&b->from, device))
+    if (vt_untracked_fill(&b->from, device))
         return;
     if (!info->total_bytes)
         return;
@@ -178,7 +178,7 @@ static const char *blocks_name(const struct build *b, unsigned device) {
 static void take_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     const struct vt_reserve_device *reserve = vt_segments_device(b->replay.segments, ordinal);
-    device->has_blocks = from->framework.used || from->said;
+    device->has_blocks = from->framework.used || from->has_reported;
     device->blocks = (struct vt_blocks){
         .name = blocks_name(b, ordinal),
         .live_bytes = from->framework.live_bytes,
@@ -192,10 +192,10 @@ static void take_blocks(const struct build *b, unsigned ordinal, struct vt_devic
         .at_peak_bytes = from->blocks_at_peak,
         .reserved_bytes = reserve ? reserve->now.reserved_bytes : VT_UNKNOWN,
         .reserved_peak_bytes = reserve ? reserve->reserved_peak : VT_UNKNOWN,
-        .said_allocated = from->said ? from->said_allocated : VT_UNKNOWN,
-        .said_reserved = from->said ? from->said_reserved : VT_UNKNOWN,
-        .said_peak_allocated = from->said ? from->said_peak : VT_UNKNOWN,
-        .said_apart = from->said_apart,
+        .reported_allocated = from->has_reported ? from->reported_allocated : VT_UNKNOWN,
+        .reported_reserved = from->has_reported ? from->reported_reserved : VT_UNKNOWN,
+        .reported_peak_allocated = from->has_reported ? from->reported_peak : VT_UNKNOWN,
+        .mismatch_count = from->mismatch_count,
     };
 }
 
@@ -224,15 +224,16 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
     vt_fragmentation_measure(&b->from, device);
 }
 
-static struct vt_apart apart(const struct build *b, const struct vt_replay_book *book) {
+static struct vt_apart apart(const struct build *b, const struct vt_account *account) {
     return (struct vt_apart){
-        .live_bytes = book->live_bytes,
-        .live_count = book->live_count,
-        .peak_bytes = book->peak_bytes,
-        .peak_at = book->peak_bytes ? vt_clock_ns(b->from.clock, book->peak_ticks) : VT_UNKNOWN,
-        .alloc_count = book->alloc_count,
-        .free_count = book->free_count,
-        .failed_count = book->failed_count,
+        .live_bytes = account->live_bytes,
+        .live_count = account->live_count,
+        .peak_bytes = account->peak_bytes,
+        .peak_at =
+            account->peak_bytes ? vt_clock_ns(b->from.clock, account->peak_ticks) : VT_UNKNOWN,
+        .alloc_count = account->alloc_count,
+        .free_count = account->free_count,
+        .failed_count = account->failed_count,
     };
 }
 
@@ -333,7 +334,7 @@ static int replay_run(struct build *b, uint64_t until, struct vt_string *message
         error = vt_replay_resume(b->walk, until, message);
     if (error)
         return error;
-    vt_replay_settle(b->walk);
+    vt_replay_finalize(b->walk);
     b->from.end = b->replay.slots.end;
     if (!b->goes_on) {
         vt_replay_close(b->walk);
@@ -355,7 +356,7 @@ static void judge(struct build *b) {
     if (!b->goes_on)
         vt_owned_drop(&b->replay);
     vt_analysis_process(&b->from, b->p);
-    vt_stacks_take_modules(b->from.stacks, b->p);
+    vt_stacks_add_modules(b->from.stacks, b->p);
     take_owner(b);
     vt_build_notes(&b->replay, b->options->since != NULL, b->p);
     vt_content_write(b->p);
@@ -375,7 +376,7 @@ static void take_run(struct build *b, const struct vt_build_names *names, struct
     b->from.index = index;
     take_devices(b);
     b->from.names = built->owners = vt_owner_names_open(&b->log, b->from.symbols);
-    vt_phases_take(&b->log, &b->replay, b->from.clock, b->from.window, b->p);
+    vt_phase_list_add(&b->log, &b->replay, b->from.clock, b->from.window, b->p);
     judge(b);
     if (b->options->timeline)
         vt_draw_timeline(&b->from, &b->pictures, b->p);

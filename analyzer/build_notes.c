@@ -55,20 +55,20 @@ void vt_build_notes(const struct vt_replay *r, bool since, struct vt_process *p)
         vt_model_note(p, "PyTorch: this version reports its blocks in a way that the tracer does "
                          "not know; only its segments are recorded.");
     for (unsigned d = 0; d < 256; d++)
-        if (r->devices[d].said_apart)
+        if (r->devices[d].mismatch_count)
             vt_model_note(p,
                           "PyTorch's own totals for %s disagreed with the log %s time%s; at "
                           "the end PyTorch reported %llu allocated bytes, the log %llu.",
-                          VT_GPU(d), VT_NUMBER(r->devices[d].said_apart),
-                          vt_plural(r->devices[d].said_apart),
-                          (unsigned long long)r->devices[d].said_allocated,
+                          VT_GPU(d), VT_NUMBER(r->devices[d].mismatch_count),
+                          vt_plural(r->devices[d].mismatch_count),
+                          (unsigned long long)r->devices[d].reported_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);
-    if (r->sites_let_go)
+    if (r->evicted_sites)
         vt_model_note(p,
                       "%s rare call site%s without live memory %s counted as \"other call sites\": "
                       "the log's summary had no space for more.",
-                      VT_NUMBER(r->sites_let_go), vt_plural(r->sites_let_go),
-                      r->sites_let_go == 1 ? "is" : "are");
+                      VT_NUMBER(r->evicted_sites), vt_plural(r->evicted_sites),
+                      r->evicted_sites == 1 ? "is" : "are");
     vt_log_misses(&p->quality, r->behind_bound, !p->quality.missing_live, true);
     if (r->behind_bound)
         vt_model_note(p,

@@ -98,7 +98,7 @@ static int report(const struct vt_run_plan *plan, const struct vt_run_child *chi
         vt_error("nothing was recorded: %s", why);
     }
     if (!plan->quiet)
-        vt_run_logs_say(logs, stderr);
+        vt_run_logs_print(logs, stderr);
     return status;
 }
 
@@ -197,7 +197,7 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
     status = plan->options.judged ? vt_run_check_judge(plan, &child, &logs)
                                   : report(plan, &child, &logs);
     if (!plan->quiet && !paths->folder)
-        vt_run_logs_say_renamed(&logs, getenv("VRAMTRACE_OUTPUT"), stderr);
+        vt_run_logs_print_renamed(&logs, getenv("VRAMTRACE_OUTPUT"), stderr);
     if (paths->outer && paths->own_list && !paths->folder)
         tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);
@@ -243,7 +243,7 @@ static int run(struct vt_run_plan *plan, struct vt_string *message) {
 int vt_cmd_run(int argc, char **argv) {
     struct vt_run_plan plan = {0};
     VT_SCOPED_STRING message = {0};
-    vt_run_child_take_signals();
+    vt_run_child_set_signals();
     int status = make_plan(argc, argv, &plan, &message);
     if (!status && plan.options.help)
         vt_run_options_help();

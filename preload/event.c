@@ -292,7 +292,7 @@ VT_HOT void vt_event_alloc(const struct vt_call *call, int result, unsigned kind
 }
 
 bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device) {
-    if (vt_limit_take(call, kind, device, size))
+    if (vt_limit_reserve(call, kind, device, size))
         return true;
     if (vt_kind_layer(kind) == VT_LAYER_HOST)
         device = VT_DEVICE_HOST;
@@ -326,7 +326,7 @@ VT_HOT struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     vt_process_check_fork();
     f.ticks = f.held = call_begins(true);
     f.known = vt_live_remove(address, kind, &f.was);
-    f.shared = !f.known && vt_share_take(address);
+    f.shared = !f.known && vt_share_remove(address);
     errno = saved_errno;
     return f;
 }

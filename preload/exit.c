@@ -46,7 +46,7 @@ static void say_exit_line(void) {
     }
     const char *fate = vt_log_fate();
     vt_text_put(at, fate ? "; but its log " : "; vramtrace report ");
-    vt_say_path(line, vt_log_path(), fate ? fate : "");
+    vt_message_path(line, vt_log_path(), fate ? fate : "");
 }
 
 static uint32_t said; /* atomic: one line per process, even when two threads end it at once */
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
     vt_triggers_finish();
     list_all_live();
     vt_log_end(kind, status);
-    if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
+    if (!vt_settings.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
         say_exit_line();
 }
 

@@ -26,7 +26,7 @@ __attribute__((constructor)) static void load(int argc, char **argv) {
         vt_process_command = argv[0];
         vt_process_command_bytes = (size_t)(argv[argc - 1] - argv[0]) + strlen(argv[argc - 1]) + 1;
     }
-    vt_say_begin();
+    vt_message_begin();
     vt_log_start_clock();
     vt_log_start_folder();
     vt_nvtx_load();

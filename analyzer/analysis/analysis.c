@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The order in which conclusions are drawn. Each step takes its subject, and reads what the steps above it have filled
- * in: parts.h lists that. Only these three functions call steps.
+ * in: steps.h lists that. Only these three functions call steps.
  */
-#include "parts.h"
+#include "steps.h"
 
 void vt_analysis_blocks(const struct vt_sources *from, struct vt_process *p) {
     vt_lifetime_measure(from, p);
-    vt_tests_take_blocks(from, p);
+    vt_tests_find_blocks(from, p);
 }
 
 void vt_analysis_snapshots(const struct vt_sources *from, struct vt_process *p) {
     vt_oom_find(from, p);
-    vt_owners_take(from, p);
+    vt_owners_find(from, p);
 }
 
 void vt_analysis_process(const struct vt_sources *from, struct vt_process *p) {
     /* what grows */
     vt_growth_find(from, p);
-    vt_tests_take_left(from, p);
+    vt_tests_find_left(from, p);
     vt_bounds_judge(p);
     struct vt_courses *courses = vt_in_step_adopt(from, p);
     vt_helpers_find(p);
@@ -27,7 +27,7 @@ void vt_analysis_process(const struct vt_sources *from, struct vt_process *p) {
     vt_leaks_gather(courses, p);
     vt_in_step_close(courses);
     for (uint32_t i = 0; i < p->leak_count; i++)
-        vt_owners_tell(p, &p->leaks[i]);
+        vt_owners_of_leak(p, &p->leaks[i]);
     /* why memory ran out */
     for (uint32_t i = 0; i < p->oom_count; i++)
         vt_oom_explain(p, &p->ooms[i]);

@@ -63,7 +63,7 @@ bool vt_untracked_gpu(const struct vt_sources *sources, unsigned ordinal, uint32
 /* untracked.c: fills the device from NVML's samples: name, size and UUID, unless they are known,
  * and the driver's figures. Its ordinal and peak_at must be set. False: this process's own
  * figures are unknown, and driver_used_bytes, untracked_bytes and `untracked` stay unknown. */
-bool vt_untracked_take(const struct vt_sources *sources, struct vt_device *device);
+bool vt_untracked_fill(const struct vt_sources *sources, struct vt_device *device);
 
 #include "draw.h"
 

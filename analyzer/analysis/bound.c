@@ -10,7 +10,7 @@
  * owners.c calls to read the bounds from a snapshot; analysis.c calls to apply them once growth is known.
  */
 #include "growth_search.h"
-#include "parts.h"
+#include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct holding {
     uint32_t site;
     uint32_t step; /* the container's, or one slot's of an array */
     uint64_t bytes, blocks, largest;
-    uint64_t holders, entries, capacity; /* 0: no bound is known */
+    uint64_t containers, entries, capacity; /* 0: no bound is known */
     /* A variable of C or C++: how many words all known paths pass through, and how many blocks have unknown
      * paths. */
     uint32_t words;
@@ -101,7 +101,7 @@ static void add_slot(struct taking *t, uint32_t holding, const struct vt_slot *s
         vt_map_put(&t->slots_used, slot->array, vt_map_add(&t->slots_used, slot->array, 0) + 1);
     if (!add_to(&t->arrays, holding, slot->array))
         return;
-    k->holders++;
+    k->containers++;
     k->capacity += slot->capacity;
 }
 
@@ -123,7 +123,7 @@ static void add_variable(struct taking *t, uint32_t holding, const struct vt_log
 
 static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum *sum) {
     const struct vt_log *log = t->from->log;
-    uint32_t step = vt_owners_settled_step(t->from, sum), name = VT_MAP_NONE, inside = VT_MAP_NONE;
+    uint32_t step = vt_owners_named_step(t->from, sum), name = VT_MAP_NONE, inside = VT_MAP_NONE;
     if (step != VT_MAP_NONE) {
         name = vt_owner_names_of(t->from->names, step);
         inside = t->containers[step];
@@ -135,7 +135,7 @@ static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum 
     if (name != VT_MAP_NONE)
         add_to(&t->names, holding, name);
     if (bounded) {
-        k->holders = log->steps[inside].counts.objects;
+        k->containers = log->steps[inside].counts.objects;
         k->entries = log->steps[inside].entries;
         k->capacity = log->steps[inside].capacity;
     }
@@ -193,7 +193,7 @@ static bool *candidate_sites(const struct vt_sources *from, const struct vt_repl
 /* Whether the number of entries is what grows, rather than the memory behind each or the number of owners. */
 static bool grows_by_entries(const struct vt_bound *b) {
     return b->entries && b->blocks / b->entries <= b->entries &&
-           b->holders <= b->entries / b->holders;
+           b->containers <= b->entries / b->containers;
 }
 
 /* Sets a site's bound: the sum of its owners'. */
@@ -209,7 +209,7 @@ static void give(const struct taking *t, const struct holding *holdings, size_t 
             continue;
         }
         most = !most || k->bytes > most->bytes ? k : most;
-        sum.holders += k->holders;
+        sum.containers += k->containers;
         sum.entries += k->entries;
         sum.capacity += k->capacity;
         sum.blocks += k->blocks;
@@ -223,7 +223,7 @@ static void give(const struct taking *t, const struct holding *holdings, size_t 
     vt_owner_names_fill(t->from->names, most->step, &owner);
     sum.full_bytes = vt_analysis_ahead(full);
     sum.key = most->key;
-    sum.holder = owner.name;
+    sum.container = owner.name;
     site->bound = vt_alloc(1, sizeof sum);
     *site->bound = sum;
 }
@@ -233,7 +233,7 @@ static int compare_holdings(const void *a, const void *b) {
     return VT_ORDER({x->site, y->site}, {y->bytes, x->bytes}, {x->step, y->step});
 }
 
-void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
+void vt_bounds_mark(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
                     const bool *speaks, struct vt_process *p) {
     const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
     VT_SCOPED bool *candidates = candidate_sites(from, s, containers, p);
@@ -378,9 +378,9 @@ void vt_bounds_judge(struct vt_process *p) {
         }
         if (!site->bound)
             continue;
-        uint32_t holder = vt_map_add(&known, key_on_device(site), count);
-        count += holder == count;
-        more[holder] += site->bound->full_bytes - site->bound->bytes;
+        uint32_t container = vt_map_add(&known, key_on_device(site), count);
+        count += container == count;
+        more[container] += site->bound->full_bytes - site->bound->bytes;
     }
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];

@@ -8,7 +8,7 @@
  * is unknown if a caching allocator's library is loaded, or if memory came from a stream-ordered
  * pool, whose reserve the driver does not report.
  */
-#include "parts.h"
+#include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>

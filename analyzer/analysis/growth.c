@@ -41,7 +41,7 @@ bool vt_growth_any(const struct search *s, const struct subject *subject) {
 static bool stands(const struct search *s, const struct subject *subject, struct found *found,
                    struct vt_site *site) {
     enum vt_growth_rule excuse = ask(EXCUSES, s, subject, found);
-    if (excuse && *vt_growth_rules[excuse].sentence && !s->replay->told.any)
+    if (excuse && *vt_growth_rules[excuse].sentence && !s->replay->pytest.any)
         site->inconclusive = excuse;
     return !excuse;
 }
@@ -215,7 +215,7 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
             find_site(&s, i, p);
     find_lines(&s, p);
     /* the pytest plugin decides about tests */
-    for (uint32_t i = 0; i < replay->site_count && p->python && !replay->told.any; i++)
+    for (uint32_t i = 0; i < replay->site_count && p->python && !replay->pytest.any; i++)
         if (s.index[i] != VT_NO_SITE)
             leave_open(&s, i, p);
     free(s.so_far);

@@ -69,7 +69,7 @@ static bool is_in_one_container(const struct vt_site *site) {
     VT_SCOPED struct vt_owner_group *groups =
         vt_owner_groups(site->owned.owners, site->owned.count, false, &count);
     const struct vt_memory_owner *o = &groups->owner;
-    return o->root.kind <= VT_ROOT_THREAD_LOCAL && o->holder_count < o->name_count &&
+    return o->root.kind <= VT_ROOT_THREAD_LOCAL && o->container_steps < o->name_count &&
            (double)groups->count >= ONE_OWNER * (double)site->held_count;
 }
 

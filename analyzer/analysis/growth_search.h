@@ -8,7 +8,7 @@
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 
-#include "parts.h"
+#include "steps.h"
 
 /* The limits: the list says what each is for. */
 enum {

@@ -7,7 +7,7 @@
  * caller has nearly all of it. The caller is the nearest frame of user code at which the paths to the line differ.
  * (growth.c separates every line's callers, which adds no rows.)
  */
-#include "parts.h"
+#include "steps.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
  *   - equally many kept blocks, or tensors with a whole ratio (one for each layer that a step calls), unless the sites
  *     were freed one after the other and neither calls the other.
  */
-#include "parts.h"
+#include "steps.h"
 
 #include "growth_search.h"
 

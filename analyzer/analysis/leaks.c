@@ -4,7 +4,7 @@
  * have the same user frame, reached by different paths; if one owner holds them (owners.c); or if they rise together and
  * have more in common (in_step.c). verdicts.c decides which sites fail. analysis.c calls.
  */
-#include "parts.h"
+#include "steps.h"
 
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static void gather_site(struct gathering *g, uint32_t i) {
     /* a CUDA library's site is a leak of its own, whatever it shares with the program's */
     uint64_t kind = site->class * VT_VERDICTS + site->verdict;
     uint64_t key = line * VT_CLASSES * VT_VERDICTS + kind;
-    uint32_t leak = vt_map_get(&g->by_line, key), owner = vt_owners_main_holder(site);
+    uint32_t leak = vt_map_get(&g->by_line, key), owner = vt_owners_main_container(site);
     uint64_t owner_key = (uint64_t)owner * VT_CLASSES * VT_VERDICTS + kind;
     if (leak == VT_MAP_NONE && owner != VT_MAP_NONE)
         leak = vt_map_get(&g->by_owner, owner_key);

@@ -3,7 +3,7 @@
  * Lifetimes: how long a site's blocks usually live, and how old the live ones are. This reveals a single block forgotten
  * among thousands that were freed, even if the site does not grow.
  */
-#include "parts.h"
+#include "steps.h"
 
 void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;

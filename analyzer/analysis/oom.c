@@ -8,7 +8,7 @@
  * processes. Without either it is the device's size minus tracked memory. That includes other processes' and untracked
  * memory, which cannot be distinguished then, so neither is named as the cause.
  */
-#include "parts.h"
+#include "steps.h"
 
 #include "vramtrace/text.h"
 
@@ -54,7 +54,7 @@ static void take_free(const struct vt_sources *s, const struct vt_process *p,
     if (from->after.ticks && (!info->ticks || vt_apart(from->after.ticks, from->ticks) <
                                                   vt_apart(info->ticks, from->ticks)))
         info = &from->after;
-    oom->free_bytes = oom->total_bytes = oom->free_said_at = oom->others_bytes = VT_UNKNOWN;
+    oom->free_bytes = oom->total_bytes = oom->free_reported_at = oom->others_bytes = VT_UNKNOWN;
     const struct vt_device *device = vt_process_device(p, oom->device);
     if (device)
         oom->total_bytes = device->total_bytes;
@@ -79,14 +79,14 @@ static void take_free(const struct vt_sources *s, const struct vt_process *p,
     uint64_t had = info->free_bytes + info->tracked, used = info->total_bytes - info->free_bytes;
     oom->total_bytes = info->total_bytes;
     oom->free_bytes = vt_beyond(had, oom->tracked_bytes);
-    oom->free_said_at = vt_clock_ns(s->clock, info->ticks);
+    oom->free_reported_at = vt_clock_ns(s->clock, info->ticks);
     oom->others_bytes = used < info->tracked
                             ? 0
-                            : vt_oom_others(p, oom->device, oom->free_said_at, used - info->tracked,
-                                            info->total_bytes);
+                            : vt_oom_others(p, oom->device, oom->free_reported_at,
+                                            used - info->tracked, info->total_bytes);
     if (sample && sample->others_bytes != VT_SAMPLE_UNKNOWN) {
         oom->others_bytes = sample->others_bytes;
-        oom->others_said = true;
+        oom->others_measured = true;
     }
 }
 

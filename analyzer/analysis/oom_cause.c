@@ -8,7 +8,7 @@
  * it the request would have fit, and with it memory soon runs out again. The driver maps scattered pages to one range of
  * addresses: if it refuses memory that it reports as free, that is not fragmentation.
  */
-#include "parts.h"
+#include "steps.h"
 
 static uint64_t held_by(const struct vt_process *p, const struct vt_oom *oom, uint32_t site) {
     if (oom == vt_process_oom(p) && p->sites[site].bytes_at_oom != VT_UNKNOWN)
@@ -48,11 +48,11 @@ static enum vt_oom_cause weigh_cache(struct vt_oom *oom) {
                          ? oom->requested_bytes
                          : oom->driver_requested_bytes;
     uint64_t free = oom->free_bytes == VT_UNKNOWN ? UINT64_MAX / 2 : oom->free_bytes;
-    bool said = oom->free_said_at != VT_UNKNOWN;
+    bool known = oom->free_reported_at != VT_UNKNOWN;
     if (need > free)
-        return said && need <= free + others && others > oom->leaked_bytes ? VT_CAUSE_OTHER_PROCESS
-                                                                           : VT_CAUSE_CAPACITY;
-    if (said ? asked <= free : need > 0) /* it would have fit, or that is unknown */
+        return known && need <= free + others && others > oom->leaked_bytes ? VT_CAUSE_OTHER_PROCESS
+                                                                            : VT_CAUSE_CAPACITY;
+    if (known ? asked <= free : need > 0) /* it would have fit, or that is unknown */
         return VT_CAUSE_UNKNOWN;
     return weigh_holes(oom);
 }
@@ -66,11 +66,11 @@ static enum vt_oom_cause weigh(struct vt_oom *oom) {
     if (oom->total_bytes != VT_UNKNOWN &&
         (asked > oom->total_bytes || in_use > oom->total_bytes - asked))
         return VT_CAUSE_CAPACITY;
-    bool said = oom->free_said_at != VT_UNKNOWN;
-    uint64_t had = said ? oom->free_bytes : 0;
+    bool known = oom->free_reported_at != VT_UNKNOWN;
+    uint64_t had = known ? oom->free_bytes : 0;
     if (oom->allocator && cached && asked <= had + cached)
         return weigh_holes(oom);
-    if (!said)
+    if (!known)
         return VT_CAUSE_UNKNOWN;
     uint64_t pages = (asked + DRIVER_PAGE - 1) / DRIVER_PAGE * DRIVER_PAGE;
     if (pages <= had) {

@@ -4,7 +4,7 @@
  * allocator under several settings; one counts only if every request up to and including the failed one succeeds. If the model succeeds under the run's
  * own settings as well, it is not exact enough here, and no setting is named. analysis.c calls.
  */
-#include "parts.h"
+#include "steps.h"
 
 /* Whether a setting could matter: idle memory and the driver's were enough for the request. */
 static bool is_worth_it(const struct vt_oom *oom) {

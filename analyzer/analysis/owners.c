@@ -3,7 +3,7 @@
  * Who owns what? Turns the snapshots' sums, which refer to steps and sites of the log, into named owners of sites and
  * leaks. analysis.c calls.
  */
-#include "parts.h"
+#include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static bool is_spare(const struct vt_log *log, uint32_t step) {
     return !root->in_doubt && (root->kind == VT_STEP_GLOBAL || root->kind == VT_STEP_THREAD_LOCAL);
 }
 
-uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum) {
+uint32_t vt_owners_named_step(const struct vt_sources *from, const struct vt_owned_sum *sum) {
     return sum->step == VT_MAP_NONE || sum->further
                ? sum->step
                : vt_owner_names_settle(from->names, sum->step, sum->others);
@@ -101,7 +101,7 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
     struct vt_snapshot *s = m->snapshot;
     struct vt_owned_sum settled = *of, *sum = &settled;
     const struct vt_replay_site *site = &m->from->replay->sites[sum->site];
-    sum->step = vt_owners_settled_step(m->from, of);
+    sum->step = vt_owners_named_step(m->from, of);
     if (of->further && sum->step != VT_MAP_NONE &&
         (is_spare(m->from->log, sum->step) || vt_owner_names_in_doubt(m->from->names, sum->step)))
         return;
@@ -232,7 +232,7 @@ static void look_at(const struct vt_sources *from, uint32_t snapshot, struct see
             continue;
         seen[site].now += s->sums[i].bytes;
         seen[site].unowned +=
-            vt_owners_settled_step(from, &s->sums[i]) == VT_MAP_NONE ? s->sums[i].bytes : 0;
+            vt_owners_named_step(from, &s->sums[i]) == VT_MAP_NONE ? s->sums[i].bytes : 0;
     }
 }
 
@@ -310,7 +310,7 @@ static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
         const struct vt_snapshot *s = &p->snapshots[i];
         for (uint32_t k = 0; k < p->site_count; k++)
             speaks[k] = seen[k].snapshot == i + 1;
-        vt_bounds_take(from, i, containers, speaks, p);
+        vt_bounds_mark(from, i, containers, speaks, p);
         for (uint32_t j = 0; j < s->owner_count; j++)
             for (uint32_t k = 0; k < s->owners[j].site_count; k++) {
                 const struct vt_owned_site *of = &s->owners[j].sites[k];
@@ -349,7 +349,7 @@ static void take_missed(const struct vt_log *log, struct vt_process *p) {
             add_missed(p, &log->missed[i]);
 }
 
-void vt_owners_take(const struct vt_sources *from, struct vt_process *p) {
+void vt_owners_find(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
     take_missed(from->log, p);
     p->snapshots = vt_alloc(r->snapshot_count, sizeof *p->snapshots);
@@ -358,9 +358,9 @@ void vt_owners_take(const struct vt_sources *from, struct vt_process *p) {
     tell_sites(from, p);
 }
 
-uint32_t vt_owners_main_holder(const struct vt_site *site) {
+uint32_t vt_owners_main_container(const struct vt_site *site) {
     const struct vt_owned_list *owned = &site->owned;
-    uint32_t count, holder = VT_MAP_NONE;
+    uint32_t count, container = VT_MAP_NONE;
     uint64_t all = 0;
     if (!owned->count)
         return VT_MAP_NONE;
@@ -371,8 +371,8 @@ uint32_t vt_owners_main_holder(const struct vt_site *site) {
     /* sites held only by the interpreter or a stack need not belong together */
     if (groups->owner.root.kind <= VT_ROOT_THREAD_LOCAL && !groups->owner.more_variables &&
         groups->bytes >= all / 10 * 9)
-        holder = groups->owner.holder_id;
-    return holder;
+        container = groups->owner.container_id;
+    return container;
 }
 
 /* The sum of the sites' owners. */
@@ -440,7 +440,7 @@ static void find_owners_of(const struct vt_process *p, struct vt_leak *leak) {
         free(leak->kept);
         leak->kept = NULL;
         for (uint32_t i = 0; i < count && is_most(bytes, bytes + unowned); i++)
-            leak->spread_owners += groups[i].holders;
+            leak->spread_owners += groups[i].containers;
     }
     free(groups);
 }
@@ -449,14 +449,14 @@ static void find_owners_of(const struct vt_process *p, struct vt_leak *leak) {
 static bool is_no_cache(const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_memory_owner *owner = &leak->kept[i].owner;
-        const char *type = owner->holder_type ? owner->holder_type : "";
+        const char *type = owner->container_type ? owner->container_type : "";
         if (strcmp(type, "list") && strcmp(type, "collections.deque") && !owner->graph)
             return false;
     }
     return leak->kept_count > 0;
 }
 
-void vt_owners_tell(const struct vt_process *p, struct vt_leak *leak) {
+void vt_owners_of_leak(const struct vt_process *p, struct vt_leak *leak) {
     sum_owners(p, leak);
     find_owners_of(p, leak);
     leak->no_cache = is_no_cache(leak);

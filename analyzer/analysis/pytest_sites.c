@@ -4,7 +4,7 @@
  * a wider scope. A site whose test failed grows: its iterations are the test's rounds. A site with too little left
  * by a test is inconclusive. analysis.c calls, between growth and verdicts.
  */
-#include "parts.h"
+#include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@ static struct vt_tested *tested(struct vt_site *site) {
 }
 
 /* Counts the named blocks that are still live. */
-void vt_tests_take_blocks(const struct vt_sources *from, struct vt_process *p) {
+void vt_tests_find_blocks(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
     struct vt_map models = {0}; /* site and model, once each */
-    for (uint32_t i = 0; i < r->told.block_count; i++) {
-        const struct vt_pytest_block *b = &r->told.blocks[i];
-        const struct vt_pytest_holder *holder = &r->told.holders[b->holder];
+    for (uint32_t i = 0; i < r->pytest.block_count; i++) {
+        const struct vt_pytest_block *b = &r->pytest.blocks[i];
+        const struct vt_pytest_holder *holder = &r->pytest.holders[b->holder];
         const struct vt_address *entry = vt_addresses_find(&r->live, b->key);
-        if (vt_map_get(&r->told.by_key, b->key) != i || !entry ||
+        if (vt_map_get(&r->pytest.by_key, b->key) != i || !entry ||
             vt_replay_site_index(r, entry) != b->site || entry->allocated_at != b->allocated_at ||
             from->index[b->site] == VT_NO_SITE)
             continue;
@@ -54,12 +54,12 @@ static bool is_worse(const struct vt_pytest_left *left, const struct vt_tested *
     return left->bytes > than->left_bytes;
 }
 
-static void take_left(const struct vt_pytest_marks *told, struct vt_process *p) {
+static void take_left(const struct vt_pytest_marks *marks, struct vt_process *p) {
     struct vt_map by_id = {0};
-    for (uint32_t i = 0; i < p->site_count && told->left_count; i++)
+    for (uint32_t i = 0; i < p->site_count && marks->left_count; i++)
         vt_map_put(&by_id, p->sites[i].id, i);
-    for (uint32_t i = 0; i < told->left_count; i++) {
-        const struct vt_pytest_left *left = &told->left[i];
+    for (uint32_t i = 0; i < marks->left_count; i++) {
+        const struct vt_pytest_left *left = &marks->left[i];
         uint32_t at = vt_map_get(&by_id, left->site);
         if (at == VT_MAP_NONE)
             continue;
@@ -89,8 +89,8 @@ static void grow(struct vt_site *site) {
         site->growth = vt_growth_of_test(t, site);
 }
 
-void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p) {
-    take_left(&from->replay->told, p);
+void vt_tests_find_left(const struct vt_sources *from, struct vt_process *p) {
+    take_left(&from->replay->pytest, p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
         if (!site->tested || !site->tested->test)

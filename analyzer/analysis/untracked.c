@@ -12,7 +12,7 @@
  *   - the order by the process's environment when it started, unless that contradicts the list.
  */
 
-#include "parts.h"
+#include "steps.h"
 
 #include <string.h>
 
@@ -143,7 +143,7 @@ static void fill_in(const struct vt_sources *from, const struct vt_log_gpu *gpu,
         device->uuid = vt_model_uuid(gpu->uuid);
 }
 
-bool vt_untracked_take(const struct vt_sources *from, struct vt_device *device) {
+bool vt_untracked_fill(const struct vt_sources *from, struct vt_device *device) {
     const struct vt_replay *replay = from->replay;
     unsigned ordinal = device->ordinal;
     const struct vt_log_gpu *gpu = gpu_of(from, ordinal);

@@ -6,7 +6,7 @@
  * The first match counts: memory without a pointer to it is `lost`, even if it grew; memory that grew is `growing`, in
  * Python processes even if all of it was freed at exit; live memory is `unfreed`.
  */
-#include "parts.h"
+#include "steps.h"
 
 #include <stdlib.h>
 

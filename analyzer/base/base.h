@@ -21,7 +21,7 @@
  *     exit_status.h   exit statuses, error messages
  *     options.h   the options of a command
  *     progress.h  a progress line on stderr
- *     state.h     serialized state, saved for another process
+ *     saved_state.h serialized state, saved for another process
  *     vramtrace/library.h   file names of known libraries
  *     terminal.h  the width of the reader's terminal, and whether it shows UTF-8
  */
@@ -40,7 +40,7 @@
 #include "progress.h"
 #include "python_file.h"
 #include "rights.h"
-#include "state.h"
+#include "saved_state.h"
 #include "terminal.h"
 #include "util.h"
 

@@ -5,7 +5,7 @@
  * and the counts show. If nothing matches, there is no advice, because readers take a guess for a
  * finding.
  */
-#include "parts.h"
+#include "sentences.h"
 
 #include <regex.h>
 #include <stdlib.h>

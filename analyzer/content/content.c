@@ -3,7 +3,7 @@
  * The order of what is said of a process, and its notes: what is no leak, but a reader may want to know. build.c
  * calls, when it is judged.
  */
-#include "parts.h"
+#include "sentences.h"
 
 #include <limits.h>
 

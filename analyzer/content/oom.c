@@ -4,7 +4,7 @@
  * sentence that says first what filled the device; and what to do about it. A setting is advised only if the run
  * would have passed with it (analysis/oom_setting.c), and smaller requests only if they would have found room.
  */
-#include "parts.h"
+#include "sentences.h"
 
 #include "replay/replay.h"
 
@@ -38,7 +38,7 @@ static void say_fillers(const struct vt_oom *oom, struct vt_string *why) {
         {idle, cached},
         {"other processes", others},
         {"untracked memory (contexts, loaded code)",
-         oom->free_said_at == VT_UNKNOWN ? 0 : untracked},
+         oom->free_reported_at == VT_UNKNOWN ? 0 : untracked},
     };
     size_t count = sizeof all / sizeof *all;
     qsort(all, count, sizeof *all, largest_first);
@@ -69,7 +69,7 @@ static void say_not(const struct vt_process *p, const struct vt_oom *oom, struct
         vt_string_format(why, "%s another process (0 B)", and);
     else if (oom->others_bytes != VT_UNKNOWN)
         vt_string_format(why, "%s another process (%s%s)", and, VT_BYTES(oom->others_bytes),
-                         oom->others_said ? "" : ", estimated");
+                         oom->others_measured ? "" : ", estimated");
     if (limit)
         vt_string_format(why, ", not VRAMTRACE_LIMIT (%s)", limit);
     else
@@ -97,7 +97,7 @@ static void say_capacity(const struct vt_process *p, const struct vt_oom *oom,
 static void say_other_process(const struct vt_oom *oom, struct vt_string *why) {
     vt_string_format(
         why, "other processes held %s%s of the device's %s; this one held %s, and %s was free",
-        VT_BYTES(vt_known(oom->others_bytes)), oom->others_said ? "" : " (estimated)",
+        VT_BYTES(vt_known(oom->others_bytes)), oom->others_measured ? "" : " (estimated)",
         VT_BYTES(oom->total_bytes), VT_BYTES(oom->tracked_bytes), VT_BYTES(oom->free_bytes));
 }
 
@@ -126,7 +126,7 @@ static void say_fragmentation(const struct vt_oom *oom, struct vt_string *why) {
     say_idle(oom, why);
     if (oom->free_bytes != VT_UNKNOWN)
         vt_string_format(why, "%s %s was free on the device",
-                         oom->free_said_at != VT_UNKNOWN ? ", and" : ", and at most",
+                         oom->free_reported_at != VT_UNKNOWN ? ", and" : ", and at most",
                          VT_BYTES(oom->free_bytes));
     vt_string_format(why, ": without holes the same live memory would have left room for %s",
                      VT_BYTES(oom->requested_bytes));

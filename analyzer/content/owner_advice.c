@@ -3,7 +3,7 @@
  * What to do about what keeps a leak, by its owner alone. advice.c asks before it looks at names and
  * counts.
  */
-#include "parts.h"
+#include "sentences.h"
 
 #include "symbols/symbols.h"
 
@@ -44,27 +44,27 @@ static const char *memory_class(const struct vt_memory_owner *o) {
 
 /* A graph that the program does not need: it is kept for numbers, or for the next round's state. */
 static char *advise_graph(const struct vt_memory_owner *o, bool evaluating) {
-    int name = (int)o->holder_length;
+    int name = (int)o->container_length;
     bool sum = !strncmp(o->graph, "Add", 3) || !strncmp(o->graph, "Sub", 3);
     const char *without = evaluating ? "evaluate under torch.no_grad(), or " : "";
     if (o->graph_chain && sum && o->graphs > 1)
         return vt_formatted("`%.*s` is a sum that keeps the graph of every term: %sadd .item() of "
                             "each, or .detach() it",
-                            name, o->holder, without);
+                            name, o->container, without);
     if (o->graph_chain)
         return vt_formatted(
             "`%.*s` carries the graph of every iteration on: .detach() it before the "
             "next one",
-            name, o->holder);
+            name, o->container);
     return vt_formatted("`%.*s` keeps autograd graphs: %skeep .item() of a number, .detach() of a "
                         "tensor",
-                        name, o->holder, without);
+                        name, o->container, without);
 }
 
 /* The step behind a holder's items that leads from an object to what it has; 0: there is none, they are
  * memory, or dicts and tuples of it. */
 static uint32_t step_in_object(const struct vt_memory_owner *o) {
-    for (uint32_t i = o->holder_count; i && i < o->name_count; i++)
+    for (uint32_t i = o->container_steps; i && i < o->name_count; i++)
         if (o->path[i][0] != '[' && o->path[i][0] != '{')
             return i;
     return 0;
@@ -74,7 +74,7 @@ static uint32_t step_in_object(const struct vt_memory_owner *o) {
  * outermost, below the dicts and lists that sort them. NULL: unknown, or they are none. */
 static const char *object_class(const struct vt_memory_owner *o) {
     static const char *const sorting[] = {"list", "dict", "set", "tuple", "frozenset"};
-    for (uint32_t i = o->holder_count, end = step_in_object(o); i && i < end; i++) {
+    for (uint32_t i = o->container_steps, end = step_in_object(o); i && i < end; i++) {
         bool sorts = !o->types[i] || !strncmp(o->types[i], "collections.", 12);
         for (size_t k = 0; k < sizeof sorting / sizeof *sorting; k++)
             sorts |= o->types[i] && !strcmp(o->types[i], sorting[k]);
@@ -89,7 +89,7 @@ static char *advise_container(const struct vt_memory_owner *o) {
     const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
     if (copy && copy[0] && !step_in_object(o))
         return vt_formatted("keep %s of each in `%.*s`, or drop old ones", copy,
-                            (int)o->holder_length, o->holder);
+                            (int)o->container_length, o->container);
     return NULL;
 }
 
@@ -110,9 +110,9 @@ static bool is_class(const struct vt_memory_owner *o, uint32_t step, const char 
 /* An optimizer goes on holding parameters that the model has replaced. One of many optimizers in a list is not
  * meant: its holder is the list. */
 static char *advise_optimizer(const struct vt_memory_owner *o) {
-    uint32_t groups = find_step(o, ".param_groups", o->holder_count);
-    uint32_t at = groups < o->holder_count ? groups : find_step(o, ".state", o->holder_count);
-    if (!at || at >= o->holder_count || (at != groups && !is_class(o, at - 1, "torch.optim.*")))
+    uint32_t groups = find_step(o, ".param_groups", o->container_steps);
+    uint32_t at = groups < o->container_steps ? groups : find_step(o, ".state", o->container_steps);
+    if (!at || at >= o->container_steps || (at != groups && !is_class(o, at - 1, "torch.optim.*")))
         return NULL;
     const struct vt_owner_step *step = &o->steps[at - 1];
     return vt_formatted(
@@ -145,19 +145,19 @@ static char *advise_traceback(const struct vt_memory_owner *o) {
 
 /* Coroutines and tasks that are not awaited. */
 static char *advise_tasks(const struct vt_memory_owner *o) {
-    int name = (int)o->holder_length;
-    uint32_t item = o->holder_count;
+    int name = (int)o->container_length;
+    uint32_t item = o->container_steps;
     if (is_class(o, item, "coroutine"))
         return vt_formatted("`%.*s` keeps coroutines that were never awaited to their end: await "
                             "them, or close() them",
-                            name, o->holder);
+                            name, o->container);
     if (!is_class(o, item, "*asyncio*.Task"))
         return NULL;
     if (find_step(o, "._coro", o->path_count) < o->path_count)
         return vt_formatted("`%.*s` keeps tasks that have not ended: await them, or cancel() them",
-                            name, o->holder);
+                            name, o->container);
     return vt_formatted("`%.*s` keeps ended tasks with their results: await each, and drop it",
-                        name, o->holder);
+                        name, o->container);
 }
 
 /* A function's own cache has no entries that a program could drop. */
@@ -176,7 +176,8 @@ char *vt_owners_advise_views(const struct vt_memory_owner *o) {
     uint64_t bytes = o->bytes + o->host_bytes, seen = bytes - o->unseen_bytes;
     return seen < o->unseen_bytes
                ? vt_formatted("`%.*s` keeps %s for views that see %s: keep .clone() of each",
-                              (int)o->holder_length, o->holder, VT_BYTES(bytes), VT_BYTES(seen))
+                              (int)o->container_length, o->container, VT_BYTES(bytes),
+                              VT_BYTES(seen))
                : NULL;
 }
 
@@ -185,7 +186,8 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
         leak->verdict == VT_VERDICT_LOST) /* who keeps the rest does not tell what to do */
         return NULL;
     const struct vt_memory_owner *o = &leak->kept->owner;
-    bool container = o->holder_type && o->holder[0] != '{' && strcmp(o->name, o->holder) != 0;
+    bool container =
+        o->container_type && o->container[0] != '{' && strcmp(o->name, o->container) != 0;
     if (o->graph)
         return advise_graph(o, is_evaluating(leak->stack));
     if (o->root.kind == VT_ROOT_CYCLE)
@@ -213,11 +215,11 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
 char *vt_owners_advise_objects(const struct vt_leak *leak) {
     bool telling = leak->kept && leak->verdict != VT_VERDICT_LOST;
     const struct vt_memory_owner *o = telling ? &leak->kept->owner : NULL;
-    if (!leak->growth || !o || !o->holder_type || o->holder[0] == '{' ||
-        /* it has no name */ !strcmp(o->name, o->holder))
+    if (!leak->growth || !o || !o->container_type || o->container[0] == '{' ||
+        /* it has no name */ !strcmp(o->name, o->container))
         return NULL;
     const char *object = object_class(o), *dot = object ? strrchr(object, '.') : NULL;
     return object ? vt_formatted("`%.*s` keeps every %s with its memory: drop old ones",
-                                 (int)o->holder_length, o->holder, dot ? dot + 1 : object)
+                                 (int)o->container_length, o->container, dot ? dot + 1 : object)
                   : NULL;
 }

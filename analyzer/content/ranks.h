@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reports say of many processes together (model/job.h): figures that several formats need, and
+ * What reports say of many processes together (model/job_data.h): figures that several formats need, and
  * the sentences, as report_doc.h has them for one process. Texts are printable UTF-8 in one line.
  */
 #ifndef VRAMTRACE_ANALYZER_RANKS_H

@@ -225,10 +225,10 @@ static void say_blocks(const struct vt_device *d, struct vt_doc *doc) {
     if (b->reserved_bytes != VT_UNKNOWN)
         vt_doc_row(doc, "", "at the end %s in use of %s reserved", VT_BYTES(b->live_bytes),
                    VT_BYTES(b->reserved_bytes));
-    if (b->said_allocated != VT_UNKNOWN)
+    if (b->reported_allocated != VT_UNKNOWN)
         vt_doc_row(doc, "", "its own counters: %s allocated, %s reserved%s",
-                   VT_BYTES(b->said_allocated), VT_BYTES(b->said_reserved),
-                   b->said_apart ? " (they differ: see NOTE)" : "");
+                   VT_BYTES(b->reported_allocated), VT_BYTES(b->reported_reserved),
+                   b->mismatch_count ? " (they differ: see NOTE)" : "");
 }
 
 /* When memory was last asked for, not at the end: a process that drops all leaves a cache full of

@@ -96,14 +96,14 @@ static uint32_t count_others(const struct vt_process *p, const struct vt_leak *l
     for (uint32_t i = 0; s && i < s->owner_count; i++) {
         const struct vt_memory_owner *o = &s->owners[i];
         uint64_t bytes = 0;
-        bool known = vt_map_get(&holders, o->holder_id) != VT_MAP_NONE;
+        bool known = vt_map_get(&holders, o->container_id) != VT_MAP_NONE;
         for (uint32_t k = 0; k < leak->kept_count; k++)
             known |= vt_owner_group_has(&leak->kept[k], o);
         for (uint32_t k = 0; k < o->other_count; k++)
             bytes += is_of_leak(leak, o->others[k].site) ? o->others[k].bytes : 0;
         if (!bytes || bytes < leak->kept->bytes / 10 || known)
             continue;
-        vt_map_put(&holders, o->holder_id, 0);
+        vt_map_put(&holders, o->container_id, 0);
         count++;
     }
     vt_map_free(&holders);
@@ -144,7 +144,7 @@ void vt_report_add_kept(const struct vt_subject *t, const struct vt_leak *leak,
         const char *label = i ? "" : lost ? "still kept by" : "kept by";
         seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;
         still |= kept->still;
-        if (i >= VT_KEEPERS_SHOWN)
+        if (i >= VT_OWNERS_SHOWN)
             continue;
         VT_SCOPED char *text = vt_owner_text(t->process, &kept->owner, kept->count);
         VT_SCOPED char *chain = vt_owner_chain(&kept->owner);
@@ -153,10 +153,10 @@ void vt_report_add_kept(const struct vt_subject *t, const struct vt_leak *leak,
         else
             vt_doc_row(doc, label, "%s", text);
         if (chain)
-            vt_doc_row(doc, "", "%s%s", kept->holders > 1 ? "such as " : "", chain);
+            vt_doc_row(doc, "", "%s%s", kept->containers > 1 ? "such as " : "", chain);
     }
-    if (leak->kept_count > VT_KEEPERS_SHOWN)
-        vt_doc_row(doc, "", "and %u more", leak->kept_count - VT_KEEPERS_SHOWN);
+    if (leak->kept_count > VT_OWNERS_SHOWN)
+        vt_doc_row(doc, "", "and %u more", leak->kept_count - VT_OWNERS_SHOWN);
     say_others(t, leak, doc);
     /* a process that was killed has no snapshot of its end: some of the blocks may be younger */
     const struct vt_snapshot *last = vt_process_snapshot(t->process);

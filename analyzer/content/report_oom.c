@@ -34,15 +34,15 @@ static void say_asked(const struct vt_oom *oom, struct vt_doc *doc) {
         vt_string_format(&text, " (a segment of %s)", VT_BYTES(oom->driver_requested_bytes));
     if (oom->layer != VT_LAYER_HOST)
         vt_string_format(&text, "; this process held %s", VT_BYTES(oom->tracked_bytes));
-    if (oom->free_bytes != VT_UNKNOWN && oom->free_said_at == VT_UNKNOWN)
+    if (oom->free_bytes != VT_UNKNOWN && oom->free_reported_at == VT_UNKNOWN)
         vt_string_format(&text, "; at most %s free on the device", VT_BYTES(oom->free_bytes));
     else if (oom->free_bytes != VT_UNKNOWN)
         vt_string_format(&text, "; %s free on the device", VT_BYTES(oom->free_bytes));
-    uint64_t apart =
-        oom->free_said_at > oom->at ? oom->free_said_at - oom->at : oom->at - oom->free_said_at;
-    if (oom->free_said_at != VT_UNKNOWN && apart >= 1000000000)
+    uint64_t apart = oom->free_reported_at > oom->at ? oom->free_reported_at - oom->at
+                                                     : oom->at - oom->free_reported_at;
+    if (oom->free_reported_at != VT_UNKNOWN && apart >= 1000000000)
         vt_string_format(&text, " (driver's figure, %s %s)", VT_DURATION(apart),
-                         oom->free_said_at > oom->at ? "later" : "earlier");
+                         oom->free_reported_at > oom->at ? "later" : "earlier");
     if (oom->cached_bytes != VT_UNKNOWN && oom->cached_bytes)
         vt_string_format(&text, ", %s idle in %s's cache", VT_BYTES(oom->cached_bytes),
                          oom->allocator ? oom->allocator : "a framework");

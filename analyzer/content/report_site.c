@@ -38,7 +38,7 @@ static void add_stack(const struct vt_subject *t, const struct vt_stack *stack,
         item->source = source;
     }
     if (!stack->count)
-        vt_doc_line(doc, t->process->sites_let_go
+        vt_doc_line(doc, t->process->evicted_sites
                              ? "    other call sites: those whose stacks the log's summary let go"
                              : "    unknown: the log has no stack for this site");
     if (stack->cut)

@@ -3,7 +3,7 @@
  * What shows a verdict: one sentence for each site, and one for each leak. analysis/verdicts.c and analysis/leaks.c
  * have found them.
  */
-#include "parts.h"
+#include "sentences.h"
 
 #include <string.h>
 
@@ -259,12 +259,12 @@ static char *kept_by_text(const struct vt_process *p, const struct vt_leak *leak
         vt_string_format(&text, "%s owners, one of the largest: %s", VT_NUMBER(leak->spread_owners),
                          largest);
     }
-    for (uint32_t i = 0; i < leak->kept_count && i < VT_KEEPERS_SHOWN; i++) {
+    for (uint32_t i = 0; i < leak->kept_count && i < VT_OWNERS_SHOWN; i++) {
         VT_SCOPED char *owner = vt_owner_text(p, &leak->kept[i].owner, 0);
         vt_string_format(&text, "%s%s", i ? "; " : "", owner);
     }
-    if (leak->kept_count > VT_KEEPERS_SHOWN)
-        vt_string_format(&text, "; and %u more", leak->kept_count - VT_KEEPERS_SHOWN);
+    if (leak->kept_count > VT_OWNERS_SHOWN)
+        vt_string_format(&text, "; and %u more", leak->kept_count - VT_OWNERS_SHOWN);
     return text.text;
 }
 

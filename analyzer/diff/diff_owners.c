@@ -104,8 +104,8 @@ static size_t last_part(const char *name, size_t length) {
 /* How many parts two names have in common at their ends: of `self.fc.weight` and `model.fc.weight`
  * two. */
 static unsigned common_end(const struct vt_memory_owner *x, const struct vt_memory_owner *y) {
-    const char *a = x->holder, *b = y->holder;
-    size_t n = x->holder_length, m = y->holder_length;
+    const char *a = x->container, *b = y->container;
+    size_t n = x->container_length, m = y->container_length;
     unsigned parts = 0;
     while (n && m) {
         size_t i = last_part(a, n), j = last_part(b, m);

@@ -5,8 +5,8 @@
  * Figures are of a run as a whole, of a line of code on a device, and of all phases of one name: one number for each
  * run, 0 where a run does not have it. Logs are read one at a time, and nothing else of them is kept.
  */
-#ifndef VRAMTRACE_ANALYZER_DIFF_RUNS_H
-#define VRAMTRACE_ANALYZER_DIFF_RUNS_H
+#ifndef VRAMTRACE_ANALYZER_RUNS_H
+#define VRAMTRACE_ANALYZER_RUNS_H
 
 #include "model/model.h"
 

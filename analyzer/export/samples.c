@@ -139,7 +139,7 @@ void vt_samples_stack(const struct vt_samples *samples, const struct vt_sample *
     else if (!calls || !calls->count)
         push_frame(
             stack,
-            vt_strdup(sample->process->sites_let_go ? "[other call sites]" : "[no call stack]"),
+            vt_strdup(sample->process->evicted_sites ? "[other call sites]" : "[no call stack]"),
             NULL);
     else if (calls->cut)
         push_frame(stack, vt_strdup("[outer frames cut]"), NULL);

@@ -35,7 +35,7 @@ static void see(const struct vt_memory_owner *owner, const struct vt_fit_options
     for (uint32_t i = 0; i < options->scale_count; i++)
         if (options->scales[i].scope == VT_FIT_OWNER &&
             (is_of(owner->name, options->scales[i].name) ||
-             is_of(owner->holder, options->scales[i].name)))
+             is_of(owner->container, options->scales[i].name)))
             scale = &options->scales[i];
     for (uint32_t i = 0; i < owner->site_count; i++) {
         struct seen *site = &seen[owner->sites[i].site];
@@ -94,16 +94,16 @@ static struct vt_fit_scale *scale_of(const struct vt_process *p, const struct vt
     return chosen;
 }
 
-/* Lists owners, each holder once. */
+/* Lists owners, each container once. */
 static void list_owners(const struct vt_snapshot *snapshot, struct vt_string *message) {
     enum { SHOWN = 8 };
     for (uint32_t i = 0, j, shown = 0; i < snapshot->owner_count && shown < SHOWN; i++) {
-        const char *holder = snapshot->owners[i].holder;
-        for (j = 0; j < i && !vt_same_text(snapshot->owners[j].holder, holder);)
+        const char *container = snapshot->owners[i].container;
+        for (j = 0; j < i && !vt_same_text(snapshot->owners[j].container, container);)
             j++;
-        if (j < i || !holder)
+        if (j < i || !container)
             continue;
-        vt_string_format(message, "%s%s", shown % 4 ? ", " : ",\n  ", holder);
+        vt_string_format(message, "%s%s", shown % 4 ? ", " : ",\n  ", container);
         shown++;
     }
 }

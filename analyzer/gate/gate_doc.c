@@ -123,7 +123,7 @@ static void add_sites(const struct vt_gate *g, const struct vt_gate_line *line,
 
 static void add_heading(const struct vt_gate_page *page, const struct vt_gate_leak *leak,
                         struct vt_doc *doc) {
-    const struct vt_gate_said *said = &page->said[leak->first];
+    const struct vt_gate_message *said = &page->said[leak->first];
     if (!said->worst->site) {
         vt_doc_heading(doc, VT_STYLE_BAD, "PEAK", "%s is over its budget",
                        VT_GPU(said->worst->device));
@@ -144,7 +144,7 @@ static void add_heading(const struct vt_gate_page *page, const struct vt_gate_le
 /* A leak, with its worst line in full. */
 static void add_failure(const struct vt_gate_page *page, const struct vt_gate_leak *leak,
                         struct vt_doc *doc) {
-    const struct vt_gate_said *said = &page->said[leak->first];
+    const struct vt_gate_message *said = &page->said[leak->first];
     const struct vt_gate_line *line = said->line;
     const struct vt_gate_finding *f = said->worst;
     const struct vt_leak *of = page->how->stable ? NULL : f->leak;

@@ -38,11 +38,11 @@ static void put_escaped(FILE *out, const char *s, bool property) {
     }
 }
 
-static void annotation(const struct vt_gate_page *page, const struct vt_gate_said *said) {
+static void annotation(const struct vt_gate_page *page, const struct vt_gate_message *said) {
     FILE *out = page->out;
     const struct vt_gate_finding *f = said->worst;
     uint32_t processes = said->line->processes;
-    struct vt_gate_location location = vt_gate_said_location(page, said);
+    struct vt_gate_location location = vt_gate_message_location(page, said);
     fputs("::error ", out);
     if (location.file) {
         fputs("file=", out);
@@ -65,8 +65,8 @@ static void annotation(const struct vt_gate_page *page, const struct vt_gate_sai
 }
 
 /* A line for which there is no annotation left goes to the step's log, as compilers write it. */
-static void plain_line(const struct vt_gate_page *page, const struct vt_gate_said *said) {
-    struct vt_gate_location location = vt_gate_said_location(page, said);
+static void plain_line(const struct vt_gate_page *page, const struct vt_gate_message *said) {
+    struct vt_gate_location location = vt_gate_message_location(page, said);
     if (location.file && location.line)
         fprintf(page->out, "%s%s:%u: ", *location.file == ':' ? "./" : "", location.file,
                 location.line);

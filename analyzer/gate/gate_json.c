@@ -107,7 +107,7 @@ static void write_judged(struct writer *w, uint32_t index) {
             finding(w, &w->gate->findings[i]);
 }
 
-static void leak_line(struct writer *w, const struct vt_gate_said *said) {
+static void leak_line(struct writer *w, const struct vt_gate_message *said) {
     struct vt_json *j = &w->j;
     const struct vt_gate_line *line = said->line;
     VT_SCOPED_MAP named = {0};

@@ -131,7 +131,7 @@ static void stacks(struct suite *s, const struct vt_gate_line *line) {
 
 /* "leak: src/leak.c:41 in new_buffer (cudaMalloc on GPU 0)", "peak: GPU 0": the same on every machine
  * if the file is below the source root. Free it. */
-static char *line_name(const struct suite *s, const struct vt_gate_said *said) {
+static char *line_name(const struct suite *s, const struct vt_gate_message *said) {
     const struct vt_gate_finding *f = said->worst;
     if (!f->site)
         return vt_formatted("peak: %s", VT_GPU(f->device));
@@ -147,7 +147,7 @@ static char *line_name(const struct suite *s, const struct vt_gate_said *said) {
     return name;
 }
 
-static void failing_line(struct suite *s, const struct vt_gate_said *said) {
+static void failing_line(struct suite *s, const struct vt_gate_message *said) {
     VT_SCOPED char *name = line_name(s, said);
     begin_case(s, name, said->process);
     fputs(">\n      <failure", s->out);

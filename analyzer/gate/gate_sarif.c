@@ -159,8 +159,8 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     static const char *const states[VT_GATE_KNOWNS] = {NULL, "new", "unchanged", "updated"};
     struct vt_json *j = &w->j;
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
-    struct vt_gate_said said = vt_gate_say(w->page, &line);
-    struct vt_gate_location where = vt_gate_said_location(w->page, &said);
+    struct vt_gate_message said = vt_gate_message_of(w->page, &line);
+    struct vt_gate_location where = vt_gate_message_location(w->page, &said);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "ruleId", vt_gate_kind(f));
     vt_json_string(j, "level", levels[f->outcome]);

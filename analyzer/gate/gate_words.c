@@ -119,8 +119,8 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
     }
 }
 
-struct vt_gate_location vt_gate_said_location(const struct vt_gate_page *page,
-                                              const struct vt_gate_said *said) {
+struct vt_gate_location vt_gate_message_location(const struct vt_gate_page *page,
+                                                 const struct vt_gate_message *said) {
     struct vt_gate_location location = {0};
     if (said->worst->site)
         vt_gate_location_find(said->process, said->worst->site->stack, page->how->source_root,
@@ -130,12 +130,12 @@ struct vt_gate_location vt_gate_said_location(const struct vt_gate_page *page,
 
 /* --- sentences --- */
 
-char *vt_gate_frame_text(const struct vt_gate_said *said) {
+char *vt_gate_frame_text(const struct vt_gate_message *said) {
     const struct vt_frame *frame = vt_stack_main_frame(said->worst->site->stack);
     return frame ? vt_frame_text(said->process, frame, UINT_MAX) : vt_strdup("an unknown line");
 }
 
-char *vt_gate_call_text(const struct vt_gate_said *said) {
+char *vt_gate_call_text(const struct vt_gate_message *said) {
     struct vt_site site = *said->worst->site;
     site.device = said->line->one_device ? site.device : VT_DEVICE_UNKNOWN;
     return vt_stack_key_call_text(&site);
@@ -166,7 +166,7 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_finding *f
     }
 }
 
-static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_said *said) {
+static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_message *said) {
     const struct vt_gate_finding *f = said->worst;
     struct vt_string text = {0};
     if (!f->site)
@@ -183,12 +183,13 @@ static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_s
     return text.text;
 }
 
-struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt_gate_line *line) {
+struct vt_gate_message vt_gate_message_of(const struct vt_gate_page *page,
+                                          const struct vt_gate_line *line) {
     const struct vt_gate_finding *worst = &page->gate->findings[line->first];
-    struct vt_gate_said said = {.line = line,
-                                .worst = worst,
-                                .process = &page->gate->model->processes[worst->process],
-                                .why = vt_gate_why(page->gate, line, page->how->stable)};
+    struct vt_gate_message said = {.line = line,
+                                   .worst = worst,
+                                   .process = &page->gate->model->processes[worst->process],
+                                   .why = vt_gate_why(page->gate, line, page->how->stable)};
     said.sentence = sentence_of(page, &said);
     return said;
 }
@@ -363,7 +364,7 @@ void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
                                   .names = vt_alloc(processes, sizeof *page->names),
                                   .notes = vt_alloc(processes, sizeof *page->notes)};
     for (uint32_t i = 0; i < gate->line_count; i++)
-        page->said[i] = vt_gate_say(page, &gate->lines[i]);
+        page->said[i] = vt_gate_message_of(page, &gate->lines[i]);
     for (uint32_t i = 0; i < processes; i++)
         page->names[i] = vt_gate_process_name(&gate->model->processes[i], how->stable);
     const struct vt_earlier *earlier = gate->options->earlier;

@@ -25,7 +25,7 @@ void vt_gate_location_of(const struct vt_process *process, const struct vt_frame
                          const char *source_root, struct vt_gate_location *location);
 
 /* What is said of a line, or of a line that consists of one finding. */
-struct vt_gate_said {
+struct vt_gate_message {
     const struct vt_gate_line *line;
     const struct vt_gate_finding *worst; /* of the line */
     const struct vt_process *process;    /* of `worst` */
@@ -40,10 +40,10 @@ struct vt_gate_page {
     const struct vt_gate *gate;
     const struct vt_gate_format_options *how;
     FILE *out;
-    char *headline;            /* "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB" */
-    struct vt_gate_said *said; /* parallel to the gate's lines */
-    char **names;              /* vt_gate_process_name of the model's processes */
-    char **notes;              /* of the processes, in the gate's order; see vt_gate_note */
+    char *headline;               /* "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB" */
+    struct vt_gate_message *said; /* parallel to the gate's lines */
+    char **names;                 /* vt_gate_process_name of the model's processes */
+    char **notes;                 /* of the processes, in the gate's order; see vt_gate_note */
     uint32_t note_count;
     char *figures[VT_GATE_MEASURES]; /* beside earlier runs: what each is; NULL: there are none */
     char *not_compared;              /* vt_earlier_left_out */
@@ -56,17 +56,18 @@ void vt_gate_page_close(struct vt_gate_page *page);
 void vt_gate_document(const struct vt_gate_page *page, struct vt_doc *doc);
 
 /* Of a line that is not the gate's. Free both texts. */
-struct vt_gate_said vt_gate_say(const struct vt_gate_page *page, const struct vt_gate_line *line);
+struct vt_gate_message vt_gate_message_of(const struct vt_gate_page *page,
+                                          const struct vt_gate_line *line);
 
 /* The place of a line's worst site. The caller frees `file`. */
-struct vt_gate_location vt_gate_said_location(const struct vt_gate_page *page,
-                                              const struct vt_gate_said *said);
+struct vt_gate_location vt_gate_message_location(const struct vt_gate_page *page,
+                                                 const struct vt_gate_message *said);
 
 /* "leak.c:41 in new_buffer"; "an unknown line" if the log has no stack. Free it. */
-char *vt_gate_frame_text(const struct vt_gate_said *said);
+char *vt_gate_frame_text(const struct vt_gate_message *said);
 
 /* "cudaMalloc on GPU 0"; without the GPU if there are several. Free it. */
-char *vt_gate_call_text(const struct vt_gate_said *said);
+char *vt_gate_call_text(const struct vt_gate_message *said);
 
 /* "peak", "held". */
 extern const char *const vt_gate_measure_names[VT_GATE_MEASURES];

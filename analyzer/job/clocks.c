@@ -8,7 +8,7 @@
  */
 #include "clocks.h"
 
-#include "runs.h"
+#include "job_runs.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 /*
  * Where the processes of several hosts stand on one time line. Called by finish.c.
  */
-#ifndef VRAMTRACE_ANALYZER_FLEET_CLOCKS_H
-#define VRAMTRACE_ANALYZER_FLEET_CLOCKS_H
+#ifndef VRAMTRACE_ANALYZER_CLOCKS_H
+#define VRAMTRACE_ANALYZER_CLOCKS_H
 
 #include "model/model.h"
 

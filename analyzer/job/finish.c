@@ -6,7 +6,7 @@
 #include "clocks.h"
 #include "job.h"
 #include "outliers.h"
-#include "runs.h"
+#include "job_runs.h"
 #include "tables.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of job/: processes, one after the other -> model/job.h.
+ * Public header of job/: processes, one after the other -> model/job_data.h.
  *
  * Invariants: a process is reduced as soon as it is read, so memory is bounded by processes and their lines,
  * not by events; the same logs in any order, or in any groups that are merged later, give the same
@@ -10,7 +10,7 @@
  *     reduce.c     a process of the model -> its rows
  *     finish.c     the order of processes and rows
  *     clocks.h     where the processes of several hosts stand on one time line
- *     runs.h       which processes are one run, which a restarted rank
+ *     job_runs.h   which processes are one run, which a restarted rank
  *     peers.c      which processes do the same work
  *     outliers.c   which processes differ from their peers, and in what
  *     choose.c     which processes a report shows whole

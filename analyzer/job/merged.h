@@ -14,10 +14,10 @@
  *
  * merged.c writes it, merged_read.c reads it; cmd_merge.c and the builder call them.
  */
-#ifndef VRAMTRACE_ANALYZER_FLEET_MERGED_H
-#define VRAMTRACE_ANALYZER_FLEET_MERGED_H
+#ifndef VRAMTRACE_ANALYZER_MERGED_H
+#define VRAMTRACE_ANALYZER_MERGED_H
 
-#include "model/job.h"
+#include "model/job_data.h"
 
 /* Writes a finished job. Returns 0 or -errno; the caller checks ferror(out). */
 int vt_merged_write(const struct vt_job *job, FILE *out);

@@ -520,7 +520,7 @@ int vt_merged_read(const char *path, struct vt_job *job, struct vt_string *messa
         error = fail(r, "expected the schema " VT_MERGED_SCHEMA "%d, found an empty file",
                      VT_MERGED_VERSION);
     if (error)
-        vt_job_take_back(job, before);
+        vt_job_remove_from(job, before);
     gzclose(r->in);
     vt_map_free(&r->processes);
     vt_map_free(&r->devices);

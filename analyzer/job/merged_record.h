@@ -3,10 +3,10 @@
  * A row of a merged file as the job has it, and its columns (merged_columns.def). For merged.c and merged_read.c,
  * which write and read by this one table.
  */
-#ifndef VRAMTRACE_ANALYZER_FLEET_MERGED_RECORD_H
-#define VRAMTRACE_ANALYZER_FLEET_MERGED_RECORD_H
+#ifndef VRAMTRACE_ANALYZER_MERGED_RECORD_H
+#define VRAMTRACE_ANALYZER_MERGED_RECORD_H
 
-#include "model/job.h"
+#include "model/job_data.h"
 
 #define VT_MERGED_SCHEMA  "vramtrace-merged/"
 #define VT_MERGED_VERSION 1

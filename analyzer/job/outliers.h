@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job differ from their peers, and in what (see model/job.h).
+ * Which processes of a job differ from their peers, and in what (see model/job_data.h).
  *
  * Called by finish.c, when processes and rows are in order.
  */
-#ifndef VRAMTRACE_ANALYZER_FLEET_OUTLIERS_H
-#define VRAMTRACE_ANALYZER_FLEET_OUTLIERS_H
+#ifndef VRAMTRACE_ANALYZER_OUTLIERS_H
+#define VRAMTRACE_ANALYZER_OUTLIERS_H
 
 #include "model/model.h"
 

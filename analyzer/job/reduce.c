@@ -261,7 +261,7 @@ static void add_owners(struct vt_job *f, const struct vt_process *p) {
         }
         VT_SCOPED char *text = vt_owner_text(p, o, 0);
         struct vt_job_owner owner = {.text = text,
-                                     .name = o->holder ? o->holder : o->name,
+                                     .name = o->container ? o->container : o->name,
                                      .root = vt_root_names[o->root.kind],
                                      .module = o->root.module,
                                      .function = o->root.function,

@@ -312,7 +312,7 @@ void vt_job_move_rows(struct vt_job *f, const uint32_t *places) {
         move_rows(f, &arrays[i], places);
 }
 
-void vt_job_take_back(struct vt_job *f, uint32_t first) {
+void vt_job_remove_from(struct vt_job *f, uint32_t first) {
     struct vt_job_memory *m = f->memory;
     for (; f->process_count > first; f->process_count--) {
         uint32_t last = f->process_count - 1, before = m->lives[last].before;

@@ -3,8 +3,8 @@
  * The tables of a job, for those who fill it (reduce.c, merged_read.c): each text, line, owner and
  * host is stored once, and rows of processes name it by its index.
  */
-#ifndef VRAMTRACE_ANALYZER_FLEET_TABLES_H
-#define VRAMTRACE_ANALYZER_FLEET_TABLES_H
+#ifndef VRAMTRACE_ANALYZER_TABLES_H
+#define VRAMTRACE_ANALYZER_TABLES_H
 
 #include "model/model.h"
 
@@ -24,7 +24,7 @@ uint32_t vt_job_add_host(struct vt_job *job, const char *name, const char *boot)
 bool vt_job_add_process(struct vt_job *job, struct vt_job_process process);
 
 /* Takes back the processes from this index on, the last ones added. */
-void vt_job_take_back(struct vt_job *job, uint32_t first);
+void vt_job_remove_from(struct vt_job *job, uint32_t first);
 
 /* Removes those whose place another one took, with their rows. For finish.c, before it sorts. */
 void vt_job_remove_dropped(struct vt_job *job);

@@ -179,15 +179,15 @@ static void take_record(struct passage *p, const uint8_t *record, uint32_t lengt
     uint64_t word[2];
     memcpy(word, record, sizeof word);
     if (vt_word_type(word[0]) >= 0x80) {
-        vt_log_take(p->log, record, length);
+        vt_log_add_record(p->log, record, length);
         if (vt_word_type(word[0]) == VT_REC_THREAD)
             note_thread(p, record, length);
         return;
     }
     if (vt_word_type(word[0]) == VT_REC_PHASE)
-        vt_log_take_phase(p->log, record, p->tid);
+        vt_log_add_phase(p->log, record, p->tid);
     if (vt_word_type(word[0]) == VT_REC_SAMPLE)
-        vt_log_take_sample(p->log, record);
+        vt_log_add_sample(p->log, record);
     vt_short_span_add(&p->span, vt_log_key(word[0], word[1]));
     date_stacks(p, vt_when_ticks(word[1]));
 }

@@ -290,7 +290,7 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
     if (!log->packed)
         log->running = vt_log_is_running(&log->header);
     log->frontier = VT_TICKS_MASK;
-    uint64_t sampled = vt_nvml_file_take(log); /* before the passes, so that no sample is newer than
+    uint64_t sampled = vt_nvml_file_add(log); /* before the passes, so that no sample is newer than
                                                   the events that they see */
     if (log->running) {
         error = vt_log_pass(log, message);

@@ -146,7 +146,7 @@ struct vt_log {
     uint64_t summary; /* generation of the summary that it was opened with (summary.h); 0: none */
     uint64_t summary_bytes; /* of the last one written; 0: none */
     uint64_t until;         /* ticks: event details start here, earlier ones are in the summary */
-    struct vt_summary_rest *rest; /* of it, for vt_summary_take */
+    struct vt_summary_rest *rest; /* of it, for vt_summary_load */
 
     struct vt_log_chunk *chunks;
     size_t chunk_count, chunk_room;

@@ -34,7 +34,7 @@ static void pack_words(struct vt_log *log, const uint8_t *words, uint32_t count)
     }
 }
 
-void vt_log_take_stack(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_stack(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_stack r;
     memcpy(&r, record, sizeof r);
     if (!r.number || vt_map_get(&log->stack_numbers, r.number) != VT_MAP_NONE)
@@ -55,7 +55,7 @@ void vt_log_take_stack(struct vt_log *log, const uint8_t *record) {
     pack_words(log, record + sizeof r, stack->count);
 }
 
-void vt_log_take_module(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_module(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_module r;
     struct vt_log_module m = {0};
     memcpy(&r, record, sizeof r);
@@ -73,7 +73,7 @@ void vt_log_take_module(struct vt_log *log, const uint8_t *record) {
     *VT_ADD(log->modules, log->module_count, log->module_room) = m;
 }
 
-void vt_log_take_code(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_code(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_code r;
     memcpy(&r, record, sizeof r);
     if (vt_map_add(&log->code_numbers, r.number, (uint32_t)log->code_count) != log->code_count)
@@ -86,7 +86,7 @@ void vt_log_take_code(struct vt_log *log, const uint8_t *record) {
     };
 }
 
-void vt_log_take_line(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_line(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_line r;
     memcpy(&r, record, sizeof r);
     uint64_t key = (uint64_t)r.code << 32 | r.line;
@@ -95,7 +95,7 @@ void vt_log_take_line(struct vt_log *log, const uint8_t *record) {
             vt_strndup((const char *)record + sizeof r, r.text_bytes);
 }
 
-void vt_log_take_thread(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_thread(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_thread r;
     memcpy(&r, record, sizeof r);
     struct vt_log_thread *thread = VT_ADD(log->threads, log->thread_count, log->thread_room);
@@ -103,7 +103,7 @@ void vt_log_take_thread(struct vt_log *log, const uint8_t *record) {
     memcpy(thread->name, r.name, sizeof r.name);
 }
 
-void vt_log_take_device(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_device(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_device r;
     memcpy(&r, record, sizeof r);
     if (r.ordinal >= VT_DEVICE_HOST)
@@ -126,7 +126,7 @@ void vt_log_take_device(struct vt_log *log, const uint8_t *record) {
         memcpy(device->name, r.name, sizeof r.name);
 }
 
-void vt_log_take_gpu(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_gpu(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_gpu r;
     size_t at = log->gpu_count;
     memcpy(&r, record, sizeof r);
@@ -158,13 +158,13 @@ void vt_log_note(struct vt_log *log, char *text) {
     *VT_ADD(log->notes, log->note_count, log->note_room) = text;
 }
 
-void vt_log_take_note(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_note(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_note r;
     memcpy(&r, record, sizeof r);
     vt_log_note(log, vt_strndup((const char *)record + sizeof r, r.text_bytes));
 }
 
-void vt_log_take_name(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_name(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_name r;
     memcpy(&r, record, sizeof r);
     if (vt_map_add(&log->name_numbers, r.number, (uint32_t)log->name_count) == log->name_count)
@@ -174,7 +174,7 @@ void vt_log_take_name(struct vt_log *log, const uint8_t *record) {
 
 /* Until vt_log_pair_phases, an end is a row of its own, with `written` VT_TICKS_MASK, and names are
  * still numbers, since a name may be recorded in a later chunk. */
-void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) {
+void vt_log_add_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) {
     struct vt_rec_phase r;
     memcpy(&r, record, sizeof r);
     unsigned what = vt_word_kind(r.word);
@@ -194,7 +194,7 @@ void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) 
     };
 }
 
-void vt_log_take_sample(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_sample(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_sample *sample = VT_ADD(log->samples, log->sample_count, log->sample_room);
     memcpy(sample, record, sizeof *sample);
     sample->when = vt_when_ticks(sample->when); /* so that it can be compared */
@@ -274,7 +274,7 @@ void vt_log_keep_phases(struct vt_log *log, const uint8_t *keep) {
 }
 
 /* records.def says which scans are conclusive. */
-void vt_log_take_scan(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_scan(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_scan r;
     memcpy(&r, record, sizeof r);
     if (r.flags & (VT_SCAN_STOPPED | VT_SCAN_IN_DOUBT) ||
@@ -285,7 +285,7 @@ void vt_log_take_scan(struct vt_log *log, const uint8_t *record) {
         log->lost_count = 0;
 }
 
-void vt_log_take_lost(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_lost(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_lost r;
     memcpy(&r, record, sizeof r);
     uint64_t ticks = vt_scan_ticks(r.at), other = vt_scan_ticks(log->scan.word ? log->scan.at : 0);
@@ -300,7 +300,7 @@ void vt_log_take_lost(struct vt_log *log, const uint8_t *record) {
     }
 }
 
-void vt_log_take_env(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_env(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_env r;
     memcpy(&r, record, sizeof r);
     const char *text = (const char *)record + sizeof r;
@@ -309,16 +309,16 @@ void vt_log_take_env(struct vt_log *log, const uint8_t *record) {
 }
 
 /* These only serve the records that follow them: short_records.c. */
-void vt_log_take_template(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_template(struct vt_log *log, const uint8_t *record) {
     (void)log, (void)record;
 }
-void vt_log_take_short_stack(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_short_stack(struct vt_log *log, const uint8_t *record) {
     (void)log, (void)record;
 }
 
-void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
+void vt_log_add_record(struct vt_log *log, const uint8_t *record, uint32_t length) {
     static void (*const takers[256])(struct vt_log *, const uint8_t *) = {
-#define VT_ENTRY(number, NAME, name, bytes, fields) [number] = vt_log_take_##name,
+#define VT_ENTRY(number, NAME, name, bytes, fields) [number] = vt_log_add_##name,
 #include "vramtrace/records.def"
     };
     uint64_t word;

@@ -9,21 +9,21 @@
 
 /* Adds a complete record of a type from 0x80 to the log's tables. Ignores a record whose inner
  * lengths exceed `length`, and an unknown type, so that newer tracers can add types. */
-void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length);
+void vt_log_add_record(struct vt_log *log, const uint8_t *record, uint32_t length);
 
 /* What it calls for each VT_ENTRY of records.def: what a record adds. A row without one does not link. */
 #define VT_ENTRY(number, NAME, name, bytes, fields)                                                \
-    void vt_log_take_##name(struct vt_log *log, const uint8_t *record);
+    void vt_log_add_##name(struct vt_log *log, const uint8_t *record);
 #include "vramtrace/records.def"
 
 /* Adds a note unless there is an equal one. Takes over `text`, which is freed with the log. */
 void vt_log_note(struct vt_log *log, char *text);
 
 /* Adds a VT_REC_PHASE of a thread. A phase's begin and end may come in any order. */
-void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid);
+void vt_log_add_phase(struct vt_log *log, const uint8_t *record, uint32_t tid);
 
 /* Adds a VT_REC_SAMPLE: from LOG.nvml, or from the log itself, as early tracers wrote them. */
-void vt_log_take_sample(struct vt_log *log, const uint8_t *record);
+void vt_log_add_sample(struct vt_log *log, const uint8_t *record);
 
 void vt_log_sort_samples(struct vt_log *log);
 

@@ -100,12 +100,12 @@ static void take_record(struct vt_log *log, const uint8_t *record, uint32_t leng
     uint64_t word;
     memcpy(&word, record, sizeof word);
     if (vt_word_type(word) == VT_REC_GPU)
-        vt_log_take(log, record, length);
+        vt_log_add_record(log, record, length);
     else if (vt_word_type(word) == VT_REC_SAMPLE)
-        vt_log_take_sample(log, record);
+        vt_log_add_sample(log, record);
 }
 
-uint64_t vt_nvml_file_take(struct vt_log *log) {
+uint64_t vt_nvml_file_add(struct vt_log *log) {
     struct vt_nvml_file file;
     vt_nvml_file_read(log->path, &log->header, &file);
     uint32_t offset = log->nvml_read ? log->nvml_read : sizeof(struct vt_nvml_header), length;

@@ -28,6 +28,6 @@ void vt_nvml_file_free(struct vt_nvml_file *file);
 
 /* Adds the file's records to log->gpus and log->samples, or a note with the reason to log->notes.
  * Returns the newest sample's time in ticks; 0: none. */
-uint64_t vt_nvml_file_take(struct vt_log *log);
+uint64_t vt_nvml_file_add(struct vt_log *log);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_step(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_step r;
     memcpy(&r, record, sizeof r);
     if (!r.number)
@@ -47,7 +47,7 @@ static void add_around(struct vt_log *log, struct vt_log_around_of of, const uin
     *VT_ADD(log->arounds, log->around_count, log->around_room) = of;
 }
 
-void vt_log_take_around(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_around(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_around r;
     memcpy(&r, record, sizeof r);
     add_around(log,
@@ -56,7 +56,7 @@ void vt_log_take_around(struct vt_log *log, const uint8_t *record) {
                record + sizeof r);
 }
 
-void vt_log_take_hop(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_hop(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_hop r;
     memcpy(&r, record, sizeof r);
     add_around(log,
@@ -67,7 +67,7 @@ void vt_log_take_hop(struct vt_log *log, const uint8_t *record) {
                record + sizeof r);
 }
 
-void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_owned(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_owned r;
     memcpy(&r, record, sizeof r);
     for (uint32_t i = 0, at = sizeof r; i < r.count; i++, at += sizeof(struct vt_owned)) {
@@ -85,12 +85,12 @@ void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
     }
 }
 
-void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_snapshot(struct vt_log *log, const uint8_t *record) {
     memcpy(VT_ADD(log->snapshots, log->snapshot_count, log->snapshot_room), record,
            sizeof *log->snapshots);
 }
 
-void vt_log_take_missed(struct vt_log *log, const uint8_t *record) {
+void vt_log_add_missed(struct vt_log *log, const uint8_t *record) {
     memcpy(VT_ADD(log->missed, log->missed_count, log->missed_room), record, sizeof *log->missed);
 }
 

@@ -183,7 +183,7 @@ int vt_summary_read(struct vt_log *log, struct vt_string *message) {
     return 0;
 }
 
-int vt_summary_take(const struct vt_log *log, void (*more)(void *of, struct vt_state *s), void *of,
+int vt_summary_load(const struct vt_log *log, void (*more)(void *of, struct vt_state *s), void *of,
                     struct vt_string *message) {
     struct vt_summary_rest *rest = log->rest;
     if (!rest)

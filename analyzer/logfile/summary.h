@@ -26,7 +26,7 @@ int vt_summary_sync(const struct vt_log *log, struct vt_string *message);
 int vt_summary_read(struct vt_log *log, struct vt_string *message);
 
 /* Loads the state that `more` saved, if there is a summary. A second call is an error (-EINVAL). */
-int vt_summary_take(const struct vt_log *log, void (*more)(void *of, struct vt_state *s), void *of,
+int vt_summary_load(const struct vt_log *log, void (*more)(void *of, struct vt_state *s), void *of,
                     struct vt_string *message);
 void vt_summary_free(struct vt_summary_rest *rest);
 

@@ -22,14 +22,14 @@ bool vt_leak_bound(const struct vt_process *p, const struct vt_leak *leak, struc
 char *vt_bound_text(const struct vt_bound *b) {
     struct vt_string text = {0};
     const char *entries = VT_NUMBER(b->entries);
-    vt_string_add(&text, b->holder);
-    if (b->holders > 1)
-        vt_string_format(&text, " and %s like it have", VT_NUMBER(b->holders - 1));
+    vt_string_add(&text, b->container);
+    if (b->containers > 1)
+        vt_string_format(&text, " and %s like it have", VT_NUMBER(b->containers - 1));
     else
         vt_string_add(&text, " has");
     if (b->entries == b->capacity) {
         vt_string_format(&text, " all of the %s entries that %s", entries,
-                         b->holders > 1 ? "they take" : "it takes");
+                         b->containers > 1 ? "they take" : "it takes");
         return text.text;
     }
     vt_string_format(&text, " %s of at most %s entries; full, about %s", entries,

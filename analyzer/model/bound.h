@@ -13,12 +13,12 @@ struct vt_process;
 
 /* For a site whose memory is kept by bounded containers. */
 struct vt_bound {
-    uint64_t holders, entries, capacity; /* of all containers together */
+    uint64_t containers, entries, capacity; /* of all containers together */
     uint64_t full_bytes;      /* of the site when they are full: estimated from its largest block */
-    const char *holder;       /* the name of the largest container: "lookup" */
+    const char *container;    /* the name of the largest container: "lookup" */
     bool too_large;           /* full_bytes exceeds the device, so the bound does not help */
     struct vt_growth *growth; /* its growth so far; NULL: none, or `too_large` */
-    uint64_t key;             /* equal for sites with the same holder */
+    uint64_t key;             /* equal for sites with the same container */
     uint64_t bytes, blocks;   /* held by them at the snapshot */
     uint64_t others;          /* blocks of the site outside bounded containers */
 };

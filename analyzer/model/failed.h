@@ -32,9 +32,9 @@ struct vt_oom {
     uint64_t free_bytes, total_bytes; /* of the device at that moment */
     /* when the driver reported it (later allocations are subtracted); VT_UNKNOWN: no report close enough, so free is
      * total - tracked */
-    uint64_t free_said_at;
+    uint64_t free_reported_at;
     uint64_t others_bytes;  /* used by other processes, an estimate; VT_UNKNOWN */
-    bool others_said;       /* from NVML, not an estimate */
+    bool others_measured;   /* from NVML, not an estimate */
     const char *allocator;  /* the requesting allocator: "PyTorch"; NULL: the program */
     uint64_t tracked_bytes; /* driver layer, this process */
     uint64_t cached_bytes, largest_free_bytes;

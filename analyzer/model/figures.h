@@ -3,8 +3,8 @@
  * The structs of the figures in figures.def. They are copied by assignment and added by the functions below, so a new
  * row applies everywhere.
  */
-#ifndef VRAMTRACE_ANALYZER_MODEL_FIGURES_H
-#define VRAMTRACE_ANALYZER_MODEL_FIGURES_H
+#ifndef VRAMTRACE_ANALYZER_FIGURES_H
+#define VRAMTRACE_ANALYZER_FIGURES_H
 
 #include <stdint.h>
 

@@ -219,7 +219,7 @@ char *vt_frame_text_fit(const char *text, unsigned width) {
 
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     if (!frame)
-        return vt_strdup(p->sites_let_go ? "other call sites" : "unknown (no stack)");
+        return vt_strdup(p->evicted_sites ? "other call sites" : "unknown (no stack)");
     VT_SCOPED char *file = file_of(p, frame), *function = vt_frame_text_function(frame);
     VT_SCOPED_STRING text = {0};
     if (file) {

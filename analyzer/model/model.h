@@ -20,7 +20,7 @@
  *     failed.h        allocations that failed, and CUDA's errors in words
  *     suppress.h      patterns of leaks to ignore
  *     timeline.h      the run over time, for pictures
- *     job.h           many processes, reduced to comparable figures
+ *     job_data.h           many processes, reduced to comparable figures
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_H
 #define VRAMTRACE_ANALYZER_MODEL_H
@@ -250,8 +250,8 @@ struct vt_blocks {
     uint64_t at_peak_bytes;                       /* in use at the device's peak */
     uint64_t reserved_bytes, reserved_peak_bytes; /* in segments; VT_UNKNOWN */
     /* the framework's own counters for its device of this number; VT_UNKNOWN: not recorded */
-    uint64_t said_allocated, said_reserved, said_peak_allocated;
-    uint64_t said_apart; /* how often these disagreed with the blocks in the log */
+    uint64_t reported_allocated, reported_reserved, reported_peak_allocated;
+    uint64_t mismatch_count; /* how often these disagreed with the blocks in the log */
 };
 
 /* Untracked memory over time, from the samples of `vramtrace run`. VT_UNKNOWN without samples, or if NVML does not
@@ -365,7 +365,7 @@ struct vt_process {
     char **notes;                  /* sentences; reasons for an incomplete log come first */
     uint32_t note_count, note_room;
     uint64_t events;
-    uint64_t sites_let_go;    /* counted under the sites without a stack: "other call sites" */
+    uint64_t evicted_sites;   /* counted under the sites without a stack: "other call sites" */
     uint64_t compacted_until; /* event details start here; 0: from the start */
     uint64_t events_until;    /* the size limit excluded later events; VT_UNKNOWN: none */
     bool bare_end;            /* the tracer missed its exit; its parent recorded the status */
@@ -495,7 +495,7 @@ bool vt_site_wanted(const struct vt_site *site, const char *prefix);
 char *vt_model_uuid(const uint8_t uuid[16]);
 
 #include "amount.h"
-#include "job.h"
+#include "job_data.h"
 #include "frame_text.h"
 #include "growth_text.h"
 #include "source_line.h"

@@ -186,7 +186,7 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
                        : o->root.kind == VT_ROOT_THREAD_LOCAL             ? "thread-local"
                        : o->root.kind == VT_ROOT_GLOBAL && o->root.hidden ? "static"
                                                                           : NULL;
-    const char *type = o->holder_type, *gap = "", *item = o->item_type;
+    const char *type = o->container_type, *gap = "", *item = o->item_type;
     if (type && !strncmp(type, "__main__.", 9))
         type += 9;
     if (!kind && !type && !count)
@@ -209,15 +209,15 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
 
 bool vt_owner_was_ended(const struct vt_process *p, const struct vt_memory_owner *o) {
     bool died = p->ending.status && p->ending.status != VT_NO_STATUS;
-    return o->root.kind == VT_ROOT_EXCEPTION && died && o->holder_local_of;
+    return o->root.kind == VT_ROOT_EXCEPTION && died && o->container_local_of;
 }
 
 /* "history (list) in train(), which torch.OutOfMemoryError ended" */
 static void add_ended(const struct vt_memory_owner *o, uint64_t count, struct vt_string *s) {
     bool named = o->root.what && strcmp(o->root.what, "traceback") != 0;
-    vt_string_add_bytes(s, o->holder, o->holder_length);
+    vt_string_add_bytes(s, o->container, o->container_length);
     add_kind(o, count, s);
-    vt_string_format(s, " in %s, which %s ended", o->holder_local_of,
+    vt_string_format(s, " in %s, which %s ended", o->container_local_of,
                      named ? o->root.what : "an exception");
 }
 
@@ -228,21 +228,21 @@ static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) 
         vt_string_add(s, "exception kept by sys.last_traceback: ");
     else
         vt_string_format(s, "exception %s: ", o->root.what);
-    if (o->holder_local_of)
-        vt_string_format(s, "local %.*s of %s", (int)o->holder_length, o->holder,
-                         o->holder_local_of);
+    if (o->container_local_of)
+        vt_string_format(s, "local %.*s of %s", (int)o->container_length, o->container,
+                         o->container_local_of);
     else
-        vt_string_add(s, o->holder);
+        vt_string_add(s, o->container);
 }
 
-/* " in the traceback of server.last_error", of a holder in there: a function that has returned keeps its
+/* " in the traceback of server.last_error", of a container in there: a function that has returned keeps its
  * variables only because somebody keeps its exception. */
 static void add_traceback(const struct vt_memory_owner *o, struct vt_string *s) {
     uint32_t at = 0;
     while (at < o->name_count && strcmp(o->path[at], ".__traceback__") != 0 &&
            (!at || strchr(".[", o->path[at][0])))
         at++;
-    if (!at || at >= o->holder_count || strcmp(o->path[at], ".__traceback__") != 0)
+    if (!at || at >= o->container_steps || strcmp(o->path[at], ".__traceback__") != 0)
         return;
     vt_string_add(s, " in the traceback of ");
     for (uint32_t i = 0; i < at; i++)
@@ -262,13 +262,13 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
         break;
     case VT_ROOT_CYCLE:
         vt_string_format(&s, "a reference cycle of %s objects that nothing else holds: %s",
-                         o->root.what ? o->root.what : "Python", o->holder);
+                         o->root.what ? o->root.what : "Python", o->container);
         break;
     case VT_ROOT_INTERPRETER:
-        vt_string_format(&s, "Python's interpreter: %s", o->holder);
+        vt_string_format(&s, "Python's interpreter: %s", o->container);
         break;
     default: /* what no variable has: the list that a comprehension makes */
-        vt_string_add(&s, o->holder[0] == '{' ? "a temporary" : o->holder);
+        vt_string_add(&s, o->container[0] == '{' ? "a temporary" : o->container);
     }
     if (o->more_variables)
         vt_string_format(&s, " and %s more variable%s", VT_NUMBER(o->more_variables),

@@ -96,26 +96,27 @@ struct vt_memory_owner {
     uint32_t site_count;
     struct vt_owned_site *others; /* memory that it also holds, but that has another owner */
     uint32_t other_count;
-    uint32_t variable;       /* owners with the same number have the same variable and purpose */
-    const char *holder;      /* the container with many of them, else the named object: "history" */
-    const char *holder_type; /* "list"; NULL: unknown */
-    uint32_t holder_id;      /* owners with the same number have the same holder */
-    uint32_t holder_length;  /* of its name without its container: "kept (closure of hook)" */
-    const char *holder_local_of;       /* as in vt_owner_step */
-    uint32_t holder_count;             /* number of steps to it; 0: it has no name of its own */
+    uint32_t variable;     /* owners with the same number have the same variable and purpose */
+    const char *container; /* the container with many of them, else the named object: "history" */
+    const char *container_type; /* "list"; NULL: unknown */
+    uint32_t container_id;      /* owners with the same number have the same container */
+    uint32_t container_length;  /* of its name without its container: "kept (closure of hook)" */
+    const char *container_local_of;    /* as in vt_owner_step */
+    uint32_t container_steps;          /* number of steps to it; 0: it has no name of its own */
     const struct vt_owner_step *steps; /* those of the name */
-    /* For several holders shown as one (vt_owners_group): */
-    const char *item_type;   /* the common class of holders in a container: "list"; NULL: unknown */
+    /* For several containers shown as one (vt_owners_group): */
+    const char
+        *item_type; /* the common class of the containers in a container: "list"; NULL: unknown */
     uint32_t more_variables; /* number of further variables */
 };
 
-static inline void vt_owner_hold_by(struct vt_memory_owner *o, struct vt_owner_step step,
-                                    const char *type) {
-    o->holder = step.name;
-    o->holder_type = type;
-    o->holder_id = step.id;
-    o->holder_length = step.length;
-    o->holder_local_of = step.local_of;
+static inline void vt_owner_set_container(struct vt_memory_owner *o, struct vt_owner_step step,
+                                          const char *type) {
+    o->container = step.name;
+    o->container_type = type;
+    o->container_id = step.id;
+    o->container_length = step.length;
+    o->container_local_of = step.local_of;
 }
 
 /* Snapshots that were due but not taken, for one reason. */
@@ -154,14 +155,14 @@ struct vt_owned_by {
 
 /* Owners shown as one group. */
 struct vt_owner_group {
-    struct vt_memory_owner owner; /* the largest one, with the holder common to all */
-    uint32_t holders;             /* number of distinct holders */
+    struct vt_memory_owner owner; /* the largest one, with the container common to all */
+    uint32_t containers;          /* number of distinct containers */
     bool of_purpose;              /* all memory of a variable for one purpose */
     bool still;                   /* as in vt_owned_by, for any of them */
     const struct vt_snapshot *seen;
     uint64_t bytes, count;
 };
-#define VT_KEEPERS_SHOWN 3 /* number of a leak's owners that are named; the others are counted */
+#define VT_OWNERS_SHOWN 3 /* number of a leak's owners that are named; the others are counted */
 
 struct vt_process;
 
@@ -205,7 +206,7 @@ struct vt_owner_group *vt_owner_groups_seen(const struct vt_process *process,
                                             const struct vt_snapshot *snapshot, uint64_t device,
                                             uint32_t *group_count);
 
-/* Whether the holder of a group contains this owner's holder. */
+/* Whether the container of a group contains this owner. */
 bool vt_owner_group_has(const struct vt_owner_group *group, const struct vt_memory_owner *owner);
 
 /* The caller frees what the following functions return. */

@@ -38,12 +38,14 @@ struct bucket {
 /* Lets a group be told by so many steps of its owner. */
 static void tell_by(struct vt_owner_group *g, uint32_t steps) {
     struct vt_memory_owner *o = &g->owner;
-    vt_owner_hold_by(o, o->steps[steps - 1], o->types[steps - 1]);
-    o->holder_count = steps;
+    vt_owner_set_container(o, o->steps[steps - 1], o->types[steps - 1]);
+    o->container_steps = steps;
 }
 
 static uint32_t in_common(const struct vt_memory_owner *a, const struct vt_memory_owner *b) {
-    uint32_t most = a->holder_count < b->holder_count ? a->holder_count : b->holder_count, i = 0;
+    uint32_t most =
+                 a->container_steps < b->container_steps ? a->container_steps : b->container_steps,
+             i = 0;
     while (i < most && a->steps[i].id == b->steps[i].id)
         i++;
     return i ? i : 1;
@@ -52,8 +54,8 @@ static uint32_t in_common(const struct vt_memory_owner *a, const struct vt_memor
 /* What is for one purpose lies all over a model: its variable says more than what is common to all. */
 static void tell_by_variable(struct vt_owner_group *g) {
     const struct vt_memory_owner *o = &g->owner;
-    uint32_t steps = o->holder_count, most = steps && !strcmp(o->path[0], "self") ? 2 : 1;
-    if (g->holders < 2 || !steps)
+    uint32_t steps = o->container_steps, most = steps && !strcmp(o->path[0], "self") ? 2 : 1;
+    if (g->containers < 2 || !steps)
         return;
     steps = steps > most ? most : steps;
     while (steps > 1 && !strcmp(o->path[steps - 1], "[*]"))
@@ -64,15 +66,18 @@ static void tell_by_variable(struct vt_owner_group *g) {
 static void take_owner(struct grouping *all, struct vt_map *known, const struct vt_owned_by *by) {
     const struct vt_memory_owner *o = by->owner;
     bool whole = all->by_purpose && o->purpose != VT_PURPOSE_OTHER;
-    uint64_t key = (uint64_t)(whole ? o->variable : o->holder_id) * 2 + whole;
+    uint64_t key = (uint64_t)(whole ? o->variable : o->container_id) * 2 + whole;
     uint32_t at = vt_map_add(known, key, all->count);
     if (at == all->count)
-        all->groups[all->count++] = (struct vt_owner_group){
-            .owner = *o, .holders = 1, .of_purpose = whole, .seen = by->seen, .still = by->still};
+        all->groups[all->count++] = (struct vt_owner_group){.owner = *o,
+                                                            .containers = 1,
+                                                            .of_purpose = whole,
+                                                            .seen = by->seen,
+                                                            .still = by->still};
     struct vt_owner_group *g = &all->groups[at];
-    if (whole && g->owner.holder_id != o->holder_id && strcmp(g->owner.name, o->name) != 0) {
-        g->holders++;
-        if (g->owner.holder_count && o->holder_count)
+    if (whole && g->owner.container_id != o->container_id && strcmp(g->owner.name, o->name) != 0) {
+        g->containers++;
+        if (g->owner.container_steps && o->container_steps)
             tell_by(g, in_common(&g->owner, o));
     }
     g->bytes += by->bytes;
@@ -85,15 +90,15 @@ static void take_owner(struct grouping *all, struct vt_map *known, const struct 
 
 /* Whether a name goes on behind its first steps by a key or an item of a container. */
 static bool goes_by_key(const struct vt_owner_group *g, uint32_t steps) {
-    return g->owner.holder_count > steps && strchr("[{", g->owner.path[steps][0]);
+    return g->owner.container_steps > steps && strchr("[{", g->owner.path[steps][0]);
 }
 
 static bool may_join(const struct grouping *all, const struct vt_owner_group *g, uint32_t steps,
                      enum stage stage) {
-    if (g->of_purpose || !g->owner.holder_count || g->owner.holder_count < steps)
+    if (g->of_purpose || !g->owner.container_steps || g->owner.container_steps < steps)
         return false;
     if (stage == KEYS)
-        return g->owner.holder_count == steps || goes_by_key(g, steps);
+        return g->owner.container_steps == steps || goes_by_key(g, steps);
     unsigned part = stage == VARIABLES && all->by_purpose ? SMALL_ROW : SMALL;
     return g->bytes < all->bytes / part && g->count < all->blocks / part;
 }
@@ -113,14 +118,14 @@ static uint64_t bucket_key(const struct vt_owner_group *g, uint32_t steps, enum 
 /* The class of the containers that lie in one, as far as a group says: "list". NULL: unknown. */
 static const char *item_type(const struct vt_owner_group *g, uint32_t steps) {
     const struct vt_memory_owner *o = &g->owner;
-    bool container = o->item_type || o->name_count > o->holder_count;
-    return o->holder_count == steps + 1 && container ? o->holder_type : NULL;
+    bool container = o->item_type || o->name_count > o->container_steps;
+    return o->container_steps == steps + 1 && container ? o->container_type : NULL;
 }
 
 static void put_in(struct bucket *b, const struct grouping *all, uint32_t i, uint32_t steps,
                    enum stage stage) {
     const struct vt_owner_group *g = &all->groups[i];
-    bool whole = g->owner.holder_count == steps;
+    bool whole = g->owner.container_steps == steps;
     uint32_t child = whole ? VT_MAP_NONE : g->owner.steps[steps].id;
     const char *type = whole || stage != KEYS ? NULL : item_type(g, steps);
     if (!b->members++) {
@@ -141,11 +146,11 @@ static void put_in(struct bucket *b, const struct grouping *all, uint32_t i, uin
 static void fold(struct vt_owner_group *into, struct vt_owner_group *g) {
     into->bytes += g->bytes;
     into->count += g->count;
-    into->holders += g->holders;
+    into->containers += g->containers;
     into->still |= g->still;
     into->owner.may_be_unused |= g->owner.may_be_unused;
     into->seen = g->seen ? into->seen : NULL;
-    g->holders = 0; /* it is no more */
+    g->containers = 0; /* it is no more */
 }
 
 static void tell_as_one(struct vt_owner_group *g, const struct bucket *b, uint32_t steps,
@@ -153,7 +158,7 @@ static void tell_as_one(struct vt_owner_group *g, const struct bucket *b, uint32
     tell_by(g, stage == VARIABLES ? 1 : steps);
     g->owner.item_type = b->item_type;
     if (stage == VARIABLES) {
-        g->owner.holder_type = NULL;
+        g->owner.container_type = NULL;
         g->owner.more_variables = b->members - 1;
     }
 }
@@ -180,7 +185,7 @@ static void join(struct grouping *all, uint32_t steps, enum stage stage) {
         if (buckets[i].chosen)
             tell_as_one(&all->groups[buckets[i].largest], &buckets[i], steps, stage);
     for (uint32_t i = 0; i < all->count; i++)
-        if (all->groups[i].holders)
+        if (all->groups[i].containers)
             all->groups[kept++] = all->groups[i];
     all->count = kept;
     free(of);
@@ -199,7 +204,7 @@ struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t
     for (uint32_t i = 0; i < count; i++)
         take_owner(&all, &known, &owned[i]);
     for (uint32_t i = 0; i < all.count; i++) {
-        uint32_t steps = all.groups[i].owner.holder_count;
+        uint32_t steps = all.groups[i].owner.container_steps;
         deepest = steps > deepest ? steps : deepest;
         if (all.groups[i].of_purpose)
             tell_by_variable(&all.groups[i]);
@@ -229,7 +234,8 @@ struct vt_owner_group *vt_owner_groups_seen(const struct vt_process *p, const st
 }
 
 bool vt_owner_group_has(const struct vt_owner_group *g, const struct vt_memory_owner *o) {
-    uint32_t steps = g->owner.holder_count;
-    return o->holder_id == g->owner.holder_id ||
-           (steps && steps <= o->holder_count && o->steps[steps - 1].id == g->owner.holder_id);
+    uint32_t steps = g->owner.container_steps;
+    return o->container_id == g->owner.container_id ||
+           (steps && steps <= o->container_steps &&
+            o->steps[steps - 1].id == g->owner.container_id);
 }

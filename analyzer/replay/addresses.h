@@ -59,7 +59,7 @@ static inline uint64_t vt_address_of(const struct vt_address *entry) {
 void vt_addresses_start(struct vt_addresses *live);
 void vt_addresses_free(struct vt_addresses *live);
 
-/* Saves it, or loads over it (base/state.h). Numbers stay the same; the order of the index changes. */
+/* Saves it, or loads over it (base/saved_state.h). Numbers stay the same; the order of the index changes. */
 void vt_addresses_state(struct vt_addresses *live, struct vt_state *s);
 
 /* Its size in bytes. */

@@ -3,7 +3,7 @@
  * Detects torch.cuda.empty_cache() and the like, for the rehearsal: the log has no event for the call, so
  * it is inferred from segments that return to the driver (see walk.h). After the driver refuses, they
  * return because the allocator retries. With a fraction the allocator may also refuse a request itself,
- * or collect old segments; then the next request decides. Called by replay_books.c.
+ * or collect old segments; then the next request decides. Called by accounting.c.
  */
 #include "cache_model.h"
 #include "walk.h"
@@ -33,7 +33,7 @@ void vt_emptied_note(struct vt_walk *w, const struct vt_segment *s) {
         e->small |= small;
         return;
     }
-    vt_emptied_settle(w, 0);
+    vt_emptied_finalize(w, 0);
     *e = (struct vt_emptied){.pool = 1 + (uint64_t)s->private,
                              .open = w->r->settings.fraction < 1,
                              .small = small,
@@ -63,7 +63,7 @@ static bool is_own(const struct vt_walk *w, uint64_t requested) {
            (s->collect_from > 0 && !e->small && (double)e->reserved > s->collect_from * allowed);
 }
 
-void vt_emptied_settle(struct vt_walk *w, uint64_t requested) {
+void vt_emptied_finalize(struct vt_walk *w, uint64_t requested) {
     struct vt_emptied *e = &w->emptied;
     if (e->open && !is_own(w, requested))
         vt_rehearsal_empty(w->rehearsal, (uint32_t)(e->pool - 1));

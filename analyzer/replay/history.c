@@ -186,7 +186,7 @@ static void count_freed(struct vt_history *h) {
     h->freed_sure = 0;
 }
 
-void vt_history_settle(struct vt_history *h) {
+void vt_history_reserve(struct vt_history *h) {
     count_freed(h);
     if (h->freed_count >= h->freed_room / 2)
         h->freed = vt_realloc(h->freed, h->freed_room = h->freed_room ? h->freed_room * 2 : 64,

@@ -130,7 +130,7 @@ struct vt_history {
 /* `program_end`: as in the log's header. Free with vt_history_close. */
 void vt_history_open(struct vt_history *history, uint64_t program_end);
 void vt_history_close(struct vt_history *history);
-/* Saves it, or loads over it, for a replay with `site_count` sites (base/state.h). */
+/* Saves it, or loads over it, for a replay with `site_count` sites (base/saved_state.h). */
 void vt_history_state(struct vt_history *history, uint64_t site_count, struct vt_state *s);
 
 /* Forgets everything, because the window begins here. */
@@ -196,7 +196,7 @@ static inline void vt_history_life(struct vt_sample *s, uint32_t from, uint32_t 
 /* Make room for a site and for a freed block; begin a site's sample in the current bucket. Only for the functions
  * below. */
 void vt_history_reach(struct vt_history *history, uint32_t site);
-void vt_history_settle(struct vt_history *history);
+void vt_history_reserve(struct vt_history *history);
 void vt_history_sample(struct vt_history *history, struct vt_site_history *site);
 
 /* A site's history. Valid until the next call for another site. */
@@ -274,13 +274,13 @@ static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct 
     if (sample == VT_NO_SAMPLE)
         return;
     if (h->freed_count == h->freed_room)
-        vt_history_settle(h);
+        vt_history_reserve(h);
     h->freed[h->freed_count++] = (struct vt_freed){.site = site,
                                                    .allocated_in = sample,
                                                    .freed_in = s->count - 1,
                                                    .given_up = h->ticks < h->program_end,
                                                    .bytes = size};
-    /* the next vt_history_settle changes its count */
+    /* the next vt_history_reserve changes its count */
     __builtin_prefetch(&s->samples[sample].kept_bytes, 1);
 }
 

@@ -98,7 +98,7 @@ static uint64_t much(const struct vt_history *h) {
 struct vt_sample_moves vt_history_merge(struct vt_history *h) {
     bool many = h->sample_count >= h->sample_most;
     uint64_t most = many ? much(h) : 0;
-    vt_history_settle(h); /* freed blocks are not kept */
+    vt_history_reserve(h); /* freed blocks are not kept */
     while (h->events / h->events_in_bucket >= 2 * VT_HISTORY_BUCKETS)
         h->events_in_bucket *= 2;
     for (uint32_t i = 0; i < VT_HISTORY_NAMES; i++)

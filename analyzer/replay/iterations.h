@@ -73,7 +73,7 @@ void vt_phase_kinds_end(struct vt_phase_kinds *kinds, struct vt_history *history
 struct vt_iterations vt_phase_kinds_choose(const struct vt_phase_kinds *kinds,
                                            const struct vt_history *history);
 void vt_phase_kinds_free(struct vt_phase_kinds *kinds);
-/* Saves them, or loads them into empty ones, for a log with `name_count` names (base/state.h). */
+/* Saves them, or loads them into empty ones, for a log with `name_count` names (base/saved_state.h). */
 void vt_phase_kinds_state(struct vt_phase_kinds *kinds, uint64_t name_count, struct vt_state *s);
 
 #endif

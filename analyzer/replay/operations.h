@@ -48,7 +48,7 @@ static inline uint64_t vt_operations_next(struct vt_operations *o, uint32_t thre
 /* Forgets its findings about stacks and codes: the log has new ones. */
 void vt_operations_forget(struct vt_operations *operations);
 void vt_operations_close(struct vt_operations *operations);
-/* Saves them, or loads them into empty ones (base/state.h). */
+/* Saves them, or loads them into empty ones (base/saved_state.h). */
 void vt_operations_state(struct vt_operations *operations, struct vt_state *s);
 
 #endif

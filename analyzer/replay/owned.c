@@ -211,7 +211,7 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     vt_map_free(&segments);
 }
 
-void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
+void vt_owned_apply(struct vt_walk *w, uint64_t ticks) {
     const struct vt_log *log = w->log;
     for (; w->snapshot < log->snapshot_count && log->snapshots[w->snapshot].ticks < ticks;
          w->snapshot++)
@@ -256,7 +256,7 @@ static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses
     return bits;
 }
 
-void vt_owned_let_go(const struct vt_walk *w, struct vt_log *log) {
+void vt_owned_evict(const struct vt_walk *w, struct vt_log *log) {
     const struct vt_rec_snapshot *end = last_at_end(log);
     VT_SCOPED_MAP waiting = {0};
     uint32_t newest = 0;
@@ -275,7 +275,7 @@ void vt_owned_let_go(const struct vt_walk *w, struct vt_log *log) {
     log->owned_count = kept;
 }
 
-void vt_owned_take_lost(struct vt_replay *r, const struct vt_log *log) {
+void vt_owned_apply_lost(struct vt_replay *r, const struct vt_log *log) {
     size_t count = log->scan.word ? log->lost_count : 0;
     uint64_t until = vt_scan_ticks(log->scan.at);
     VT_SCOPED uint8_t *done = owned_at_end(log, &r->live);

@@ -39,12 +39,12 @@ struct vt_replay_snapshot {
 struct vt_walk;
 
 /* Takes the snapshots that were made before `ticks`; call it before the first event at that time. */
-void vt_owned_take(struct vt_walk *w, uint64_t ticks);
+void vt_owned_apply(struct vt_walk *w, uint64_t ticks);
 /* After the log was read: finds the next one to take. */
 void vt_owned_find_next(struct vt_walk *w);
 
 /* Evicts the log's entries of processed snapshots, except those of the last one at the end. */
-void vt_owned_let_go(const struct vt_walk *w, struct vt_log *log);
+void vt_owned_evict(const struct vt_walk *w, struct vt_log *log);
 
 struct vt_replay;
 
@@ -52,9 +52,9 @@ struct vt_replay;
  * made later at a reused address. Entries for unknown address spaces or allocations are ignored, as are
  * repeated ones, where the tracer missed the free between, and allocations with an owner at the same
  * moment: a reference cycle that only Python's collector would free. */
-void vt_owned_take_lost(struct vt_replay *replay, const struct vt_log *log);
+void vt_owned_apply_lost(struct vt_replay *replay, const struct vt_log *log);
 
-/* Saves the snapshots that were taken, or loads them into a replay that has none (base/state.h). */
+/* Saves the snapshots that were taken, or loads them into a replay that has none (base/saved_state.h). */
 void vt_owned_state(struct vt_replay *replay, const struct vt_log *log, struct vt_state *s);
 
 /* Forgets the snapshots taken so far. */

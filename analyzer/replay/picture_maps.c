@@ -374,7 +374,7 @@ void vt_picture_maps_merge(struct vt_walk *w) {
             drop(p, i);
 }
 
-void vt_picture_maps_let_go(struct vt_pictures *p) {
+void vt_picture_maps_evict(struct vt_pictures *p) {
     for (uint32_t i = p->map_count; i-- > 0;)
         if (p->maps[i].map.why == VT_MAP_BETWEEN)
             drop(p, i);

@@ -48,7 +48,7 @@ static uint32_t find_steps(const struct vt_picture_site *s, const struct vt_repl
     if (s->slot >= end)
         return 0;
     uint64_t then = slots[s->slot].number > s->seen ? bytes : s->at_high;
-    if (then != s->said)
+    if (then != s->last_bytes)
         steps[count++] = (struct vt_picture_step){index, s->slot, then};
     if (bytes != then && s->slot + 1 < end)
         steps[count++] = (struct vt_picture_step){index, s->slot + 1, bytes};
@@ -70,7 +70,7 @@ static void settle(struct vt_pictures *p, const struct vt_replay *r, uint32_t in
     uint32_t count = find_steps(s, r, index, bytes, r->slots.slot, steps);
     for (uint32_t i = 0; i < count; i++) {
         *VT_ADD(p->steps, p->step_count, p->step_room) = steps[i];
-        s->said = steps[i].bytes;
+        s->last_bytes = steps[i].bytes;
     }
     s->slot = r->slots.slot;
     s->at_high = bytes;
@@ -127,12 +127,12 @@ static void add_change(struct vt_pictures *p, struct vt_change change) {
     p->last[kept % VT_CHANGES] = change;
 }
 
-void vt_pictures_let_go(struct vt_pictures *p) {
+void vt_pictures_evict(struct vt_pictures *p) {
     free(p->last);
     p->last = NULL;
     p->last_room = 0;
     p->last_from = p->last_count;
-    vt_picture_maps_let_go(p);
+    vt_picture_maps_evict(p);
 }
 
 /* The level at which the tracer prints an alarm for a device (preload/state/limit.c). */

@@ -18,10 +18,10 @@ struct vt_picture_step {
 #define VT_PICTURE_STEPS_SITE 32
 
 struct vt_picture_site {
-    uint64_t seen;    /* vt_slot_device.highs at its last change */
-    uint32_t slot;    /* of that change */
-    uint64_t at_high; /* its bytes at that slot's highest moment up to then */
-    uint64_t said;    /* its bytes in its last step */
+    uint64_t seen;       /* vt_slot_device.highs at its last change */
+    uint32_t slot;       /* of that change */
+    uint64_t at_high;    /* its bytes at that slot's highest moment up to then */
+    uint64_t last_bytes; /* its bytes in its last step */
 };
 
 /* A map of a moment, drawn before it was known whether it would matter. */
@@ -67,14 +67,14 @@ struct vt_pictures {
 
 void vt_pictures_open(struct vt_pictures *pictures, unsigned parts, int device);
 void vt_pictures_close(struct vt_pictures *pictures);
-/* Saves them, or loads over them (base/state.h). The saved pictures must contain all that are requested, and may
+/* Saves them, or loads over them (base/saved_state.h). The saved pictures must contain all that are requested, and may
  * have more. */
 struct vt_replay;
 void vt_pictures_state(struct vt_pictures *pictures, const struct vt_replay *replay,
                        struct vt_state *s);
 
 /* Evicts single changes, and maps that show no special moment. */
-void vt_pictures_let_go(struct vt_pictures *pictures);
+void vt_pictures_evict(struct vt_pictures *pictures);
 
 /* The steps of a site that are not stored yet; after the last slot its live bytes apply. Returns their
  * number. */

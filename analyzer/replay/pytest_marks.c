@@ -34,7 +34,7 @@ static bool is_same(const struct vt_replay *r, const struct vt_pytest_block *blo
 
 /* A fixture's block stays the fixture's, even if a mark says that a model owns it. */
 static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t holder) {
-    struct vt_pytest_marks *t = &r->told;
+    struct vt_pytest_marks *t = &r->pytest;
     uint32_t known = vt_map_get(&t->by_key, entry->key);
     if (known != VT_MAP_NONE && is_same(r, &t->blocks[known], entry)) {
         if (t->holders[t->blocks[known].holder].model)
@@ -47,7 +47,7 @@ static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t ho
 }
 
 static void on_made(struct vt_walk *w, const char *scope, const char *name) {
-    struct vt_pytest_marks *t = &w->r->told;
+    struct vt_pytest_marks *t = &w->r->pytest;
     /* A set-up that made the first CUDA call began before the log existed. */
     uint64_t began = t->depth ? t->began[--t->depth] : 0;
     uint32_t holder = holder_of(t, scope, name), since = (uint32_t)(began >> w->age_shift);
@@ -64,7 +64,7 @@ static void on_made(struct vt_walk *w, const char *scope, const char *name) {
 }
 
 static void on_held(struct vt_walk *w, const char *scope, const char *name, const char *addresses) {
-    uint32_t holder = holder_of(&w->r->told, scope, name);
+    uint32_t holder = holder_of(&w->r->pytest, scope, name);
     for (const char *at = addresses; *at;) {
         char *end;
         uint64_t address = strtoull(at, &end, 16);
@@ -102,8 +102,8 @@ static void on_left(struct vt_pytest_marks *t, const char *text) {
     *VT_ADD(t->left, t->left_count, t->left_room) = left;
 }
 
-void vt_pytest_take(struct vt_walk *w, const char *name) {
-    struct vt_pytest_marks *t = &w->r->told;
+void vt_pytest_apply(struct vt_walk *w, const char *name) {
+    struct vt_pytest_marks *t = &w->r->pytest;
     const char *text = name + strlen(PREFIX);
     char scope[32], holder[VT_NAME_MAX_BYTES + 1];
     int at = 0;

@@ -60,10 +60,10 @@ struct vt_walk;
 bool vt_pytest_is(const char *name);
 
 /* Takes such a mark, in the order of the events. Ignores malformed ones. */
-void vt_pytest_take(struct vt_walk *walk, const char *name);
+void vt_pytest_apply(struct vt_walk *walk, const char *name);
 
-void vt_pytest_free(struct vt_pytest_marks *told);
-/* Saves them, or loads them into empty ones (base/state.h). */
-void vt_pytest_state(struct vt_pytest_marks *told, struct vt_state *s);
+void vt_pytest_free(struct vt_pytest_marks *marks);
+/* Saves them, or loads them into empty ones (base/saved_state.h). */
+void vt_pytest_state(struct vt_pytest_marks *marks, struct vt_state *s);
 
 #endif

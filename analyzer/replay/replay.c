@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The replay (see replay.h) walks the merged events once. Events that change memory are handled in
- * replay_books.c; this file has the walk, refusals, objects and phases.
+ * accounting.c; this file has the walk, refusals, objects and phases.
  */
 #include "replay.h"
 
@@ -13,15 +13,15 @@
 /* Counts a failure in its layer, whatever the reason. */
 void vt_on_fail(struct vt_walk *w, const void *record) {
     const struct vt_rec_fail *f = record;
-    struct vt_replay_book *book =
-        vt_walk_book(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
+    struct vt_account *account =
+        vt_walk_account(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
     size_t fails = w->r->fail_count;
     bool no_room = vt_fails_refused(&w->fails, w->r, w->log, w->tid, f);
     if (w->pictures && w->r->fail_count > fails)
         vt_picture_maps_refused(w, (uint32_t)fails);
-    book->failed_count++;
+    account->failed_count++;
     /* a thread whose context is gone cannot reach a device */
-    book->used |= no_room || vt_when_device(f->when) != VT_DEVICE_UNKNOWN;
+    account->used |= no_room || vt_when_device(f->when) != VT_DEVICE_UNKNOWN;
 }
 
 void vt_on_cacheoom(struct vt_walk *w, const void *record) {
@@ -37,12 +37,12 @@ void vt_on_cacheoom(struct vt_walk *w, const void *record) {
 void vt_on_cacheinfo(struct vt_walk *w, const void *record) {
     const struct vt_rec_cacheinfo *c = record;
     struct vt_replay_device *d = &w->r->devices[vt_when_device(c->when)];
-    d->said_apart += c->allocated != d->blocks_bytes;
-    d->said = true;
-    d->said_allocated = c->allocated;
-    d->said_reserved = c->reserved;
-    if (c->allocated > d->said_peak)
-        d->said_peak = c->allocated;
+    d->mismatch_count += c->allocated != d->blocks_bytes;
+    d->has_reported = true;
+    d->reported_allocated = c->allocated;
+    d->reported_reserved = c->reserved;
+    if (c->allocated > d->reported_peak)
+        d->reported_peak = c->allocated;
 }
 
 void vt_on_meminfo(struct vt_walk *w, const void *record) {
@@ -155,7 +155,7 @@ static void on_mark(struct vt_walk *w, const struct vt_rec_phase *p) {
     if (mark.name == VT_MAP_NONE)
         return;
     if (vt_pytest_is(w->log->names[mark.name]))
-        vt_pytest_take(w, w->log->names[mark.name]);
+        vt_pytest_apply(w, w->log->names[mark.name]);
     else if (w->history)
         vt_phase_kinds_begin(&w->kinds, w->history, mark, w->now);
 }
@@ -198,8 +198,8 @@ static void end_phases(struct vt_walk *w) {
             end_phase(w, &w->r->phases[i]);
 }
 
-static void start_sums(struct vt_replay_book *book) {
-    book->live_count = book->allocated_bytes = book->alloc_count = book->free_count = 0;
+static void start_sums(struct vt_account *account) {
+    account->live_count = account->allocated_bytes = account->alloc_count = account->free_count = 0;
 }
 
 /* Sums up, for each layer and device, the counts that events change only in sites. */
@@ -212,12 +212,12 @@ static void end_sites(struct vt_walk *w) {
     start_sums(&w->r->managed);
     for (size_t i = 0; i < w->r->site_count; i++) {
         struct vt_replay_site *site = &w->r->sites[i];
-        struct vt_replay_book *book = vt_walk_book(w->r, site->layer, site->device);
-        vt_walk_note_peak(site, book);
-        book->live_count += site->live_count;
-        book->allocated_bytes += site->allocated_bytes;
-        book->alloc_count += site->alloc_count;
-        book->free_count += site->free_count;
+        struct vt_account *account = vt_walk_account(w->r, site->layer, site->device);
+        vt_walk_note_peak(site, account);
+        account->live_count += site->live_count;
+        account->allocated_bytes += site->allocated_bytes;
+        account->alloc_count += site->alloc_count;
+        account->free_count += site->free_count;
         if (w->history)
             vt_history_end_sample(vt_history_of(w->history, (uint32_t)i), site->live_bytes,
                                   site->live_count, site->alloc_count);
@@ -261,7 +261,7 @@ static void stop(struct vt_walk *w, uint64_t now) {
     if (now > w->sample_ticks)
         take_samples(w, now - 1);
     if (now > w->snapshot_ticks)
-        vt_owned_take(w, now);
+        vt_owned_apply(w, now);
     if (now > w->correct_at)
         vt_walk_correct(w);
     while (now > w->age_ticks)
@@ -424,18 +424,18 @@ int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *messag
     if (w->correct_at <= read && !error)
         vt_walk_correct(w);
     if (w->snapshot_ticks <= read) /* the final snapshot's blocks need not be in the log */
-        vt_owned_take(w, read);
+        vt_owned_apply(w, read);
     return error;
 }
 
-void vt_replay_settle(struct vt_walk *w) {
+void vt_replay_finalize(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     if (w->window_waits)
         open_window(w);
     for (size_t i = 0; i < r->site_count; i++)
         r->sites[i].lost_count = r->sites[i].mapped_count = 0;
     if (w->window.until == VT_TICKS_MASK)
-        vt_owned_take_lost(r, w->log);
+        vt_owned_apply_lost(r, w->log);
     vt_walk_count_mapped(r);
     vt_walk_end_slots(w);
     if (w->pictures)
@@ -472,7 +472,7 @@ int vt_replay_run(const struct vt_log *log, struct vt_window window,
         return error;
     }
     error = vt_replay_resume(w, VT_TICKS_MASK, message);
-    vt_replay_settle(w);
+    vt_replay_finalize(w);
     vt_replay_close(w);
     return error;
 }
@@ -496,7 +496,7 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->phases);
     free(replay->phase_sums);
     vt_segments_close(replay->segments);
-    vt_pytest_free(&replay->told);
+    vt_pytest_free(&replay->pytest);
     free(replay->snapshots);
     *replay = (struct vt_replay){0};
 }

@@ -13,7 +13,7 @@
  *     iterations.h   the phases that are the run's iterations
  *     slots.h        equal time slots, with each device's memory
  *     pictures.h     data for pictures of the run
- *     phases.h       phases that the program named, and --since, --until
+ *     phase_list.h   phases that the program named, and --since, --until
  *     cache_model.h  a model of PyTorch's allocator: whether a failed request would have found room
  *                    without holes, or under other settings
  *     owned.h        the owners of live memory, at each snapshot
@@ -37,7 +37,7 @@
  * released with a context: vt_site_figures_unfreed. */
 struct vt_replay_site {
     VT_EMBED_SITE_FIGURES;
-    uint64_t seen;                    /* vt_replay_book.peaks at its last change */
+    uint64_t seen;                    /* vt_account.peaks at its last change */
     uint64_t first_ticks, last_ticks; /* of its allocations */
     uint8_t layer, device;
     bool before; /* no call site: memory already live when the window began */
@@ -61,7 +61,7 @@ struct vt_replay_origin {
     uint64_t word; /* the record's first word, with the device for its type */
     uint32_t site;
     uint32_t stack; /* as in vt_replay_site */
-    struct vt_replay_book *book;
+    struct vt_account *account;
     uint16_t context;
     uint8_t layer;
     bool of_context; /* the end of the context frees them */
@@ -77,7 +77,7 @@ struct vt_replay_info {
 };
 
 /* The totals of one layer of a device. */
-struct vt_replay_book {
+struct vt_account {
     bool used;
     uint64_t live_bytes;
     uint64_t peak_bytes, peak_ticks;
@@ -89,14 +89,14 @@ struct vt_replay_book {
 };
 
 struct vt_replay_device {
-    struct vt_replay_book driver, framework;
+    struct vt_account driver, framework;
 
     struct vt_replay_info info;
     uint64_t untracked_least; /* used but untracked, the least of all answers; UINT64_MAX: none */
     /* the framework's own totals, as recorded; the sum of its blocks in the log; how often the two
      * disagreed */
-    bool said;
-    uint64_t said_allocated, said_reserved, said_peak, blocks_bytes, said_apart;
+    bool has_reported;
+    uint64_t reported_allocated, reported_reserved, reported_peak, blocks_bytes, mismatch_count;
     /* framework layer: the most in use while the driver layer was at its peak */
     uint64_t blocks_at_peak;
     bool at_peak; /* it is now */
@@ -173,7 +173,7 @@ struct vt_replay_phase {
     uint32_t kind;  /* from vt_phase_kinds_begin */
 };
 
-/* Evicted phases or marks whose names differ only in numbers: see vt_walk_let_go. */
+/* Evicted phases or marks whose names differ only in numbers: see vt_walk_evict. */
 struct vt_replay_phase_sum {
     uint32_t name; /* the first one's: index in vt_log.names; VT_MAP_NONE: unknown */
     bool mark, several;
@@ -188,7 +188,7 @@ struct vt_replay {
     struct vt_replay_origin *origins; /* of live allocations */
     uint32_t origin_count, origin_room;
     struct vt_replay_device devices[256]; /* by the device byte of the record */
-    struct vt_replay_book host, managed;  /* memory of no device */
+    struct vt_account host, managed;      /* memory of no device */
     struct vt_replay_fail *fails;         /* only out-of-memory failures, at most VT_REPLAY_FAILS */
     size_t fail_count, fail_room;
     struct vt_replay_error *errors; /* at most as many */
@@ -211,18 +211,18 @@ struct vt_replay {
     uint64_t sure_until;             /* ticks; no earlier event was lost */
     struct vt_addresses live;        /* at the end */
     struct vt_segments *segments;    /* at the end; NULL: no blocks */
-    struct vt_pytest_marks told;
+    struct vt_pytest_marks pytest;
     struct vt_replay_snapshot *snapshots; /* by time */
     size_t snapshot_count, snapshot_room;
     uint64_t events;
     uint64_t unknown_frees; /* the address was not live */
     uint64_t failed_frees;
-    uint64_t strays;       /* blocks in no known driver memory, or overlapping others */
-    uint64_t lost_blocks;  /* blocks whose driver memory was freed before them */
-    uint64_t replaced;     /* allocations at an address that was still live: a free was missed */
-    uint64_t late_events;  /* read after later ones had been replayed */
-    uint64_t behind_bound; /* left out: another thread's events were not recorded by then */
-    uint64_t sites_let_go; /* merged into sites without a stack: vt_walk_let_go_of_sites */
+    uint64_t strays;        /* blocks in no known driver memory, or overlapping others */
+    uint64_t lost_blocks;   /* blocks whose driver memory was freed before them */
+    uint64_t replaced;      /* allocations at an address that was still live: a free was missed */
+    uint64_t late_events;   /* read after later ones had been replayed */
+    uint64_t behind_bound;  /* left out: another thread's events were not recorded by then */
+    uint64_t evicted_sites; /* merged into sites without a stack: vt_walk_evict_sites */
 };
 #define VT_REPLAY_FAILS 1000
 #define VT_PHASE_SUMS   4096 /* further names are added to the last of these */
@@ -272,7 +272,7 @@ int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation
 /* Replays the events read so far (vt_log_resume), up to `until`, in ticks. */
 int vt_replay_resume(struct vt_walk *walk, uint64_t until, struct vt_string *message);
 /* Fills the results that are known only at the end, as if the log ended here. The walk can be resumed. */
-void vt_replay_settle(struct vt_walk *walk);
+void vt_replay_finalize(struct vt_walk *walk);
 void vt_replay_close(struct vt_walk *walk);
 
 /* Frees the data about single blocks. */
@@ -292,6 +292,6 @@ uint32_t vt_pins_find(const struct vt_replay *replay, unsigned device, struct vt
 /* The index in replay->sites of the site of the live block at an address; VT_NO_SITE: none. */
 uint32_t vt_pins_block_site(const struct vt_replay *replay, uint64_t address);
 
-#include "phases.h"
+#include "phase_list.h"
 
 #endif

@@ -13,7 +13,7 @@ static unsigned sample_slot(unsigned device) {
 
 /* A sample that ended just before the change may have seen it or not: an allocation has the time of its
  * end, a free that of its start. "Just before" means within the duration of the query. */
-void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device) {
+void vt_walk_reopen_samples(struct vt_walk *w, unsigned device) {
     unsigned slot = sample_slot(device);
     if (slot == VT_SAMPLE_DEVICES)
         return;

@@ -25,7 +25,7 @@ static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigne
         .device = (uint8_t)device,
         .first_ticks = VT_TICKS_MASK,
         /* it held no bytes at earlier peaks */
-        .seen = vt_walk_book(r, layer, device)->peaks,
+        .seen = vt_walk_account(r, layer, device)->peaks,
     };
     vt_walk_add_device(r, device);
     vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
@@ -78,11 +78,11 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
         (struct vt_replay_origin){.word = word,
                                   .site = site,
                                   .stack = stack,
-                                  .book = vt_walk_book(r, layer, device),
+                                  .account = vt_walk_account(r, layer, device),
                                   .context = (uint16_t)context,
                                   .layer = (uint8_t)layer,
                                   .of_context = vt_kind_owner(kind) == VT_OWNER_CONTEXT};
-    r->origins[r->origin_count - 1].book->used = true;
+    r->origins[r->origin_count - 1].account->used = true;
     if (w->history)
         r->origins[r->origin_count - 1].single =
             vt_operations_single(&w->operations, w->log, stack);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saves and loads the state of a walk (see walk.h, base/state.h). Data that is still in the log is looked up
+ * Saves and loads the state of a walk (see walk.h, base/saved_state.h). Data that is still in the log is looked up
  * there when the walk resumes; data that follows from other tables is rebuilt.
  */
 #include "walk.h"
@@ -37,7 +37,7 @@ static void state_origins(struct vt_walk *w, struct vt_state *s) {
     vt_state_index(s, &w->before_origins, (uint64_t)r->origin_count + 1, 0);
     for (uint32_t i = 0; i < r->origin_count; i++) {
         struct vt_replay_origin *origin = &r->origins[i];
-        VT_STATE_BUT(s, *origin, book);
+        VT_STATE_BUT(s, *origin, account);
         VT_STATE_BOOLS(s, origin, 1, of_context);
         VT_STATE_BOOLS(s, origin, 1, single);
         VT_STATE_BOOLS(s, origin, 1, before);
@@ -46,7 +46,7 @@ static void state_origins(struct vt_walk *w, struct vt_state *s) {
             vt_state_within(s, origin->stack, w->log->stack_count, "stacks");
         bool gone = i < w->before_origins && !origin->before; /* its site is outside the window */
         if (s->loading && !gone && vt_state_within(s, origin->site, r->site_count, "sites"))
-            origin->book = vt_walk_book(r, origin->layer, r->sites[origin->site].device);
+            origin->account = vt_walk_account(r, origin->layer, r->sites[origin->site].device);
     }
     if (s->loading && !s->bad)
         vt_walk_enter_origins(w);
@@ -58,7 +58,7 @@ static void check_live(const struct vt_walk *w, struct vt_state *s) {
     for (size_t at = 0; !s->bad && (entry = vt_addresses_next(&r->live, &at));) {
         if (!vt_state_within(s, entry->origin, r->origin_count, "origins"))
             return;
-        vt_state_expect(s, r->origins[entry->origin].book, "an origin of what is live");
+        vt_state_expect(s, r->origins[entry->origin].account, "an origin of what is live");
         uint32_t site = vt_replay_site_index(r, entry);
         if (!s->bad && w->history && entry->sample != VT_NO_SAMPLE)
             vt_state_expect(
@@ -81,7 +81,7 @@ static void state_devices(struct vt_replay *r, struct vt_state *s) {
             VT_STATE(s, *d);
         VT_STATE_BOOLS(s, d, 1, driver.used);
         VT_STATE_BOOLS(s, d, 1, framework.used);
-        VT_STATE_BOOLS(s, d, 1, said);
+        VT_STATE_BOOLS(s, d, 1, has_reported);
         VT_STATE_BOOLS(s, d, 1, at_peak);
     }
     VT_STATE(s, r->host);
@@ -163,7 +163,7 @@ static void state_replay_numbers(struct vt_replay *r, struct vt_state *s) {
     VT_STATE(s, r->lost_blocks);
     VT_STATE(s, r->replaced);
     VT_STATE(s, r->late_events);
-    VT_STATE(s, r->sites_let_go);
+    VT_STATE(s, r->evicted_sites);
 }
 
 static void state_samples(struct vt_walk *w, struct vt_state *s) {
@@ -267,7 +267,7 @@ void vt_walk_state(struct vt_walk *w, struct vt_state *s) {
     state_phases(w, s);
     vt_fails_state(&w->fails, r, w->log, s);
     state_samples(w, s);
-    vt_pytest_state(&r->told, s);
+    vt_pytest_state(&r->pytest, s);
     vt_owned_state(r, w->log, s);
     state_pictures(w, s);
     vt_merge_state(w->merge, s);
@@ -278,17 +278,17 @@ static void walk_state(void *walk, struct vt_state *s) {
 }
 
 int vt_replay_load(struct vt_walk *walk, struct vt_string *message) {
-    return vt_summary_take(walk->log, walk_state, walk, message);
+    return vt_summary_load(walk->log, walk_state, walk, message);
 }
 
 int vt_replay_save(struct vt_walk *walk, struct vt_log *log, uint64_t generation, uint64_t most,
                    struct vt_string *message) {
-    vt_walk_let_go(walk, log);
+    vt_walk_evict(walk, log);
     int error;
     do {
         vt_string_free(message);
         error = vt_summary_write(log, generation, vt_merge_until(walk->merge), most, walk_state,
                                  walk, message);
-    } while (error == -EFBIG && vt_walk_let_go_of_more(walk, log));
+    } while (error == -EFBIG && vt_walk_evict_more(walk, log));
     return error;
 }

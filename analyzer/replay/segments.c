@@ -281,7 +281,7 @@ static unsigned find_group(struct vt_segments *f, uint64_t stream, uint64_t pool
     uint32_t private = 0;
     for (unsigned i = VT_SEGMENTS_STREAMS; i-- > 0;) {
         const struct vt_segments_group *group = &f->groups[i];
-        if (!group->told)
+        if (!group->logged)
             at = i;
         else if (group->pool == pool && group->stream == stream)
             return i;
@@ -290,7 +290,7 @@ static unsigned find_group(struct vt_segments *f, uint64_t stream, uint64_t pool
     }
     if (pool && !private)
     private = f->privates < VT_SEGMENTS_PRIVATES - 1 ? ++f->privates : f->privates;
-    if (!f->groups[at].told)
+    if (!f->groups[at].logged)
         f->groups[at] =
             (struct vt_segments_group){stream, pool, private, f->groups[at].segments, 1};
     return at;

@@ -48,7 +48,7 @@ struct vt_segments *vt_segments_open(void); /* never NULL; free with vt_segments
 void vt_segments_close(struct vt_segments *f);
 /* Counts only reserved and used bytes, from the start, and no idle pieces. Takes less time. */
 void vt_segments_plain(struct vt_segments *f);
-/* Saves them, or loads over them; *segments may be NULL (base/state.h). */
+/* Saves them, or loads over them; *segments may be NULL (base/saved_state.h). */
 void vt_segments_state(struct vt_segments **segments, struct vt_state *s);
 
 /* Driver memory was allocated or mapped. */

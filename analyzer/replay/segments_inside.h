@@ -18,7 +18,7 @@ struct vt_segments_group {
     uint64_t stream, pool;
     uint32_t private;  /* the pool's number; 0: not private */
     uint32_t segments; /* with this number */
-    uint64_t told;     /* 0: the log does not name it */
+    uint64_t logged;   /* 0: the log does not name it */
 };
 
 struct vt_segments_leaf {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saves and loads segments (see segments.h, base/state.h). Only the ends of pieces are saved, since pieces
+ * Saves and loads segments (see segments.h, base/saved_state.h). Only the ends of pieces are saved, since pieces
  * tile the segments; lists and heaps are rebuilt.
  */
 #include "segments_inside.h"

@@ -124,20 +124,20 @@ static uint64_t end_of(const struct vt_slots *s, uint32_t index) {
 struct vt_levels vt_slots_levels(const struct vt_replay *r, struct vt_clock clock,
                                  unsigned device) {
     const struct vt_slots *s = &r->slots;
-    const struct vt_replay_book *book = &r->devices[device].driver;
+    const struct vt_account *account = &r->devices[device].driver;
     struct vt_levels levels = {.from = vt_clock_ns(clock, s->begin),
                                .to = vt_clock_ns(clock, s->end > s->begin ? s->end : s->begin)};
-    if (s->end <= s->begin || !book->peak_bytes || !s->device_of[device])
+    if (s->end <= s->begin || !account->peak_bytes || !s->device_of[device])
         return levels;
     const struct vt_time_slot *slots = vt_slots_device(s, device)->slots;
-    uint64_t peak_at = book->peak_ticks > s->begin ? book->peak_ticks : s->begin + 1;
+    uint64_t peak_at = account->peak_ticks > s->begin ? account->peak_ticks : s->begin + 1;
     levels.count = VT_REPLAY_LEVELS;
     levels.bytes = vt_alloc(levels.count, sizeof *levels.bytes);
     for (uint32_t i = 0; i < levels.count; i++) {
         levels.bytes[i] = slots[(end_of(s, i) - s->begin) >> s->shift].end;
         levels.peak += i + 1 < levels.count && end_of(s, i) < peak_at;
     }
-    levels.bytes[levels.peak] = book->peak_bytes;
+    levels.bytes[levels.peak] = account->peak_bytes;
     return levels;
 }
 

@@ -55,7 +55,7 @@ struct vt_replay;
 struct vt_levels vt_slots_levels(const struct vt_replay *replay, struct vt_clock clock,
                                  unsigned device);
 void vt_slots_free(struct vt_slots *slots);
-/* Saves them, or loads over them (base/state.h). */
+/* Saves them, or loads over them (base/saved_state.h). */
 void vt_slots_state(struct vt_slots *slots, struct vt_state *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a replay while it walks the events, for replay.c, replay_sites.c, replay_books.c and
+ * The state of a replay while it walks the events, for replay.c, replay_sites.c, accounting.c and
  * replay_samples.c.
  */
 #ifndef VRAMTRACE_ANALYZER_WALK_H
@@ -46,7 +46,7 @@ bool vt_fails_is_open(const struct vt_fails *fails, uint32_t tid);
 void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m);
 void vt_fails_free(struct vt_fails *fails); /* leaves it empty, ready for use */
 void vt_fails_drop(struct vt_replay *r);    /* forgets the replay's fails */
-/* Saves both, or loads them into empty ones (base/state.h). */
+/* Saves both, or loads them into empty ones (base/saved_state.h). */
 void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                     struct vt_state *s);
 
@@ -67,7 +67,7 @@ void vt_emptied_note(struct vt_walk *w, const struct vt_segment *s);
 /* The driver provided memory. */
 void vt_emptied_grow(struct vt_walk *w, uint64_t size);
 /* A block is about to be allocated for a request of `requested` bytes; 0: any other event. */
-void vt_emptied_settle(struct vt_walk *w, uint64_t requested);
+void vt_emptied_finalize(struct vt_walk *w, uint64_t requested);
 
 /* --- the walk --- */
 
@@ -122,8 +122,8 @@ struct vt_walk {
     struct vt_fails fails;
 };
 
-static inline struct vt_replay_book *vt_walk_book(struct vt_replay *r, unsigned layer,
-                                                  unsigned device) {
+static inline struct vt_account *vt_walk_account(struct vt_replay *r, unsigned layer,
+                                                 unsigned device) {
     switch (layer) {
     case VT_LAYER_HOST:
         return &r->host;
@@ -136,13 +136,13 @@ static inline struct vt_replay_book *vt_walk_book(struct vt_replay *r, unsigned 
     }
 }
 
-/* Call it before a site's live bytes change: see replay_books.c. */
+/* Call it before a site's live bytes change: see accounting.c. */
 static inline void vt_walk_note_peak(struct vt_replay_site *site,
-                                     const struct vt_replay_book *book) {
-    if (site->seen != book->peaks) {
+                                     const struct vt_account *account) {
+    if (site->seen != account->peaks) {
         site->bytes_at_peak = site->live_bytes;
         site->count_at_peak = site->live_count;
-        site->seen = book->peaks;
+        site->seen = account->peaks;
     }
 }
 
@@ -196,7 +196,7 @@ void vt_walk_close_sites(struct vt_walk *w);
 /* Makes an object of vt_replay.objects the current one of its handle. */
 void vt_walk_enter_object(struct vt_walk *w, uint32_t index);
 
-/* --- replay_books.c --- */
+/* --- accounting.c --- */
 
 void vt_walk_alloc(struct vt_walk *w, const struct vt_event *e);
 void vt_walk_free(struct vt_walk *w, const struct vt_event *e);
@@ -252,7 +252,7 @@ void vt_picture_maps_refused(struct vt_walk *w, uint32_t fail);
 void vt_picture_maps_pass(struct vt_walk *w); /* to another slot */
 void vt_picture_maps_merge(struct vt_walk *w);
 void vt_picture_maps_end(struct vt_walk *w);
-void vt_picture_maps_let_go(struct vt_pictures *pictures);
+void vt_picture_maps_evict(struct vt_pictures *pictures);
 void vt_picture_map_free(struct vt_picture_map *map);
 void vt_picture_map_state(struct vt_picture_map *map, const struct vt_replay *r,
                           struct vt_state *s);
@@ -270,34 +270,34 @@ static inline void vt_walk_count(struct vt_walk *w, bool alloc) {
 /* Grows vt_replay.age_unit when times no longer fit vt_address.allocated_at. */
 void vt_walk_coarsen_age(struct vt_walk *w);
 
-/* --- replay_state.c: see base/state.h --- */
+/* --- replay_state.c: see base/saved_state.h --- */
 
 /* Saves the walk's state with its replay, history and pictures, but without the log and rehearsals; or loads it into a
  * walk just opened on the same log, with at least the same contents. After an error the walk can only be closed.
  * Results that are no longer requested are left out, and a window may begin later. */
 void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 
-/* --- let_go.c --- */
+/* --- evict.c --- */
 
 /* Evicts the details that a summary can do without, to bound its size: single changes, maps of no special moment,
  * destroyed objects, the log's entries of processed snapshots, and single phases except the last and the extreme
  * ones. The sums of evicted phases remain. `log` is the walk's. */
-void vt_walk_let_go(struct vt_walk *w, struct vt_log *log);
+void vt_walk_evict(struct vt_walk *w, struct vt_log *log);
 
 /* Evicts more if the summary is still too large: joins samples of sites with many, or calls
- * vt_walk_let_go_of_sites. False: nothing more can be evicted. */
-bool vt_walk_let_go_of_more(struct vt_walk *w, struct vt_log *log);
+ * vt_walk_evict_sites. False: nothing more can be evicted. */
+bool vt_walk_evict_more(struct vt_walk *w, struct vt_log *log);
 
-/* --- let_go_sites.c --- */
+/* --- evict_sites.c --- */
 
 /* Evicts half of the call sites that can be evicted, those that allocated least. False: there are none. */
-bool vt_walk_let_go_of_sites(struct vt_walk *w, struct vt_log *log);
+bool vt_walk_evict_sites(struct vt_walk *w, struct vt_log *log);
 
 /* --- replay_samples.c --- */
 
 void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s);
 
 /* Call it before a device's bytes change, at w->now. */
-void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device);
+void vt_walk_reopen_samples(struct vt_walk *w, unsigned device);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --since, --until and --phase (see phases.h).
+ * --since, --until and --phase (see phase_list.h).
  */
 
-#include "phases.h"
+#include "phase_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int parse_moment(const struct vt_log *log, struct vt_clock clock, uint64_
             return 0;
         }
     if (strchr(text, '#') || (text[0] && value < 0)) {
-        int error = vt_phases_find(log, option, text, &span, &count, message);
+        int error = vt_phase_list_find(log, option, text, &span, &count, message);
         *ticks = since ? span.since : span.until;
         return error;
     }
@@ -66,7 +66,7 @@ int vt_window_find(const struct vt_log *log, struct vt_clock clock,
     if (options->phase) {
         struct vt_window span;
         size_t count;
-        int error = vt_phases_find(log, "--phase", options->phase, &span, &count, message);
+        int error = vt_phase_list_find(log, "--phase", options->phase, &span, &count, message);
         if (error)
             return error;
         if (count > 1 && !strchr(options->phase, '#'))

@@ -110,9 +110,9 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
     LIST("modules", vt_module_keys, p->modules, p->module_count);
     LIST("phases", vt_phase_more_keys, p->phases, p->phase_count);
     if (p->phase_sum_count)
-        LIST("phases_let_go", vt_phase_sum_keys, p->phase_sums, p->phase_sum_count);
-    if (p->sites_let_go)
-        vt_json_number(j, "sites_let_go", p->sites_let_go);
+        LIST("evicted_phases", vt_phase_sum_keys, p->phase_sums, p->phase_sum_count);
+    if (p->evicted_sites)
+        vt_json_number(j, "evicted_sites", p->evicted_sites);
     write_stack_table(&w);
     vt_json_close(j, '}');
 #undef LIST

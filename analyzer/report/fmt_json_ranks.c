@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "ranks" of the JSON format: all processes side by side (model/job.h).
+ * "ranks" of the JSON format: all processes side by side (model/job_data.h).
  */
 #include "fmt_json.h"
 #include "content/content.h"

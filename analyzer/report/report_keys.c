@@ -75,10 +75,10 @@ static const struct vt_key untracked_keys[] = {
 
 #define OF struct vt_blocks
 static const struct vt_key counter_keys[] = {
-    VT_NUMBER_KEY("allocated_bytes", said_allocated, "bytes_or_null", "in blocks, by the framework's own counter"),
-    VT_NUMBER_KEY("reserved_bytes", said_reserved, "bytes_or_null", "in segments"),
-    VT_NUMBER_KEY("peak_allocated_bytes", said_peak_allocated, "bytes_or_null", "the most in blocks"),
-    VT_NUMBER_KEY("mismatches", said_apart, "count", "how often these disagreed with the blocks in the log"),
+    VT_NUMBER_KEY("allocated_bytes", reported_allocated, "bytes_or_null", "in blocks, by the framework's own counter"),
+    VT_NUMBER_KEY("reserved_bytes", reported_reserved, "bytes_or_null", "in segments"),
+    VT_NUMBER_KEY("peak_allocated_bytes", reported_peak_allocated, "bytes_or_null", "the most in blocks"),
+    VT_NUMBER_KEY("mismatches", mismatch_count, "count", "how often these disagreed with the blocks in the log"),
     VT_KEYS_END,
 };
 static const struct vt_key framework_keys[] = {
@@ -423,7 +423,7 @@ const struct vt_key vt_oom_more_keys[] = {
     VT_NUMBER_KEY("leaked_bytes", leaked_bytes, "bytes_or_null", "held by leaks at that moment"),
     VT_TEXT_KEY("setting", setting, "text_or_null", "a setting of the allocator with which the request would have fitted"),
     VT_NUMBER_KEY("thread", thread, "count_or_null", "the thread, numbered as it appeared"),
-    VT_NUMBER_KEY("free_said_at_ns", free_said_at, "ns_or_null", "when the driver was asked for what is free"),
+    VT_NUMBER_KEY("free_reported_at_ns", free_reported_at, "ns_or_null", "when the driver was asked for what is free"),
     VT_NUMBER_KEY("other_processes_bytes", others_bytes, "bytes_or_null", "of that, other processes' memory"),
     {.key = "pins", .type = VT_KEY_MADE_LIST, .make = make_oom_pins, .keys = pin_keys, .meaning = "call sites whose live blocks keep mostly idle segments from being released, the most pinned first"},
     VT_STACK_KEY(stack),

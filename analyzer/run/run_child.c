@@ -96,7 +96,7 @@ static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
  * ignored, the kernel drops exit statuses; a closed pipe or the file size limit must not end us. */
 static struct { bool chld_ignored, pipe_ignored, size_ignored; } found;
 
-void vt_run_child_take_signals(void) {
+void vt_run_child_set_signals(void) {
     found.chld_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
     found.pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
     found.size_ignored = signal(SIGXFSZ, SIG_IGN) == SIG_IGN;

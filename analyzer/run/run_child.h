@@ -27,7 +27,7 @@ struct vt_run_child {
 };
 
 /* Call it once, before any output: sets this process's signal dispositions. The program gets the original ones. */
-void vt_run_child_take_signals(void);
+void vt_run_child_set_signals(void);
 
 /* Runs the plan's command with our environment, in our process group, and waits for its end. Returns 0, or an exit
  * status with `message` if it did not start. */

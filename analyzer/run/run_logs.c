@@ -310,7 +310,7 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
     fputc('\n', out);
 }
 
-void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
+void vt_run_logs_print(const struct vt_run_logs *logs, FILE *out) {
     VT_SCOPED struct summary *all = vt_alloc(logs->count + 1, sizeof *all);
     size_t count = logs->count, kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -338,7 +338,7 @@ void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
     }
 }
 
-void vt_run_logs_say_renamed(const struct vt_run_logs *logs, const char *asked, FILE *out) {
+void vt_run_logs_print_renamed(const struct vt_run_logs *logs, const char *asked, FILE *out) {
     for (size_t i = 0; i < logs->count; i++) {
         const char *path = logs->paths[i], *name = vt_basename(path), *dot = strrchr(name, '.');
         bool numbered = dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")];

@@ -30,10 +30,10 @@ void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_ch
 /* Prints a line for each process that used CUDA, at most VT_RUN_LINES, those that hold most; then, for
  * several, their total with the one command that reports them all. */
 #define VT_RUN_LINES 8
-void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out);
+void vt_run_logs_print(const struct vt_run_logs *logs, FILE *out);
 
 /* Reports a log that got a number after the requested name, because a file of that name existed before the
  * run. `asked`: VRAMTRACE_OUTPUT; may be NULL. */
-void vt_run_logs_say_renamed(const struct vt_run_logs *logs, const char *asked, FILE *out);
+void vt_run_logs_print_renamed(const struct vt_run_logs *logs, const char *asked, FILE *out);
 
 #endif

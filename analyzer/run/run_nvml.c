@@ -74,7 +74,7 @@ static bool is_over(const struct target *t) {
     return vt_log_read_header(t->log, "", &header, &bytes, &message) || !vt_log_is_running(&header);
 }
 
-static void let_go(struct target *t) {
+static void close_target(struct target *t) {
     vt_file_close_scoped(&t->fd);
     vt_file_close_scoped(&t->log);
 }
@@ -153,7 +153,7 @@ static void add_log(void *of, const char *path) {
     struct sampler *s = of;
     struct target t = {.log = open_log(path), .fd = -1};
     if (!begin_file(s, path, &t)) {
-        let_go(&t);
+        close_target(&t);
         return;
     }
     VT_GROW(s->targets, s->count, s->room);
@@ -258,7 +258,7 @@ static void sample(struct sampler *s) {
             t->next_ns = now().ns + interval_ns(++t->count);
         }
         if (!kept) {
-            let_go(t);
+            close_target(t);
             *t = s->targets[--s->count];
             continue;
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Demangling, by libiberty (see parts.h).
+ * Demangling, by libiberty (see dwarf.h).
  */
 #define _GNU_SOURCE
-#include "parts.h"
+#include "dwarf.h"
 
 #include <libiberty/demangle.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols of a module by address (see parts.h). libdw joins the tables: .symtab, or
+ * The symbols of a module by address (see dwarf.h). libdw joins the tables: .symtab, or
  * .dynsym with the compressed .gnu_debugdata, or a separate debug file's.
  */
-#include "parts.h"
+#include "dwarf.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a word of a C++ variable is left over from an earlier value (see parts.h).
+ * Whether a word of a C++ variable is left over from an earlier value (see dwarf.h).
  *
  * The search starts at the variable's type and descends to the word, through arrays, members and bases. A class
  * of the C++ library that holds one of several things, or nothing, has a member that says which: its value is
@@ -9,7 +9,7 @@
  * pointer that it seems to be, and the search goes on in what it points to: one object of its type, several in
  * a row, or a node of a container.
  */
-#include "parts.h"
+#include "dwarf.h"
 #include "types.h"
 
 #include <string.h>
@@ -227,7 +227,7 @@ static bool look_into(Dwarf_Die *class_, struct place at) {
  * slots in use. A container of the C++ library holds only used ones; an array of pointers to nodes, which point
  * to their own kind, belongs to a hash or a tree: removing a node changes the links. */
 static void enter_slot(struct word *w, Dwarf_Die *element) {
-    w->may_be_unused |= !w->contained && !vt_debug_is_link(element);
+    w->may_be_unused |= !w->contained && !vt_dwarf_is_link(element);
 }
 
 static bool look_at_array(Dwarf_Die *array, struct place at) {
@@ -291,7 +291,7 @@ static bool look(Dwarf_Die *type, struct place at) {
         return look_at_array(type, at);
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
-        is_library = vt_debug_is_of_library(type);
+        is_library = vt_dwarf_is_of_library(type);
         come_to_class(type, is_library, at);
         if (is_library) {
             if (ask_class(type, at, &left_over))

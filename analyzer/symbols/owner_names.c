@@ -484,7 +484,7 @@ static bool is_of_container(const struct vt_owner_names *n, const struct path *p
 /* What grows when more is held: the innermost container that many of them lie in; but of a container
  * of containers the one with more items: a list of rounds with the same few tensors each, a few
  * layers with a list each. */
-static uint32_t holder_of(const struct vt_owner_names *n, uint32_t end) {
+static uint32_t container_of(const struct vt_owner_names *n, uint32_t end) {
     const struct path *inner = NULL;
     for (uint32_t at = end; n->paths[at].parent != VT_MAP_NONE; at = n->paths[at].parent) {
         const struct path *path = &n->paths[at];
@@ -512,7 +512,7 @@ static void count_graphs(const struct vt_owner_names *n, uint32_t step,
 }
 
 /* The steps from the root's variable to the memory. */
-static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, uint32_t holder,
+static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, uint32_t container,
                       struct vt_memory_owner *owner) {
     uint32_t list[DEEPEST + 8], count = 0;
     for (uint32_t at = index; at != VT_MAP_NONE && count < DEEPEST + 4; at = n->paths[at].parent)
@@ -539,8 +539,8 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, ui
         }
         steps[length] = step_of(n, list[i]);
         types[length++] = type;
-        if (list[i] == holder)
-            owner->holder_count = length;
+        if (list[i] == container)
+            owner->container_steps = length;
         if (list[i] != end)
             continue;
         owner->name_count = length;
@@ -567,17 +567,17 @@ static const char *frame_function(const struct vt_owner_names *n, uint32_t index
 }
 
 void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memory_owner *owner) {
-    uint32_t index = n->path_of[step], end = name_end(n, index), holder = holder_of(n, end);
+    uint32_t index = n->path_of[step], end = name_end(n, index), container = container_of(n, end);
     const struct vt_root *root = root_of(n, end);
     owner->name = whole_name(n, end);
     owner->is_local_of_another = n->paths[end].inner;
     owner->root = *root;
     if (root->kind == VT_ROOT_EXCEPTION)
         owner->root.function = frame_function(n, end);
-    vt_owner_hold_by(owner, step_of(n, holder), known_type(&n->paths[holder]));
+    vt_owner_set_container(owner, step_of(n, container), known_type(&n->paths[container]));
     owner->may_be_unused = n->paths[root_path(n, step)].may_be_unused;
     owner->variable = variable_of(n, end) * VT_PURPOSES + owner->purpose;
-    fill_path(n, index, end, holder, owner);
+    fill_path(n, index, end, container, owner);
     count_graphs(n, step, owner);
     const char *parts[] = {vt_root_names[root->kind],
                            root->module ? vt_basename(root->module) : NULL, /* built elsewhere */

@@ -33,7 +33,7 @@ uint32_t vt_owner_names_settle(const struct vt_owner_names *names, uint32_t firs
 enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *names, uint32_t step,
                                        unsigned roles);
 
-/* Fills the owner's name, root, path and holder, as of this step and purpose. */
+/* Fills the owner's name, root, path and container, as of this step and purpose. */
 void vt_owner_names_fill(struct vt_owner_names *names, uint32_t step,
                          struct vt_memory_owner *owner);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that may lie in each other (see parts.h): sorted by their starts, each knows the one around. */
-#include "parts.h"
+/* Ranges that may lie in each other (see dwarf.h): sorted by their starts, each knows the one around. */
+#include "dwarf.h"
 
 #include <stdlib.h>
 

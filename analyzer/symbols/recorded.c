@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a module's files answered, as a pack keeps it (see parts.h).
+ * What a module's files answered, as a pack keeps it (see dwarf.h).
  */
-#include "parts.h"
+#include "dwarf.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions around an address (see parts.h).
+ * The functions around an address (see dwarf.h).
  *
  * libdw's dwarf_getscopes is not enough: it enters a function only if the address is inside. But
  * the code of lambdas, local classes, OpenMP regions and nested functions is outside the function
@@ -8,7 +8,7 @@
  * units. So each compile unit is read once, and its code ranges are kept sorted for a binary
  * search.
  */
-#include "parts.h"
+#include "dwarf.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which slot of an array of fixed length a path goes through, by the type of the variable that it begins
- * with (see parts.h).
+ * with (see dwarf.h).
  *
  * From the variable the path goes down through members and arrays, and on through pointers to single
  * objects. A pointer's target is a single object only if it is a class or an array, and the path
@@ -9,7 +9,7 @@
  * containers of the C++ library; the path enters only classes that hold one object, or a number fixed by
  * their type.
  */
-#include "parts.h"
+#include "dwarf.h"
 #include "types.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static bool enter_class(struct at *at) {
     Dwarf_Die child, type;
     Dwarf_Word size;
     int64_t start;
-    bool is_library = vt_debug_is_of_library(&at->type);
+    bool is_library = vt_dwarf_is_of_library(&at->type);
     if ((is_library && !holds_what_its_type_says(&at->type)) || dwarf_child(&at->type, &child))
         return false;
     at->in_entry |= at->slot->capacity && !is_library;
@@ -115,7 +115,7 @@ static bool points_to(Dwarf_Die *type, Dwarf_Die *class_) {
            dwarf_dieoffset(&to) == dwarf_dieoffset(class_);
 }
 
-bool vt_debug_is_link(Dwarf_Die *pointer) {
+bool vt_dwarf_is_link(Dwarf_Die *pointer) {
     Dwarf_Die node, child, type;
     if (dwarf_tag(pointer) != DW_TAG_pointer_type || !type_of(pointer, &node) ||
         dwarf_child(&node, &child))
@@ -132,7 +132,7 @@ bool vt_debug_is_link(Dwarf_Die *pointer) {
 static bool follow(struct at *at, int64_t offset) {
     Dwarf_Word size;
     int tag = dwarf_tag(&at->type);
-    if (at->slot->capacity && vt_debug_is_link(&at->type))
+    if (at->slot->capacity && vt_dwarf_is_link(&at->type))
         return false;
     if ((tag != DW_TAG_pointer_type && tag != DW_TAG_reference_type) ||
         !type_of(&at->type, &at->type))

@@ -265,7 +265,7 @@ static void take_modules(const struct vt_stacks *s, struct vt_process *process) 
     }
 }
 
-void vt_stacks_take_modules(const struct vt_stacks *s, struct vt_process *process) {
+void vt_stacks_add_modules(const struct vt_stacks *s, struct vt_process *process) {
     VT_SCOPED_MAP said = {0};
     take_modules(s, process);
     for (size_t i = 0; i < s->module_count; i++) {

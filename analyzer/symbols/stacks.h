@@ -20,7 +20,7 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *stacks, uint32_t stack, b
 
 /* Fills the process's modules: those of the stacks made so far. Adds a note for each whose file is
  * missing or changed since the run. */
-void vt_stacks_take_modules(const struct vt_stacks *stacks, struct vt_process *process);
+void vt_stacks_add_modules(const struct vt_stacks *stacks, struct vt_process *process);
 
 void vt_stacks_close(struct vt_stacks *stacks);
 

@@ -7,7 +7,7 @@
  * lines only from DWARF. The file's build id must equal the log's, because a library that was
  * updated since would give wrong names.
  */
-#include "parts.h"
+#include "dwarf.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

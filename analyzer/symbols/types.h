@@ -2,8 +2,8 @@
 /*
  * Steps through types of C and C++, for left_over.c and slots.c.
  */
-#ifndef VRAMTRACE_ANALYZER_DEBUG_TYPES_H
-#define VRAMTRACE_ANALYZER_DEBUG_TYPES_H
+#ifndef VRAMTRACE_ANALYZER_TYPES_H
+#define VRAMTRACE_ANALYZER_TYPES_H
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

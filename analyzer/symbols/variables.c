@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables by their addresses (see parts.h). A module is read once, all of it, since nothing in
+ * Variables by their addresses (see dwarf.h). A module is read once, all of it, since nothing in
  * the debug information leads from an address to a variable.
  */
-#include "parts.h"
+#include "dwarf.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a C++ variable may lead to a std::weak_ptr, judged by its type (see parts.h).
+ * Whether a C++ variable may lead to a std::weak_ptr, judged by its type (see dwarf.h).
  *
  * The search follows members, bases, pointers and template arguments. In the C++ library's classes it follows
  * the template arguments only, since they are what a container holds.
  */
-#include "parts.h"
+#include "dwarf.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static bool begins(const char *text, const char *with) {
 
 static void look_at_class(struct search *s, Dwarf_Die *class_, unsigned depth) {
     const char *name = dwarf_diename(class_);
-    bool is_library = vt_debug_is_of_library(class_);
+    bool is_library = vt_dwarf_is_of_library(class_);
     if (name && begins(name, "weak_ptr<"))
         s->found |= WEAK;
     else if (name && begins(name, "shared_ptr<"))

@@ -35,7 +35,7 @@ static void take_device(struct vt_watch_device *to, const struct vt_device *d) {
 
 /* --- lines --- */
 
-bool vt_frame_judges(const struct vt_process *p, const struct vt_leak *leak) {
+bool vt_frame_shows_leak(const struct vt_process *p, const struct vt_leak *leak) {
     return leak->growth || p->ending.how != VT_END_RUNNING;
 }
 
@@ -62,7 +62,7 @@ static void take_lines(struct vt_watch_process *w) {
                                        .rate = NAN};
         for (uint32_t j = 0; j < VT_ROW_SITES && j < row->sites && !line->leak; j++) {
             const struct vt_leak *leak = leaks[row->largest[j] - p->sites];
-            line->leak = leak && vt_frame_judges(p, leak) ? leak : NULL;
+            line->leak = leak && vt_frame_shows_leak(p, leak) ? leak : NULL;
         }
     }
     vt_rows_free(&rows);
@@ -127,12 +127,12 @@ bool vt_frame_shows(const struct vt_watch_process *w, uint32_t device) {
     return !used || vt_report_device_used(&w->process->devices[device]);
 }
 
-struct vt_watch_process *vt_frame_keep(struct vt_watch_process *w) {
+struct vt_watch_process *vt_frame_share(struct vt_watch_process *w) {
     __atomic_add_fetch(&w->refs, 1, __ATOMIC_RELAXED);
     return w;
 }
 
-void vt_frame_let_go(struct vt_watch_process *w, const struct vt_model_builder *builder) {
+void vt_frame_release(struct vt_watch_process *w, const struct vt_model_builder *builder) {
     if (!w || __atomic_sub_fetch(&w->refs, 1, __ATOMIC_ACQ_REL))
         return;
     for (uint32_t i = 0; w->process && i < w->process->device_count; i++)
@@ -152,7 +152,7 @@ void vt_frame_free(struct vt_watch_frame *frame, const struct vt_model_builder *
     if (!frame)
         return;
     for (uint32_t i = 0; i < frame->count; i++)
-        vt_frame_let_go(frame->processes[i], builder);
+        vt_frame_release(frame->processes[i], builder);
     free(frame->processes);
     free(frame);
 }

@@ -7,8 +7,8 @@
  * course of the last minutes. Sizes are bytes, times ns since the process's log began; unknown is
  * VT_UNKNOWN, of a rate NAN.
  */
-#ifndef VRAMTRACE_ANALYZER_WATCH_FRAME_H
-#define VRAMTRACE_ANALYZER_WATCH_FRAME_H
+#ifndef VRAMTRACE_ANALYZER_FRAME_H
+#define VRAMTRACE_ANALYZER_FRAME_H
 
 #include "model/model.h"
 
@@ -85,14 +85,14 @@ struct vt_watch_process *vt_frame_nothing(enum vt_watch_state state, const char 
 
 /* Whether a leak is to be shown: of a process that still runs, only growth is one, since whatever is
  * live may still be freed. */
-bool vt_frame_judges(const struct vt_process *process, const struct vt_leak *leak);
+bool vt_frame_shows_leak(const struct vt_process *process, const struct vt_leak *leak);
 
 /* Whether a device is shown: those that were not used are left out where another was. */
 bool vt_frame_shows(const struct vt_watch_process *w, uint32_t device);
 
 /* A process is shared by the frames that show it: each lets go of its own. */
-struct vt_watch_process *vt_frame_keep(struct vt_watch_process *process);
-void vt_frame_let_go(struct vt_watch_process *process, const struct vt_model_builder *builder);
+struct vt_watch_process *vt_frame_share(struct vt_watch_process *process);
+void vt_frame_release(struct vt_watch_process *process, const struct vt_model_builder *builder);
 void vt_frame_free(struct vt_watch_frame *frame, const struct vt_model_builder *builder);
 
 #endif

@@ -69,8 +69,8 @@ static void type_filter(struct vt_view *v, int key) {
 static enum vt_keys_action change_pace(struct vt_view *v, bool faster) {
     uint64_t interval = faster ? v->interval / 2 : v->interval * 2;
     v->interval = interval < FASTEST ? FASTEST : interval > SLOWEST ? SLOWEST : interval;
-    vt_view_say(v, vt_formatted("refreshes every %g s, less often for a long log",
-                                (double)v->interval / 1e9));
+    vt_view_set_status(v, vt_formatted("refreshes every %g s, less often for a long log",
+                                       (double)v->interval / 1e9));
     return VT_KEYS_REFRESH;
 }
 
@@ -179,7 +179,7 @@ enum vt_keys_action vt_keys_press(struct vt_view *v, const struct vt_watch_frame
         clearok(curscr, TRUE);
         return VT_KEYS_NOTHING;
     }
-    vt_view_say(v, NULL);
+    vt_view_set_status(v, NULL);
     if (w && !w->process)
         w = NULL;
     if (v->typing) {

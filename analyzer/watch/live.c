@@ -91,7 +91,7 @@ static void *build_frames(void *argument) {
             vt_frame_free(old, l->options->builder);
             old = next;
         }
-        struct vt_watch_frame *frame = vt_sample_take(l->sampler);
+        struct vt_watch_frame *frame = vt_sample_next(l->sampler);
         pthread_mutex_lock(&l->metrics);
         char *fault = write_metrics(l->options, frame);
         pthread_mutex_unlock(&l->metrics);
@@ -148,7 +148,8 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
     v->pane = VT_PANE_OWNERS;
     v->scroll = v->shift = 0;
     if (!w || w->state != VT_WATCH_RUNNING) {
-        vt_view_say(v, vt_strdup("the process is not running: these are the owners in its log"));
+        vt_view_set_status(
+            v, vt_strdup("the process is not running: these are the owners in its log"));
         return;
     }
     pthread_mutex_lock(&l->lock);
@@ -166,13 +167,13 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
             free(l->log);
             l->log = NULL;
             l->asking = false;
-            vt_view_say(v, vt_formatted("cannot start a thread: %s", strerror(error)));
+            vt_view_set_status(v, vt_formatted("cannot start a thread: %s", strerror(error)));
             return;
         }
     }
-    vt_view_say(v, vt_formatted("asking process %u for its owners: it answers when it next "
-                                "allocates or frees",
-                                w->pid));
+    vt_view_set_status(v, vt_formatted("asking process %u for its owners: it answers when it next "
+                                       "allocates or frees",
+                                       w->pid));
 }
 
 /* Takes the newest frame and what else there is to say. Returns the frame to show. */
@@ -192,10 +193,10 @@ static struct vt_watch_frame *take_news(struct live *l, struct vt_view *v,
         vt_view_follow(v, shown);
     }
     if (l->answer)
-        vt_view_say(v, l->answer);
+        vt_view_set_status(v, l->answer);
     l->answer = NULL;
     if (l->fault)
-        vt_view_say(v, l->fault);
+        vt_view_set_status(v, l->fault);
     l->fault = NULL;
     pthread_mutex_unlock(&l->lock);
     return shown;
@@ -309,7 +310,7 @@ static int watch_once(const struct vt_watch_options *o, const struct vt_watch_fr
 
 static int write_frames(const struct vt_watch_options *o, struct vt_sampler *sampler) {
     for (;;) {
-        struct vt_watch_frame *frame = vt_sample_take(sampler);
+        struct vt_watch_frame *frame = vt_sample_next(sampler);
         bool over = o->once || vt_sample_is_over(frame);
         int status = o->once ? watch_once(o, frame) : write_frame(o, frame);
         struct timespec until = time_after(pause_after(frame, o->interval));

@@ -115,7 +115,7 @@ static void put_process(const struct vt_watch_process *w, uint32_t top, FILE *ou
     for (uint32_t i = 0; i < p->oom_count && i < 3; i++)
         put_row("out of memory", vt_watch_words_oom(&p->ooms[p->oom_count - 1 - i]), out);
     for (uint32_t i = 0; i < p->leak_count && i < top; i++)
-        if (vt_frame_judges(p, &p->leaks[i]))
+        if (vt_frame_shows_leak(p, &p->leaks[i]))
             put_row(i ? "" : "leaks", vt_watch_words_leak(w, &p->leaks[i], WIDTH - 40), out);
     put_lines(w, top, out);
     put_owners(w, top, out);

@@ -132,7 +132,7 @@ static void take_metrics_of_process(const struct vt_watch_process *w,
     const struct vt_process *p = w->process ? w->process : &none;
     uint64_t leaks = 0;
     for (uint32_t i = 0; i < p->leak_count; i++)
-        leaks += vt_frame_judges(p, &p->leaks[i]);
+        leaks += vt_frame_shows_leak(p, &p->leaks[i]);
     const struct metric metrics[PROCESS_METRICS] = {
         {"vramtrace_process_running", "gauge", "Whether the process is running: 1 or 0.",
          w->state == VT_WATCH_RUNNING},

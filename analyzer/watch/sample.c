@@ -113,7 +113,7 @@ void vt_sample_close(struct vt_sampler *s) {
             forget_past(&f->pasts[j]);
         for (uint32_t j = 0; j < f->course_count; j++)
             free(f->courses[j].points);
-        vt_frame_let_go(f->last, s->builder);
+        vt_frame_release(f->last, s->builder);
         s->builder->unfollow(f->followed);
         free(f->courses);
         free(f->source);
@@ -178,7 +178,7 @@ static int remember_minute(struct vt_sampler *s, struct follow *f, struct vt_str
         if (look || now <= VT_WATCH_MINUTE)
             remember_held(f, known > then ? known : then, w);
         bool is_old = now > VT_WATCH_MINUTE && w->state == VT_WATCH_RUNNING;
-        vt_frame_let_go(w, s->builder);
+        vt_frame_release(w, s->builder);
         if (!is_old)
             break;
         then = now - VT_WATCH_MINUTE;
@@ -328,13 +328,13 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
     struct stat st;
     int error = vt_log_file_stat(f->log, &st) ? -errno : 0;
     if (!error && is_unchanged(f, &st))
-        return vt_frame_keep(f->last);
+        return vt_frame_share(f->last);
     bool there = !error;
     if (there)
         error = read_on(s, f, &st, &model, &message);
     if (error) {
         if (f->last && f->last->state == VT_WATCH_ENDED)
-            return vt_frame_keep(f->last);
+            return vt_frame_share(f->last);
         return process_without_model(f, error, there ? &st : NULL,
                                      message.length ? message.text : strerror(-error));
     }
@@ -350,8 +350,8 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
     }
     for (uint32_t i = 0; i < w->process->device_count; i++)
         take_course(f, w, i);
-    vt_frame_let_go(f->last, s->builder);
-    f->last = vt_frame_keep(w);
+    vt_frame_release(f->last, s->builder);
+    f->last = vt_frame_share(w);
     if (w->state == VT_WATCH_ENDED) {
         s->builder->unfollow(f->followed);
         f->followed = NULL;
@@ -359,7 +359,7 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
     return w;
 }
 
-struct vt_watch_frame *vt_sample_take(struct vt_sampler *s) {
+struct vt_watch_frame *vt_sample_next(struct vt_sampler *s) {
     struct vt_watch_frame *frame = vt_alloc(1, sizeof *frame);
     uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = vt_now_ns();
     if (!s->looked || now - s->looked >= LOOK_EVERY) {

@@ -3,8 +3,8 @@
  * Drawing on a terminal, by ncurses. All text that reaches it goes through vt_screen_put, which shows
  * what a terminal would obey as '?'. For view.c and live.c.
  */
-#ifndef VRAMTRACE_ANALYZER_WATCH_SCREEN_H
-#define VRAMTRACE_ANALYZER_WATCH_SCREEN_H
+#ifndef VRAMTRACE_ANALYZER_SCREEN_H
+#define VRAMTRACE_ANALYZER_SCREEN_H
 
 #include "strips.h"
 

@@ -4,8 +4,8 @@
  * children, and of the newest run in a folder. Logs may appear later. For sample.c, and
  * live.c, which asks whether a process is there.
  */
-#ifndef VRAMTRACE_ANALYZER_WATCH_SOURCES_H
-#define VRAMTRACE_ANALYZER_WATCH_SOURCES_H
+#ifndef VRAMTRACE_ANALYZER_SOURCES_H
+#define VRAMTRACE_ANALYZER_SOURCES_H
 
 #include "base/base.h"
 

@@ -3,8 +3,8 @@
  * Numbers for a device's bar and for the line of its last minutes. The screen and the plain frame
  * draw them.
  */
-#ifndef VRAMTRACE_ANALYZER_WATCH_STRIPS_H
-#define VRAMTRACE_ANALYZER_WATCH_STRIPS_H
+#ifndef VRAMTRACE_ANALYZER_STRIPS_H
+#define VRAMTRACE_ANALYZER_STRIPS_H
 
 #include "frame.h"
 

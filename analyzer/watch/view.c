@@ -24,10 +24,10 @@ void vt_view_free(struct vt_view *v) {
     free(v->order);
     free(v->text);
     free(v->status);
-    vt_map_free(&v->told);
+    vt_map_free(&v->reported);
 }
 
-void vt_view_say(struct vt_view *v, char *status) {
+void vt_view_set_status(struct vt_view *v, char *status) {
     free(v->status);
     v->status = status;
     v->said_at = vt_now_ns();
@@ -41,7 +41,7 @@ struct vt_watch_process *vt_view_process(const struct vt_view *v,
 void vt_view_follow(struct vt_view *v, const struct vt_watch_frame *frame) {
     struct vt_watch_process *w = vt_view_process(v, frame);
     if (v->status && vt_now_ns() - v->said_at > STATUS_STAYS)
-        vt_view_say(v, NULL);
+        vt_view_set_status(v, NULL);
     if (v->process >= frame->count)
         v->process = 0;
     /* a new process takes the place of one that has ended, or of which there is no log */
@@ -57,9 +57,9 @@ void vt_view_follow(struct vt_view *v, const struct vt_watch_frame *frame) {
     if (!w || !w->process || w->state != VT_WATCH_ENDED)
         return;
     uint64_t log = vt_hash_bytes(0, w->log, strlen(w->log));
-    if (vt_map_get(&v->told, log) != VT_MAP_NONE)
+    if (vt_map_get(&v->reported, log) != VT_MAP_NONE)
         return;
-    vt_map_put(&v->told, log, 1);
+    vt_map_put(&v->reported, log, 1);
     v->pane = VT_PANE_REPORT;
     v->scroll = v->shift = 0;
 }

@@ -3,8 +3,8 @@
  * What of a frame is on the screen: a process with its devices and lines, or a pane of text about it.
  * keys.c changes the view, view.c and panes.c draw it.
  */
-#ifndef VRAMTRACE_ANALYZER_WATCH_VIEW_H
-#define VRAMTRACE_ANALYZER_WATCH_VIEW_H
+#ifndef VRAMTRACE_ANALYZER_VIEW_H
+#define VRAMTRACE_ANALYZER_VIEW_H
 
 #include "frame.h"
 
@@ -39,14 +39,14 @@ struct vt_view {
 
     char *status; /* in place of the keys, until the next key or for some seconds; NULL */
     uint64_t said_at;
-    struct vt_map told; /* logs of processes that have ended, which was shown */
-    uint32_t known;     /* processes of the last frame */
+    struct vt_map reported; /* logs of processes whose end was shown */
+    uint32_t known;         /* processes of the last frame */
 };
 
 void vt_view_free(struct vt_view *view);
 
 /* Says something in the last row. Takes over the text. */
-void vt_view_say(struct vt_view *view, char *status);
+void vt_view_set_status(struct vt_view *view, char *status);
 
 /* The process that is shown. */
 struct vt_watch_process *vt_view_process(const struct vt_view *view,

@@ -73,7 +73,7 @@ static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
 static void put_leaks(struct vt_json *j, const struct vt_watch_process *w) {
     for (uint32_t i = 0; vt_json_items(j, "leaks", i, w->process->leak_count); i++) {
         const struct vt_leak *leak = &w->process->leaks[i];
-        if (!vt_frame_judges(w->process, leak))
+        if (!vt_frame_shows_leak(w->process, leak))
             continue;
         vt_json_open(j, NULL, '{');
         vt_json_string(j, "verdict", vt_verdict_names[leak->verdict]);

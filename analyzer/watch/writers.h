@@ -3,8 +3,8 @@
  * A frame for scripts: plain text, JSON, and the text format of Prometheus. Each writes the whole
  * frame; write errors stay in `out`.
  */
-#ifndef VRAMTRACE_ANALYZER_WATCH_WRITERS_H
-#define VRAMTRACE_ANALYZER_WATCH_WRITERS_H
+#ifndef VRAMTRACE_ANALYZER_WRITERS_H
+#define VRAMTRACE_ANALYZER_WRITERS_H
 
 #include "frame.h"
 

@@ -13,13 +13,13 @@
  *   arena.h        numbered items
  *   numbering.h    numbers for items that are written to the log once
  *   elf.h          symbols of loaded objects
- *   library.h      the loaded modules that are known libraries
+ *   known_library.h  the loaded modules that are known libraries
  *   libc.h         the C library's functions behind those that we export, bypassing sanitizers
  *   locks.h        locks that may stay locked for ever in a forked child
  *   string.c       our own versions of the functions of <string.h>
- *   options.h      the VRAMTRACE_* variables
+ *   settings.h     the VRAMTRACE_* variables
  *   descriptors.h  opens files, above descriptor 2
- *   say.h          lines on stderr
+ *   message.h      lines on stderr
  *   process.h      arming, forks, and whether exit() is running
  *   array_bytes.h  the size of a CUDA array
  */
@@ -35,13 +35,13 @@
 #include "descriptors.h"
 #include "elf.h"
 #include "libc.h"
-#include "library.h"
+#include "known_library.h"
 #include "locks.h"
 #include "mappings.h"
 #include "numbering.h"
-#include "options.h"
+#include "settings.h"
 #include "process.h"
-#include "say.h"
+#include "message.h"
 #include "sys.h"
 #include "table.h"
 

@@ -4,7 +4,7 @@
 #include "process.h"
 #include "atomic.h"
 #include "elf.h"
-#include "options.h"
+#include "settings.h"
 #include "preload.h"
 #include "sys.h"
 
@@ -78,7 +78,7 @@ static bool claim_arming(struct guard *g) {
 }
 
 static void arm(struct guard *g) {
-    vt_options_read();
+    vt_settings_read();
     STEP(armed);
     guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
     vt_put(&g->own, 1);

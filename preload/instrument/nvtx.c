@@ -392,7 +392,7 @@ static slot_function *slot_of(const struct callbacks *callbacks, size_t i) {
 }
 
 void *vt_nvtx_next(const char *symbol) {
-    const char *path = vt_options_env("VRAMTRACE_NVTX_NEXT");
+    const char *path = vt_settings_env("VRAMTRACE_NVTX_NEXT");
     if (!path || !*path)
         return NULL;
     struct vt_elf self, its;
@@ -420,7 +420,7 @@ static bool is_preloaded(void) {
 }
 
 static bool is_off(void) {
-    const char *value = vt_options_env("VRAMTRACE_NVTX");
+    const char *value = vt_settings_env("VRAMTRACE_NVTX");
     return value && strcmp(value, "0") == 0;
 }
 

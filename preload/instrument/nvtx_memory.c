@@ -117,7 +117,7 @@ static struct heap *new_heap(const struct heap_description *d) {
     const struct range *r = d->specific;
     if (d->compatible != COMPATIBLE || d->bytes < sizeof *d || d->usage != USAGE_SUB_ALLOCATOR ||
         d->type != TYPE_VIRTUAL || !r || d->specific_bytes < sizeof *r || !vt_process_is_armed() ||
-        !vt_options.framework)
+        !vt_settings.framework)
         return NULL;
     struct search s = {.address = (uint64_t)(uintptr_t)r->start};
     vt_live_each(holds, &s);
@@ -277,7 +277,7 @@ VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info) {
     const intptr_t functions[SLOTS] = {(intptr_t)heap_register,  (intptr_t)heap_unregister,
                                        (intptr_t)heap_reset,     (intptr_t)regions_register,
                                        (intptr_t)regions_resize, (intptr_t)regions_unregister};
-    const char *tool = vt_options_env("VRAMTRACE_NVTX_NEXT");
+    const char *tool = vt_settings_env("VRAMTRACE_NVTX_NEXT");
     int (*theirs)(struct module_info *) = __extension__(int (*)(struct module_info *))
         vt_nvtx_next("InitializeInjectionNvtxExtension");
     bool attached = theirs && theirs(info);

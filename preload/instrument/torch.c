@@ -88,7 +88,7 @@ VT_HOT static bool is_wanted(uint64_t device) {
             return false;
         }
     }
-    return vt_options.framework;
+    return vt_settings.framework;
 }
 
 /* The allocator's totals as a reader of the log computes them, by the framework's device number. One thread at a time

@@ -46,7 +46,7 @@ static void leave(const struct vt_backward *b) {
 }
 
 static bool enter(struct vt_backward *b, uint64_t pass, const struct vt_caller *caller) {
-    if (!vt_log_is_open() || !vt_options.framework)
+    if (!vt_log_is_open() || !vt_settings.framework)
         return false;
     vt_process_check_fork();
     if (!vt_log_is_open()) /* a forked child opens its log at its first event */

@@ -42,11 +42,11 @@ void vt_ask_(const struct vt_call *call) {
     unsigned questions = vt_tls.ask, device = vt_tls.ask_device;
     int saved_errno = errno;
     vt_tls.ask = 0;
-    if (vt_options.ask && vt_get(&vt_graph_captures)) {
+    if (vt_settings.ask && vt_get(&vt_graph_captures)) {
         vt_peak_unasked(device);
         return;
     }
-    if (!vt_options.ask || vt_stack_in_exit(&call->caller))
+    if (!vt_settings.ask || vt_stack_in_exit(&call->caller))
         return;
     if (questions & VT_ASK_DEVICE)
         ask_device(device);

@@ -90,7 +90,7 @@ static void *next_in_scope(const struct library *l, const char *symbol) {
 /* AddressSanitizer forbids access to the gap in its shadow memory, where CUDA maps its memory,
  * unless the user allows it. cuInit then fails with out-of-memory (google/sanitizers#629). */
 static bool shadow_gap_is_protected(void) {
-    const char *options = vt_options_env("ASAN_OPTIONS");
+    const char *options = vt_settings_env("ASAN_OPTIONS");
     return !vt_locks_lost_as_known(VT_LOST_LOADER) && vt_libc_dlsym(RTLD_DEFAULT, "__asan_init") &&
            !(options && strstr(options, "protect_shadow_gap=0"));
 }

@@ -7,7 +7,7 @@
 #include "state/state.h"
 #include "wrap.h"
 
-/* Freed by cuMemFree: event.c calls vt_share_take for an unknown address. */
+/* Freed by cuMemFree: event.c calls vt_share_remove for an unknown address. */
 VT_EXPORT CUresult
 cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
                                 const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc) {

@@ -210,7 +210,7 @@ static bool open_log(void) {
                 if (!vt_log_buffered)
                     vt_log_place_slots(vt_add(&h->chunks, 1));
                 end_use(u);
-                vt_log_run_tell(absolute, true);
+                vt_log_run_add(absolute, true);
                 return true;
             }
             vt_sys_munmap(h, VT_CHUNK_BYTES);
@@ -219,8 +219,8 @@ static bool open_log(void) {
             result = -ENOMEM;
         }
     }
-    vt_log_run_tell(path, false);
-    vt_log_name_say_cannot_open(path, -result);
+    vt_log_run_add(path, false);
+    vt_log_name_print_error(path, -result);
     if (u.fd >= 0) {
         VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it is empty */
         VT_SYS1(SYS_close, u.fd);

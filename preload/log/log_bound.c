@@ -28,7 +28,7 @@ static uint64_t ranks_here(void) {
                                         "MPI_LOCALNRANKS",       "MV2_COMM_WORLD_LOCAL_SIZE",
                                         "SLURM_NTASKS_PER_NODE", "PALS_LOCAL_SIZE"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = vt_options_env(names[i]);
+        const char *value = vt_settings_env(names[i]);
         uint64_t n = 0;
         for (; value && *value >= '0' && *value <= '9' && n < 10000; value++)
             n = n * 10 + (uint64_t)(*value - '0');
@@ -49,7 +49,7 @@ static uint64_t automatic(int fd) {
 }
 
 uint64_t vt_log_bound_start(int fd) {
-    uint64_t bytes = vt_options.max_log ? vt_options.max_log : automatic(fd),
+    uint64_t bytes = vt_settings.max_log ? vt_settings.max_log : automatic(fd),
              chunks = bytes / VT_CHUNK_BYTES / 4 * 3, kept = chunks / KEPT_SHARE;
     if (bytes == UINT64_MAX)
         bytes = chunks = kept = 0;

@@ -22,7 +22,7 @@ struct vt_clock_pair {
  * descriptor or negative errno. */
 int vt_log_name_open(char *path, size_t size, const char **shown);
 /* Prints on stderr that the log at `path` could not be written, and why (errno, positive). */
-void vt_log_name_say_cannot_open(const char *path, int error);
+void vt_log_name_print_error(const char *path, int error);
 /* Rank (-1: none) and job (NULL: none) from the launcher's variables. The text belongs to the
  * environment. */
 int32_t vt_log_launcher_rank(void);
@@ -106,7 +106,7 @@ void vt_log_record_lost(struct vt_thread *t);
 
 /* Adds the log to the list of the run that this process belongs to, if any. A leading "!" marks a log that could not be
  * made. */
-void vt_log_run_tell(const char *path, bool made);
+void vt_log_run_add(const char *path, bool made);
 
 /* Writes the environment variables that influence GPU memory, as the thread's next records. */
 void vt_log_environment_write(struct vt_thread *t);

@@ -38,7 +38,7 @@ static void copy(char *to, size_t size, const char *from) {
 /* 32 hex digits: the run's id, or a random one for a process that `vramtrace run` did not start. */
 static void fill_run_id(char *id) {
     static const char hex[] = "0123456789abcdef";
-    const char *given = vt_options_env("VRAMTRACE_RUN_ID");
+    const char *given = vt_settings_env("VRAMTRACE_RUN_ID");
     unsigned char random[16] = {0};
     if (given && *given) {
         copy(id, 40, given);

@@ -42,7 +42,7 @@ static const struct {
 
 /* Digits only. -1: not set, or not such a number. */
 static int64_t number(const char *name) {
-    const char *s = name ? vt_options_env(name) : NULL;
+    const char *s = name ? vt_settings_env(name) : NULL;
     int64_t n = 0;
     if (!s || !*s)
         return -1;
@@ -83,7 +83,7 @@ int32_t vt_log_launcher_rank(void) {
 
 static const char *first_set(const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const char *v = vt_options_env(names[i]);
+        const char *v = vt_settings_env(names[i]);
         if (v && *v && strcmp(v, "none") != 0) /* torchrun's id of a run without one */
             return v;
     }
@@ -109,12 +109,12 @@ static void add(char *text, size_t size, const char *mark, const char *more) {
 
 /* For torchrun without an id: its ranks meet at one address. */
 static void add_meeting(char *text, size_t size) {
-    const char *address = vt_options_env("MASTER_ADDR");
+    const char *address = vt_settings_env("MASTER_ADDR");
     struct utsname host;
     if (!address || !*address)
         return;
     add(text, size, "@", address);
-    add(text, size, ":", vt_options_env("MASTER_PORT"));
+    add(text, size, ":", vt_settings_env("MASTER_PORT"));
     if ((!strncmp(address, "127.", 4) || !strcmp(address, "localhost") ||
          !strcmp(address, "::1")) &&
         VT_SYS1(SYS_uname, &host) == 0)
@@ -129,7 +129,7 @@ static void put_launch(char *text, size_t size, size_t launcher) {
     const char *job = vt_log_launcher_job(), *id = NULL;
     text[0] = 0;
     add(text, size, "", job);
-    add(text, size, "/", vt_options_env("SLURM_RESTART_COUNT")); /* the job was requeued */
+    add(text, size, "/", vt_settings_env("SLURM_RESTART_COUNT")); /* the job was requeued */
     if (launcher < TORCH) {
         id = first_set(torch, 1);
         if (!id)
@@ -137,7 +137,7 @@ static void put_launch(char *text, size_t size, size_t launcher) {
     } else {
         id = first_set(mpi, sizeof mpi / sizeof mpi[0]);
         if (!id && is_in_step())
-            id = vt_options_env("SLURM_STEP_ID");
+            id = vt_settings_env("SLURM_STEP_ID");
     }
     if (id != job)
         add(text, size, ".", id);

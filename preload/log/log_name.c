@@ -90,7 +90,7 @@ static const char *put_escape(struct text *t, const char *s) {
         if (close && (size_t)(close - s - 2) < sizeof name) {
             memcpy(name, s + 2, (size_t)(close - s - 2));
             name[close - s - 2] = 0;
-            put_value(t, vt_options_env(name));
+            put_value(t, vt_settings_env(name));
             return close + 1;
         }
         /* fall through */
@@ -144,7 +144,7 @@ static void note_folder(void) {
 }
 
 void vt_log_start_folder(void) {
-    const char *output = vt_options_env("VRAMTRACE_OUTPUT");
+    const char *output = vt_settings_env("VRAMTRACE_OUTPUT");
     if (!output || output[0] != '/')
         note_folder();
 }
@@ -206,25 +206,25 @@ static bool find_local(const char *list, char *folder, size_t size) {
 }
 
 static int open_absolute(char *path, size_t size) {
-    const char *remote = vt_options_env("VRAMTRACE_RUN_REMOTE");
+    const char *remote = vt_settings_env("VRAMTRACE_RUN_REMOTE");
     static char folder[VT_PATH_MAX]; /* one thread opens the log */
     size_t n = remote ? strlen(remote) : 0;
-    if (n && !strncmp(vt_options.output, remote, n) &&
-        find_local(vt_options_env("VRAMTRACE_RUN_LIST"), folder, sizeof folder)) {
-        int fd = open_in(folder, vt_options.output + n, path, size);
+    if (n && !strncmp(vt_settings.output, remote, n) &&
+        find_local(vt_settings_env("VRAMTRACE_RUN_LIST"), folder, sizeof folder)) {
+        int fd = open_in(folder, vt_settings.output + n, path, size);
         if (fd >= 0)
             return fd;
     }
-    return open_in("", vt_options.output, path, size);
+    return open_in("", vt_settings.output, path, size);
 }
 
 int vt_log_name_open(char *path, size_t size, const char **shown) {
-    if (vt_options.output && vt_options.output[0] == '/') {
+    if (vt_settings.output && vt_settings.output[0] == '/') {
         *shown = path;
         return open_absolute(path, size);
     }
     *shown = path + strlen(started_in);
-    const char *template = vt_options.output ? vt_options.output : "";
+    const char *template = vt_settings.output ? vt_settings.output : "";
     int fd = open_in(started_in, template, path, size);
     struct stat there;
     bool gone = VT_SYS4(SYS_newfstatat, AT_FDCWD, started_in, &there, 0) != 0;
@@ -238,7 +238,7 @@ int vt_log_name_open(char *path, size_t size, const char **shown) {
     return open_in(started_in, template, path, size);
 }
 
-void vt_log_name_say_cannot_open(const char *path, int error) {
+void vt_log_name_print_error(const char *path, int error) {
     char text[256] = ": ";
     static const struct {
         int error;
@@ -259,9 +259,9 @@ void vt_log_name_say_cannot_open(const char *path, int error) {
         if (known[i].error == error)
             why = known[i].text;
     strcat(text, why);
-    bool option = vt_options_env("VRAMTRACE_OUTPUT_OPTION") ||
-                  (!vt_options.output && vt_options_env("VRAMTRACE_RUN_LIST")); /* by `run` */
+    bool option = vt_settings_env("VRAMTRACE_OUTPUT_OPTION") ||
+                  (!vt_settings.output && vt_settings_env("VRAMTRACE_RUN_LIST")); /* by `run` */
     strcat(text, "; this process is not recorded (");
     strcat(text, option ? "-o PATH writes elsewhere)" : "set VRAMTRACE_OUTPUT to write elsewhere)");
-    vt_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
+    vt_message_path("cannot write the log ", path[0] ? path : "(name too long)", text);
 }

@@ -79,7 +79,7 @@ static void write_variable(struct vt_thread *t, const char *name, const char *va
 
 void vt_log_environment_write(struct vt_thread *t) {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = vt_options_env(variables[i]);
+        const char *value = vt_settings_env(variables[i]);
         if (value)
             write_variable(t, variables[i], value);
     }

@@ -53,8 +53,8 @@ static long open_list(const char *list) {
     return fd == -EACCES ? open_beside(list) : -EINVAL;
 }
 
-void vt_log_run_tell(const char *path, bool made) {
-    const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
+void vt_log_run_add(const char *path, bool made) {
+    const char *list = vt_settings_env("VRAMTRACE_RUN_LIST");
     if (!list || !*list)
         return;
     long fd = open_list(list);
@@ -62,6 +62,6 @@ void vt_log_run_tell(const char *path, bool made) {
         return;
     struct iovec line[] = {{(void *)(uintptr_t) "!", made ? 0 : 1},
                            {(void *)(uintptr_t)path, strlen(path) + 1}};
-    vt_say_to((int)fd, line, 2);
+    vt_message_to((int)fd, line, 2);
     VT_SYS1(SYS_close, fd);
 }

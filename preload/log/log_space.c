@@ -19,7 +19,7 @@ bool vt_log_space_allowed(uint64_t bytes) {
 
 bool vt_log_space_is_unsure(int fd) {
     struct statfs fs;
-    const char *forced = vt_options_env("VRAMTRACE_TEST_BUFFERED");
+    const char *forced = vt_settings_env("VRAMTRACE_TEST_BUFFERED");
     if (forced && *forced == '1')
         return true;
     return VT_SYS2(SYS_fstatfs, fd, &fs) == 0 && vt_file_system(fs.f_type) & VT_FS_UNSURE;

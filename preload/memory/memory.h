@@ -28,7 +28,7 @@ struct vt_target {
     uint8_t kind;
     bool held; /* host or managed memory: its contents are scanned once it is reached */
     bool
-        kept; /* a caching allocator's or a CUDA library's, which never counts as lost (base/library.c) */
+        kept; /* a caching allocator's or a CUDA library's, which never counts as lost (base/known_library.c) */
     bool reached;
 };
 

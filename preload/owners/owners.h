@@ -11,7 +11,7 @@
  *   class.c          classes of C++ objects
  *
  * The readers of objects are in modules of their own (pyobjects/, torch/, native/), which snapshot/ passes to the walk
- * as a table; they include reader.h. snapshot/ itself uses walk.h.
+ * as a table; they include reader.h. snapshot/ itself uses nodes.h.
  *
  * Invariants: it runs in a child process that has a copy of the memory, or in place, within the program. So it uses
  * only memory of its own and system calls: malloc, locks, stdio, CUDA and the program's code are off limits. An owner
@@ -23,6 +23,6 @@
 #include "class.h"
 #include "address_table.h"
 #include "reader.h"
-#include "walk.h"
+#include "nodes.h"
 
 #endif

@@ -285,10 +285,10 @@ bool vt_py_is_excluded(uintptr_t object) {
     return false;
 }
 
-void vt_py_exclude(uintptr_t book) {
-    if (book && excluded.count < sizeof excluded.objects / sizeof *excluded.objects &&
-        !vt_py_is_excluded(book))
-        excluded.objects[excluded.count++] = book;
+void vt_py_exclude(uintptr_t registry) {
+    if (registry && excluded.count < sizeof excluded.objects / sizeof *excluded.objects &&
+        !vt_py_is_excluded(registry))
+        excluded.objects[excluded.count++] = registry;
 }
 
 void vt_py_forget_excluded(void) {

@@ -147,7 +147,7 @@ void vt_py_attributes(struct vt_owners *w, uintptr_t object, const struct vt_own
 uintptr_t vt_py_attribute(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type,
                           const char *name);
 /* Registries that were excluded. They list all live objects, so they are not reported as owners either. */
-void vt_py_exclude(uintptr_t book);
+void vt_py_exclude(uintptr_t registry);
 bool vt_py_is_excluded(uintptr_t object);
 /* Called when a new walk begins. The last one may have died at any instruction, in a child that shared our memory. */
 void vt_py_forget_excluded(void);

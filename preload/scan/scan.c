@@ -105,16 +105,16 @@ static void gather_targets(struct vt_scan *scan) {
 }
 
 static const char *refuse(struct vt_scan *scan) {
-    uint64_t most = vt_options.scan_bytes ? vt_options.scan_bytes : AUTO_BYTES, resident, files;
+    uint64_t most = vt_settings.scan_bytes ? vt_settings.scan_bytes : AUTO_BYTES, resident, files;
     if (!vt_scan_resident_bytes(&resident, &files))
         return "/proc/self cannot be read";
     if (resident > most)
-        return vt_options.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
-                                     : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
+        return vt_settings.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
+                                      : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     scan->started_ticks = vt_log_ticks();
     /* Enough for the size that the user set: two floods, with copying. */
-    scan->most_work = WORK_MOST + 8 * vt_options.scan_bytes;
+    scan->most_work = WORK_MOST + 8 * vt_settings.scan_bytes;
     return NULL;
 }
 
@@ -343,7 +343,7 @@ void vt_scan_run(void *frame, bool ends) {
     uintptr_t registers[VT_MACHINE_REGISTERS];
     vt_machine_read_registers(registers);
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scans);
-    if (vt_options.scan_off || vt_get(&spent) == pid || before == pid ||
+    if (vt_settings.scan_off || vt_get(&spent) == pid || before == pid ||
         !vt_claim(&scans, before, pid))
         return;
     vt_put(ends ? &spent : &early, pid);

@@ -43,8 +43,8 @@ void vt_bounds_set(struct vt_owners *w) {
     uint64_t resident = 0, files;
     vt_scan_resident_bytes(&resident, &files);
     uint64_t units = resident / UNIT_BYTES + 1,
-             ns = vt_options.snapshot_ns ? vt_options.snapshot_ns : UNIT_NS,
-             space = vt_options.snapshot_bytes ? vt_options.snapshot_bytes : UNIT_SPACE;
+             ns = vt_settings.snapshot_ns ? vt_settings.snapshot_ns : UNIT_NS,
+             space = vt_settings.snapshot_bytes ? vt_settings.snapshot_bytes : UNIT_SPACE;
     w->most_cpu_ns = units * ns;
     w->most_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + HANGS * units * ns;
     w->most_work = units * (ns / 1000) * (WORK_PER_S / 1000000);

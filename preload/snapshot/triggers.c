@@ -54,7 +54,7 @@ static uint64_t began_ns;               /* atomic: when growth was first watched
 static uint64_t seen[SEEN_BITS / 64];
 
 static bool is_on(unsigned trigger) {
-    return vt_options.snapshot & trigger && !vt_get(&vt_sys_sealed) &&
+    return vt_settings.snapshot & trigger && !vt_get(&vt_sys_sealed) &&
            (trigger == VT_TRIGGER_END || !vt_log_is_at_bound());
 }
 
@@ -250,7 +250,7 @@ static void look_around(void) {
     if (!vt_get(&lived) && !anything_lives())
         return; /* the next event checks again */
     vt_put(&lived, 1);
-    if (is_on(VT_TRIGGER_END) || !vt_options.scan_off)
+    if (is_on(VT_TRIGGER_END) || !vt_settings.scan_off)
         vt_python_watch_end(note_python_end, python_calls, vt_log_look_soon, is_in_python_end);
     if (is_on(VT_TRIGGER_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
         if (!vt_get(&began_ns))
@@ -284,7 +284,7 @@ static void out_of_memory(uint32_t site) {
 /* Whether VRAMTRACE_SNAPSHOT names the phase. */
 static bool is_wanted(const char *name, uint32_t bytes) {
     uint32_t length;
-    const char *item = vt_options.snapshot_text;
+    const char *item = vt_settings.snapshot_text;
     if (!is_on(VT_TRIGGER_PHASE) || !bytes)
         return false;
     for (;; item += length + 1) {
@@ -309,7 +309,7 @@ static uint32_t name_number(const char *name, uint32_t bytes) {
 }
 
 void vt_triggers_phase_ends(const char *name, uint32_t bytes) {
-    if (VT_LIKELY(!(vt_options.snapshot & VT_TRIGGER_PHASE)) || !is_wanted(name, bytes) ||
+    if (VT_LIKELY(!(vt_settings.snapshot & VT_TRIGGER_PHASE)) || !is_wanted(name, bytes) ||
         !is_mine() || !anything_lives())
         return;
     uint32_t n = vt_add(&phases, 1) + 1;
@@ -331,7 +331,7 @@ static struct range {
 #define BUSY UINT64_MAX
 
 void vt_triggers_range_starts(uint64_t range, const char *name, uint32_t bytes) {
-    if (VT_LIKELY(!(vt_options.snapshot & VT_TRIGGER_PHASE)) || !is_wanted(name, bytes))
+    if (VT_LIKELY(!(vt_settings.snapshot & VT_TRIGGER_PHASE)) || !is_wanted(name, bytes))
         return;
     for (struct range *r = ranges; r < ranges + RANGES; r++) {
         if (!vt_claim(&r->range, 0, BUSY))
@@ -344,7 +344,7 @@ void vt_triggers_range_starts(uint64_t range, const char *name, uint32_t bytes) 
 }
 
 void vt_triggers_range_ends(uint64_t range) {
-    if (VT_LIKELY(!(vt_options.snapshot & VT_TRIGGER_PHASE)))
+    if (VT_LIKELY(!(vt_settings.snapshot & VT_TRIGGER_PHASE)))
         return;
     for (struct range *r = ranges; r < ranges + RANGES; r++) {
         if (vt_see(&r->range) != range || !vt_claim(&r->range, range, BUSY))
@@ -356,7 +356,7 @@ void vt_triggers_range_ends(uint64_t range) {
 }
 
 bool vt_triggers_request(const char *name, uint32_t bytes) {
-    return vt_options.snapshot && is_mine() &&
+    return vt_settings.snapshot && is_mine() &&
            take_snapshot(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
 }
 

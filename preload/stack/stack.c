@@ -131,7 +131,7 @@ static void arm_unwinder(void) {
 void vt_stack_arm(void) {
     arm_unwinder();
     vt_unwind_arm();
-    if (!vt_options.python)
+    if (!vt_settings.python)
         vt_python_switch_off();
     vt_python_resolve();
 }
@@ -348,7 +348,7 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
 
 /* Finds the native frames from `caller` outwards, by libunwind. True: the outermost are missing. */
 VT_COLD static bool unwind(struct scratch *s, const void *caller) {
-    size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->unwound, max), first = 0;
+    size_t max = vt_settings.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->unwound, max), first = 0;
     bool lost = vt_locks_lost(VT_LOST_INSIDE);
     if (lost) {
         s->unwound[0] = (void *)(uintptr_t)caller;
@@ -361,9 +361,9 @@ VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     s->frames = (const uintptr_t *)s->unwound + first;
     s->sps = NULL;
     s->n = n - first;
-    if (s->n <= vt_options.depth)
+    if (s->n <= vt_settings.depth)
         return n == max || lost;
-    s->n = vt_options.depth;
+    s->n = vt_settings.depth;
     return true;
 }
 
@@ -414,8 +414,8 @@ VT_HOT static uint32_t expected_number(struct kept *k, const struct vt_caller *c
         return 0;
 #ifdef VT_CHECK_WALKS
     bool again;
-    const struct vt_walk *walk = vt_unwind_walk(&k->walks, caller, vt_options.depth, &again);
-    vt_check_walk(walk, vt_options.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
+    const struct vt_walk *walk = vt_unwind_walk(&k->walks, caller, vt_settings.depth, &again);
+    vt_check_walk(walk, vt_settings.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
     if (!walk || r->hash != hash_native(walk->address, walk->n))
         abort();
 #endif
@@ -444,9 +444,9 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
     uint32_t number = expected_number(k, caller);
     if (VT_LIKELY(number))
         return number;
-    struct vt_walk *walk = vt_unwind_walk(&k->walks, caller, vt_options.depth, &again);
+    struct vt_walk *walk = vt_unwind_walk(&k->walks, caller, vt_settings.depth, &again);
 #ifdef VT_CHECK_WALKS
-    vt_check_walk(walk, vt_options.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
+    vt_check_walk(walk, vt_settings.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
 #endif
     number = walk && again ? known_number(k, walk) : 0;
     if (number) {

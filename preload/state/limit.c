@@ -28,28 +28,28 @@ static uint64_t totals[DEVICES];               /* atomic: from the driver; 0: no
 static uint64_t tried;                         /* atomic: allocations so far */
 
 void vt_limit_arm(void) {
-    vt_limit_on = vt_options.limit != UINT64_MAX || vt_options.inject || vt_options.alarm ||
-                  vt_options.alarm_share;
+    vt_limit_on = vt_settings.limit != UINT64_MAX || vt_settings.inject || vt_settings.alarm ||
+                  vt_settings.alarm_share;
 }
 
 static bool injected(void) {
-    if (!vt_options.inject)
+    if (!vt_settings.inject)
         return false;
     uint64_t number = vt_add(&tried, 1) + 1;
-    return vt_options.inject_on ? number >= vt_options.inject : number == vt_options.inject;
+    return vt_settings.inject_on ? number >= vt_settings.inject : number == vt_settings.inject;
 }
 
 static bool take(unsigned device, uint64_t bytes) {
     uint64_t has;
     do {
         has = vt_get(&taken[device]);
-        if (bytes > vt_options.limit || has > vt_options.limit - bytes)
+        if (bytes > vt_settings.limit || has > vt_settings.limit - bytes)
             return false;
     } while (!vt_claim(&taken[device], has, has + bytes));
     return true;
 }
 
-bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes) {
+bool vt_limit_reserve(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes) {
     device &= 0xff;
     if (injected()) {
         call->refused = VT_FAIL_INJECTED;
@@ -65,9 +65,9 @@ bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_
 }
 
 static uint64_t alarm_bytes(unsigned device) {
-    if (!vt_options.alarm_share)
-        return vt_options.alarm;
-    return (uint64_t)((vt_text_wide)vt_get(&totals[device]) * vt_options.alarm_share /
+    if (!vt_settings.alarm_share)
+        return vt_settings.alarm;
+    return (uint64_t)((vt_text_wide)vt_get(&totals[device]) * vt_settings.alarm_share /
                       VT_TEXT_WHOLE);
 }
 
@@ -83,12 +83,12 @@ static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
     at = vt_text_put_size(at, bytes);
     at = vt_text_put(at, " for this process, above VRAMTRACE_ALARM of ");
     at = vt_text_put_size(at, mark);
-    if (vt_options.alarm_share) {
+    if (vt_settings.alarm_share) {
         at = vt_text_put(at, " (");
-        at = vt_text_put(at, vt_options.alarm_text);
+        at = vt_text_put(at, vt_settings.alarm_text);
         vt_text_put(at, ")");
     }
-    vt_say(line);
+    vt_message(line);
 }
 
 static void live_grows(unsigned device, uint64_t bytes) {
@@ -122,12 +122,12 @@ void vt_limit_freed_(const struct vt_live *was) {
 
 uint64_t vt_limit_total(unsigned device, uint64_t total) {
     vt_put(&totals[device & 0xff], total);
-    return total < vt_options.limit ? total : vt_options.limit;
+    return total < vt_settings.limit ? total : vt_settings.limit;
 }
 
 uint64_t vt_limit_free(unsigned device, uint64_t free_bytes) {
     uint64_t has = vt_get(&taken[device & 0xff]);
-    uint64_t left = has < vt_options.limit ? vt_options.limit - has : 0;
+    uint64_t left = has < vt_settings.limit ? vt_settings.limit - has : 0;
     return free_bytes < left ? free_bytes : left;
 }
 

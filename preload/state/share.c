@@ -18,7 +18,7 @@ void vt_share_seen(uint64_t address) {
     vt_table_replace(&imported, address, words);
 }
 
-bool vt_share_take(uint64_t address) {
+bool vt_share_remove(uint64_t address) {
     uint64_t words[VT_TABLE_WORDS];
     return vt_get(&any) && vt_table_take(&imported, address, words);
 }

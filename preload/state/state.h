@@ -120,7 +120,7 @@ void vt_limit_arm(void); /* called when the options are read */
 
 /* Call before an allocation: reserves device memory under the device's limit. False: the allocation must not be tried;
  * call->refused is the reason. */
-bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes);
+bool vt_limit_reserve(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes);
 
 /* Call after the allocation: the reservation becomes the live size, or is returned. `now` NULL: the call failed, or its
  * record was lost. */
@@ -267,8 +267,8 @@ void vt_graph_forked(void);
 
 /* share.c: device addresses of other processes' memory, which cuMemFree also accepts. */
 void vt_share_seen(uint64_t address);
-bool vt_share_take(uint64_t address); /* false: not imported */
-void vt_share_back(uint64_t address); /* the free failed */
+bool vt_share_remove(uint64_t address); /* false: not imported */
+void vt_share_back(uint64_t address);   /* the free failed */
 void vt_share_forked(void);
 
 #endif

@@ -68,7 +68,7 @@ static void try_name(size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const struct vt_options defaults = {
+    static const struct vt_settings defaults = {
         .depth = 64, .python = true, .framework = true, .ask = true, .limit = UINT64_MAX};
     char *text = malloc(size + 1), *rest = text, *lines[MOST_LINES + 1], **before = environ;
     int count = 0;
@@ -80,10 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int i = 0; i < count; i++)
         try_size(lines[i]);
     environ = lines;
-    vt_options = defaults;
-    vt_options_read();
-    expect(vt_options.depth >= 1 && vt_options.depth <= VT_DEPTH_MAX);
-    expect(vt_options.limit > 0 && vt_options.alarm_share <= VT_TEXT_WHOLE);
+    vt_settings = defaults;
+    vt_settings_read();
+    expect(vt_settings.depth >= 1 && vt_settings.depth <= VT_DEPTH_MAX);
+    expect(vt_settings.limit > 0 && vt_settings.alarm_share <= VT_TEXT_WHOLE);
     try_name(4096);
     try_name(1 + size % 64);
     environ = before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All processes side by side as the HTML page's data (model/job.h): the sentences, and a row for each
+ * All processes side by side as the HTML page's data (model/job_data.h): the sentences, and a row for each
  * with its memory on the common clock.
  */
 #include "html.h"

@@ -21,7 +21,7 @@ static uint64_t entered_at(void) {
 
 static int open_log(void **state) {
     (void)state;
-    vt_options.output = "/tmp/vt_event_test.%p.vtl";
+    vt_settings.output = "/tmp/vt_event_test.%p.vtl";
     vt_log_start_clock();
     vt_event_meminfo(&call, 1, 2);
     unlink(vt_log_path());

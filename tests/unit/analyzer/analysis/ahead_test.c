@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/parts.h"
+#include "analysis/steps.h"
 
 #include <math.h>
 

@@ -271,7 +271,7 @@ static void blocks(void **state) {
     assert_int_equal(d->fragmentation.worst.pinned_bytes, 700);
     /* the framework spoke of another device, which has nothing */
     assert_int_equal(p->device_count, 1);
-    assert_true(d->blocks.said_allocated == VT_UNKNOWN);
+    assert_true(d->blocks.reported_allocated == VT_UNKNOWN);
     assert_int_equal(p->note_count, 0);
     vt_build_free(&model);
     /* their memory goes under them; then the framework's count is another */

@@ -144,7 +144,7 @@ static void end_goes_before(void **state) {
         snapshot(2, VT_SNAPSHOT_END, "last", left, ROUNDS);
         const struct vt_process *p = finish();
         assert_int_equal(p->leak_count, 1);
-        assert_string_equal(p->leaks[0].kept->owner.holder, remains ? "history" : "last");
+        assert_string_equal(p->leaks[0].kept->owner.container, remains ? "history" : "last");
         assert_int_equal(p->leaks[0].kept->seen != NULL, remains);
         end();
     }
@@ -219,8 +219,8 @@ static void few_long_rounds(void **state) {
             for (unsigned k = 0; k < rows[i].apart; k++)
                 work();
         }
-        if (rows[i].holder)
-            snapshot(1, VT_SNAPSHOT_GROWTH, rows[i].holder, 0, kept);
+        if (rows[i].container)
+            snapshot(1, VT_SNAPSHOT_GROWTH, rows[i].container, 0, kept);
         for (unsigned k = 0; k < rows[i].after; k++)
             work();
         give(0, kept);

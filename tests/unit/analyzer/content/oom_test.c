@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "content/parts.h"
+#include "content/sentences.h"
 
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ static void what_to_try(void **state) {
 static void what_views_hold(void **state) {
     (void)state;
     struct vt_memory_owner rows = {
-        .bytes = 60 * MIB, .unseen_bytes = 59 * MIB, .holder = "rows", .holder_length = 4};
+        .bytes = 60 * MIB, .unseen_bytes = 59 * MIB, .container = "rows", .container_length = 4};
     held_by = &rows;
     assert_string_equal(tried(VT_CAUSE_CAPACITY, 0, VT_VERDICT_UNFREED, 0),
                         "free, or shrink, the memory allocated at a.py:7 in main: it held 60.0 "

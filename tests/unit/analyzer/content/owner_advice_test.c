@@ -4,7 +4,7 @@
  */
 #include "tests/unit/analyzer/analysis/owners_log.h"
 
-#include "content/parts.h"
+#include "content/sentences.h"
 
 /* The advice for a growing leak that is allocated in `function` and held by this owner. */
 static void assert_advice(const struct vt_memory_owner *o, const char *function,

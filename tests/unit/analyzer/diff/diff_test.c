@@ -236,8 +236,8 @@ static void owns(struct made *m, struct seen *s, const char *holder, uint32_t si
     s->sites[n][k] = (struct vt_owned_site){.site = site, .bytes = bytes, .count = 1};
     s->owners[n][k] = (struct vt_memory_owner){.id = vt_hash_bytes(purpose, holder, strlen(holder)),
                                                .name = holder,
-                                               .holder = holder,
-                                               .holder_length = (uint32_t)strlen(holder),
+                                               .container = holder,
+                                               .container_length = (uint32_t)strlen(holder),
                                                .purpose = purpose,
                                                .bytes = bytes,
                                                .count = 1,

@@ -42,7 +42,7 @@ static double factor_of(uint32_t number, struct vt_fit_scale *scales, uint32_t c
                         struct vt_string *message) {
     struct vt_owned_site weights = {.site = WEIGHTS, .bytes = 100};
     struct vt_memory_owner owner = {.name = "model[*].weight",
-                                    .holder = "model",
+                                    .container = "model",
                                     .purpose = VT_PURPOSE_PARAMETERS,
                                     .sites = &weights,
                                     .site_count = 1};

@@ -149,7 +149,7 @@ static uint32_t play(const char *name, uint32_t steps, uint32_t seed, bool hides
             fail_msg("%s", message.text);
         assert_int_equal(b.summary, p.summary);
         of_b = vt_merge_open(&b);
-        assert_int_equal(vt_summary_take(&b, merge_state, of_b, &message), 0);
+        assert_int_equal(vt_summary_load(&b, merge_state, of_b, &message), 0);
         /* sometimes less than what is there */
         uint64_t most = player_chance(&seen, 2) ? VT_TICKS_MASK : until;
         most = i > steps ? VT_TICKS_MASK : most;
@@ -233,7 +233,7 @@ static void set_header(size_t offset, uint64_t value) {
     close(fd);
 }
 
-/* Opens the log, and goes on to its end. Returns what vt_log_open, or else vt_summary_take, does. */
+/* Opens the log, and goes on to its end. Returns what vt_log_open, or else vt_summary_load, does. */
 static int go_on(char said[500]) {
     struct vt_log log;
     VT_SCOPED_STRING message = {0};
@@ -241,7 +241,7 @@ static int go_on(char said[500]) {
     if (!error) {
         struct vt_merge *merge = vt_merge_open(&log);
         struct vt_batch batch;
-        error = vt_summary_take(&log, merge_state, merge, &message);
+        error = vt_summary_load(&log, merge_state, merge, &message);
         vt_merge_go_on(merge, VT_TICKS_MASK);
         for (size_t i = 0; i < log.stack_count; i++)
             vt_log_words(&log, &log.stacks[i]);

@@ -30,7 +30,7 @@ static int start(void **state) {
 
 static int stop(void **state) {
     (void)state;
-    vt_pytest_free(&replay.told);
+    vt_pytest_free(&replay.pytest);
     vt_addresses_free(&replay.live);
     return 0;
 }
@@ -46,7 +46,7 @@ static void allocate(uint64_t address, uint32_t at) {
 
 /* The name of a block's holder; NULL: it has none. */
 static const char *holder(uint64_t address) {
-    const struct vt_pytest_marks *t = &replay.told;
+    const struct vt_pytest_marks *t = &replay.pytest;
     uint32_t at = vt_map_get(&t->by_key, vt_address_key(address, VT_SPACE_BLOCK));
     return at == VT_MAP_NONE ? NULL : t->holders[t->blocks[at].holder].name;
 }
@@ -54,7 +54,7 @@ static const char *holder(uint64_t address) {
 static void tell(uint64_t now, const char *name) {
     walk.now = now;
     assert_true(vt_pytest_is(name));
-    vt_pytest_take(&walk, name);
+    vt_pytest_apply(&walk, name);
 }
 
 /* A set-up within a set-up has its own; what was there before is nobody's. */
@@ -70,7 +70,7 @@ static void test_made(void **state) {
     assert_null(holder(0x1000));
     assert_string_equal(holder(0x2000), "outer");
     assert_string_equal(holder(0x3000), "inner");
-    assert_int_equal(replay.told.holder_count, 2);
+    assert_int_equal(replay.pytest.holder_count, 2);
 }
 
 /* A fixture's block stays its own where a model is said to hold it; a new block at an address does
@@ -93,8 +93,8 @@ static void test_held(void **state) {
 static void test_left(void **state) {
     (void)state;
     tell(1, "vramtrace:left fails 20 5242880 20 00ff test_a.py::test_b[a b]");
-    assert_int_equal(replay.told.left_count, 1);
-    const struct vt_pytest_left *left = replay.told.left;
+    assert_int_equal(replay.pytest.left_count, 1);
+    const struct vt_pytest_left *left = replay.pytest.left;
     assert_true(left->fails && left->rounds == 20 && left->bytes == 5242880 && left->blocks == 20);
     assert_int_equal(left->site, 0xff);
     assert_string_equal(left->test, "test_a.py::test_b[a b]");
@@ -128,8 +128,8 @@ static void test_nonsense(void **state) {
         tell(1, "vramtrace:setup");
     for (int i = 0; i < 3 * VT_TOLD_DEPTH; i++)
         tell(2, "vramtrace:made class a");
-    assert_int_equal(replay.told.left_count, 0);
-    assert_int_equal(replay.told.block_count, 0);
+    assert_int_equal(replay.pytest.left_count, 0);
+    assert_int_equal(replay.pytest.block_count, 0);
     assert_false(vt_pytest_is("vramtrac"));
 }
 

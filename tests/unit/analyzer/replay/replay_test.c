@@ -44,7 +44,7 @@ static const struct vt_window all = {0, VT_TICKS_MASK};
 static void check_sums(const struct vt_replay *r) {
     for (unsigned d = 0; d < 256; d++) {
         uint64_t live = 0, count = 0, at_peak = 0, frees = 0, allocated = 0;
-        const struct vt_replay_book *book = &r->devices[d].driver;
+        const struct vt_account *book = &r->devices[d].driver;
         for (size_t i = 0; i < r->site_count; i++) {
             const struct vt_replay_site *s = &r->sites[i];
             if (s->device != d || s->layer != VT_LAYER_DRIVER)

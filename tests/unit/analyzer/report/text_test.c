@@ -289,7 +289,7 @@ static void survived(void **state) {
                              .requested_bytes = MIB,
                              .driver_requested_bytes = VT_UNKNOWN,
                              .free_bytes = VT_UNKNOWN,
-                             .free_said_at = VT_UNKNOWN,
+                             .free_reported_at = VT_UNKNOWN,
                              .cached_bytes = VT_UNKNOWN,
                              .cause = VT_CAUSE_CAPACITY,
                              .why = (char *)"why",
@@ -345,7 +345,7 @@ static void what_next(void **state) {
 /* Owners of a process that was killed are of an earlier moment, which is said. */
 static void kept_when_seen(void **state) {
     struct made *m = make();
-    struct vt_owner_group kept = {.owner = {.name = "history", .holder = "history"}, .count = 3};
+    struct vt_owner_group kept = {.owner = {.name = "history", .container = "history"}, .count = 3};
     struct vt_snapshot last = {.at = 4000000000, .why = VT_SNAPSHOT_REQUEST};
     (void)state;
     add(m, VT_VERDICT_GROWING, 120, 120, 120, "a.py:1");

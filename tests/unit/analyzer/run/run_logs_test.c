@@ -79,7 +79,7 @@ static char *say(const struct vt_run_logs *logs) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    vt_run_logs_say(logs, out);
+    vt_run_logs_print(logs, out);
     fclose(out);
     return text;
 }

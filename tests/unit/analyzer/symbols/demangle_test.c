@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "symbols/parts.h"
+#include "symbols/dwarf.h"
 
 #include <stdlib.h>
 

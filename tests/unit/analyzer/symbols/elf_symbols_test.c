@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "symbols/parts.h"
+#include "symbols/dwarf.h"
 
 #include <dlfcn.h>
 #include <elfutils/libdw.h>

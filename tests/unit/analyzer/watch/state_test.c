@@ -217,7 +217,7 @@ static char *sums_of(struct vt_follow *f) {
     return sums_of_model(&model);
 }
 
-static void let_go(void **state) {
+static void evicts(void **state) {
     (void)state;
     enum { STEPS = 40000, TIMES = 8 };
     struct player p;
@@ -241,7 +241,7 @@ static void let_go(void **state) {
         }
         go_on_blindly(whole);
         go_on_blindly(broken);
-        vt_walk_let_go(broken->b.walk, &broken->b.log);
+        vt_walk_evict(broken->b.walk, &broken->b.log);
         reload(&broken->b);
         assert_in_range(broken->b.replay.phase_count, 1, 2 * 4096 + 100);
         assert_int_equal(broken->b.replay.phase_count, broken->b.log.phase_count);
@@ -290,21 +290,21 @@ static void make_sites(const char *path) {
 }
 
 /* What a report says of the devices, and how many sites were let go. */
-static char *devices_of(struct vt_follow *f, uint64_t *let_go) {
+static char *devices_of(struct vt_follow *f, uint64_t *evicted) {
     VT_SCOPED char *text = text_of(f);
     char *from = strstr(text, "\"devices\": ["), *to = strstr(text, "\"environment\": ");
     assert_true(from && to && from < to);
-    *let_go = f->b.replay.sites_let_go;
+    *evicted = f->b.replay.evicted_sites;
     return vt_strndup(from, (size_t)(to - from));
 }
 
 /* All sites that may go, after each step: what devices held stays the same. */
-static void let_go_of_sites(const char *path, bool some) {
+static void evicts_sites(const char *path, bool some) {
     enum { STEPS = 8 };
     struct player p;
     struct vt_follow *whole = NULL, *broken = NULL;
     struct vt_string message = {0};
-    uint64_t none, let_go;
+    uint64_t none, evicted;
     uint32_t seed = 3;
     const char *out = maker_path;
     player_start(&p, path);
@@ -320,16 +320,16 @@ static void let_go_of_sites(const char *path, bool some) {
         }
         go_on_blindly(whole);
         go_on_blindly(broken);
-        vt_walk_let_go(broken->b.walk, &broken->b.log);
-        while (vt_walk_let_go_of_more(broken->b.walk, &broken->b.log)) {
+        vt_walk_evict(broken->b.walk, &broken->b.log);
+        while (vt_walk_evict_more(broken->b.walk, &broken->b.log)) {
         }
         reload(&broken->b);
     }
     VT_SCOPED char *expected = devices_of(whole, &none);
-    VT_SCOPED char *found = devices_of(broken, &let_go);
+    VT_SCOPED char *found = devices_of(broken, &evicted);
     player_expect_same(expected, found, path);
     assert_int_equal(none, 0);
-    assert_true(let_go || !some);
+    assert_true(evicted || !some);
     vt_builder.unfollow(whole);
     vt_builder.unfollow(broken);
     player_free(&p);
@@ -340,12 +340,12 @@ static void sites(void **state) {
     char made[sizeof maker_path + 8];
     snprintf(made, sizeof made, "%s.made", maker_path);
     make_sites(made);
-    let_go_of_sites(made, true);
+    evicts_sites(made, true);
     player_make(made);
-    let_go_of_sites(made, false);
+    evicts_sites(made, false);
     unlink(made);
     for (int i = 0; i < log_count; i++)
-        let_go_of_sites(logs[i], false);
+        evicts_sites(logs[i], false);
 }
 
 /* --- changed --- */
@@ -413,7 +413,7 @@ static void damaged(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reloaded), cmocka_unit_test(let_go),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reloaded), cmocka_unit_test(evicts),
                                        cmocka_unit_test(sites), cmocka_unit_test(damaged)};
     log_count = argc - 1;
     logs = argv + 1;

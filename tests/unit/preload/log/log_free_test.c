@@ -46,8 +46,8 @@ static void fill_chunk(void) {
 
 static int start_log(void **state) {
     (void)state;
-    vt_options.output = "/tmp/vt_log_free_test.%p.vtl";
-    vt_options.max_log = BOUND;
+    vt_settings.output = "/tmp/vt_log_free_test.%p.vtl";
+    vt_settings.max_log = BOUND;
     vt_log_start_clock();
     if (!vt_log_ready())
         return -1;

@@ -61,7 +61,7 @@ static uint64_t one_of(const uint64_t *numbers, size_t count) {
 
 static int start_log(void **state) {
     (void)state;
-    vt_options.output = "/tmp/vt_log_short_test.%p.vtl";
+    vt_settings.output = "/tmp/vt_log_short_test.%p.vtl";
     vt_log_start_clock();
     bool open = vt_log_ready();
     unlink(path);

@@ -147,7 +147,7 @@ static void nothing_left_of_failed_log(void **state) {
     uint32_t before, after;
     (void)state;
     setenv("VRAMTRACE_TEST_BUFFERED", "1", 1);
-    vt_options.output = "/tmp/vt_log_test.%p.vtl";
+    vt_settings.output = "/tmp/vt_log_test.%p.vtl";
     vt_log_start_clock();
     assert_true(vt_mappings_list(ours, 16384, &before));
     disk_is_full = true;

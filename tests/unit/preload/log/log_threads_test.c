@@ -142,8 +142,8 @@ static void *read_log(void *unused) {
 static void all_at_once(void **state) {
     (void)state;
     pthread_t reader, writer[WRITERS];
-    vt_options.output = "/tmp/vt_log_threads_test.%p.vtl";
-    vt_options.max_log = BOUND;
+    vt_settings.output = "/tmp/vt_log_threads_test.%p.vtl";
+    vt_settings.max_log = BOUND;
     vt_log_start_clock();
     assert_true(vt_log_ready());
     unlink(path);

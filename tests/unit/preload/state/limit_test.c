@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "state/limit.c"
-#include "base/options.c"
+#include "base/settings.c"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -22,14 +22,14 @@ static uint64_t refused_small, let_through;
 
 static bool try_take(struct vt_call *call, uint64_t bytes) {
     *call = (struct vt_call){.hook = 1};
-    return vt_limit_take(call, VT_KIND_DEVICE, DEVICE, bytes);
+    return vt_limit_reserve(call, VT_KIND_DEVICE, DEVICE, bytes);
 }
 
 static int set_up(void **state) {
     (void)state;
     vt_limit_forked();
     memset(totals, 0, sizeof totals);
-    vt_options = (struct vt_options){.limit = UINT64_MAX};
+    vt_settings = (struct vt_settings){.limit = UINT64_MAX};
     return 0;
 }
 
@@ -67,7 +67,7 @@ static void run(void *(*first)(void *), void *(*others)(void *)) {
 
 static void what_fits_is_never_refused(void **state) {
     (void)state;
-    vt_options.limit = 1000;
+    vt_settings.limit = 1000;
     refused_small = let_through = 0;
     run(ask_too_much, hold_a_little);
     assert_int_equal(0, refused_small);
@@ -95,7 +95,7 @@ static void *compete(void *unused) {
 
 static void never_more_than_the_limit(void **state) {
     (void)state;
-    vt_options.limit = 1000;
+    vt_settings.limit = 1000;
     held = most = 0;
     run(compete, compete);
     assert_true(most <= 900);
@@ -109,7 +109,7 @@ static void what_came_may_differ_from_what_was_taken(void **state) {
     const struct vt_live pitched = {.size = 700, .kind = VT_KIND_DEVICE, .device = DEVICE},
                          elsewhere = {.size = 50, .kind = VT_KIND_POOL, .device = 5},
                          managed = {.size = 900, .kind = VT_KIND_POOL_MANAGED, .device = DEVICE};
-    vt_options.limit = 1000;
+    vt_settings.limit = 1000;
     assert_true(try_take(&call, 600));
     vt_limit_finalize_(&call, &pitched);
     assert_int_equal(700, taken[DEVICE]);
@@ -131,16 +131,16 @@ static void what_came_may_differ_from_what_was_taken(void **state) {
     assert_int_equal(800, vt_limit_total(DEVICE, 800));
     /* Host and managed memory is not limited. */
     call = (struct vt_call){.hook = 1};
-    assert_true(vt_limit_take(&call, VT_KIND_HOST, DEVICE, 5000));
-    assert_true(vt_limit_take(&call, VT_KIND_MANAGED, DEVICE, 5000));
+    assert_true(vt_limit_reserve(&call, VT_KIND_HOST, DEVICE, 5000));
+    assert_true(vt_limit_reserve(&call, VT_KIND_MANAGED, DEVICE, 5000));
     assert_int_equal(0, call.reserved);
     assert_false(try_take(&call, UINT64_MAX));
 }
 
 static void an_alarm_in_percent(void **state) {
     (void)state;
-    vt_options.alarm_share = 900000;
-    vt_options.alarm_text = "90%";
+    vt_settings.alarm_share = 900000;
+    vt_settings.alarm_text = "90%";
     assert_int_equal(0, alarm_bytes(DEVICE)); /* no total known: none */
     vt_limit_total(DEVICE, 150754820096);
     assert_int_equal(135679338086, alarm_bytes(DEVICE));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saves and loads state of the analyzer (see state.h).
+ * Saves and loads state of the analyzer (see saved_state.h).
  */
-#include "state.h"
+#include "saved_state.h"
 
 #include "base/base.h"
 

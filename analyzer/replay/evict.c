@@ -39,8 +39,8 @@ static uint64_t length_of(const struct vt_log_phase *phase) {
 
 /* Whether the phase can no longer change. */
 static bool is_over(const struct letting_go *g, size_t i) {
-    const struct vt_replay_phase *books = &g->r->phases[i];
-    return g->log->phases[i].ended < g->now && (!books->seen || books->ended);
+    const struct vt_replay_phase *replayed = &g->r->phases[i];
+    return g->log->phases[i].ended < g->now && (!replayed->seen || replayed->ended);
 }
 
 /* The sum for phases of this name, which may be the first of their group. */
@@ -68,14 +68,14 @@ static uint32_t find_sum(struct letting_go *g, const struct vt_log_phase *phase)
 
 static void keep_extremes(struct letting_go *g, size_t i) {
     const struct vt_log_phase *phases = g->log->phases;
-    const struct vt_replay_phase *books = g->r->phases;
+    const struct vt_replay_phase *replayed = g->r->phases;
     struct extremes *e = &g->extremes[find_sum(g, &phases[i])];
     if (!e->first)
         *e = (struct extremes){i + 1, i + 1, i + 1, i + 1, i + 1};
     e->last = i + 1;
-    if (books[i].peak_bytes > books[e->peak - 1].peak_bytes)
+    if (replayed[i].peak_bytes > replayed[e->peak - 1].peak_bytes)
         e->peak = i + 1;
-    if (rise_of(&books[i]) > rise_of(&books[e->rise - 1]))
+    if (rise_of(&replayed[i]) > rise_of(&replayed[e->rise - 1]))
         e->rise = i + 1;
     if (length_of(&phases[i]) > length_of(&phases[e->length - 1]))
         e->length = i + 1;
@@ -92,11 +92,11 @@ static bool differ(const struct vt_log *log, uint32_t a, uint32_t b) {
 
 static void sum_up(struct letting_go *g, size_t i) {
     const struct vt_log_phase *phase = &g->log->phases[i];
-    const struct vt_replay_phase *books = &g->r->phases[i];
+    const struct vt_replay_phase *replayed = &g->r->phases[i];
     struct vt_replay_phase_sum *sum = &g->r->phase_sums[find_sum(g, phase)];
     sum->count++;
-    sum->rose += vt_beyond(books->live_at_end, books->live_at_start);
-    sum->fell += vt_beyond(books->live_at_start, books->live_at_end);
+    sum->rose += vt_beyond(replayed->live_at_end, replayed->live_at_start);
+    sum->fell += vt_beyond(replayed->live_at_start, replayed->live_at_end);
     sum->several |= differ(g->log, sum->name, phase->name);
 }
 
@@ -131,7 +131,7 @@ static uint8_t *choose(struct letting_go *g) {
     return keep;
 }
 
-static void let_go_of_phases(struct vt_walk *w, struct vt_log *log) {
+static void evict_phases(struct vt_walk *w, struct vt_log *log) {
     struct vt_replay *r = w->r;
     struct letting_go g = {.r = r, .log = log, .now = w->now};
     size_t over = 0, kept = 0;
@@ -161,7 +161,7 @@ static void let_go_of_phases(struct vt_walk *w, struct vt_log *log) {
 
 /* --- objects --- */
 
-static void let_go_of_objects(struct vt_walk *w) {
+static void evict_objects(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     size_t gone = 0, kept = 0;
     for (size_t i = 0; i < r->object_count; i++)
@@ -178,12 +178,12 @@ static void let_go_of_objects(struct vt_walk *w) {
     r->object_count = kept;
 }
 
-void vt_walk_let_go(struct vt_walk *w, struct vt_log *log) {
+void vt_walk_evict(struct vt_walk *w, struct vt_log *log) {
     if (w->pictures)
-        vt_pictures_let_go(w->pictures);
-    let_go_of_objects(w);
-    let_go_of_phases(w, log);
-    vt_owned_let_go(w, log);
+        vt_pictures_evict(w->pictures);
+    evict_objects(w);
+    evict_phases(w, log);
+    vt_owned_evict(w, log);
 }
 
 /* Joins samples as for a million sites (history.h), but earlier. */
@@ -197,6 +197,6 @@ static bool join_samples(struct vt_walk *w) {
     return h->sample_count < before - before / 8;
 }
 
-bool vt_walk_let_go_of_more(struct vt_walk *w, struct vt_log *log) {
-    return join_samples(w) || vt_walk_let_go_of_sites(w, log);
+bool vt_walk_evict_more(struct vt_walk *w, struct vt_log *log) {
+    return join_samples(w) || vt_walk_evict_sites(w, log);
 }

@@ -2,8 +2,8 @@
 /*
  * Which processes of a job are one run, and which of them are restarts of one rank. Called by finish.c.
  */
-#ifndef VRAMTRACE_ANALYZER_FLEET_RUNS_H
-#define VRAMTRACE_ANALYZER_FLEET_RUNS_H
+#ifndef VRAMTRACE_ANALYZER_JOB_RUNS_H
+#define VRAMTRACE_ANALYZER_JOB_RUNS_H
 
 #include "model/model.h"
 

@@ -4,21 +4,21 @@
  * No allocation, no stdio.
  */
 #define _GNU_SOURCE
-#include "options.h"
+#include "settings.h"
 #include "preload.h"
-#include "say.h"
+#include "message.h"
 
 #include <string.h>
 #include <unistd.h>
 
-struct vt_options vt_options = {.depth = 64,
-                                .python = true,
-                                .framework = true,
-                                .ask = true,
-                                .limit = UINT64_MAX,
-                                .snapshot = VT_TRIGGER_END | VT_TRIGGER_OOM};
+struct vt_settings vt_settings = {.depth = 64,
+                                  .python = true,
+                                  .framework = true,
+                                  .ask = true,
+                                  .limit = UINT64_MAX,
+                                  .snapshot = VT_TRIGGER_END | VT_TRIGGER_OOM};
 
-const char *vt_options_env(const char *name) {
+const char *vt_settings_env(const char *name) {
     size_t n = strlen(name);
     for (char **e = environ; e && *e; e++)
         if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
@@ -34,13 +34,13 @@ static void say_bad(const char *name, const char *value, const char *allowed) {
     strcat(text, " is not valid; expected ");
     strncat(text, allowed, 128);
     strcat(text, "; using the default");
-    vt_say(text);
+    vt_message(text);
 }
 
 static void read_output(const char *name, const char *value) {
     (void)name;
     if (*value)
-        vt_options.output = value;
+        vt_settings.output = value;
 }
 
 /* One of two words. */
@@ -53,7 +53,7 @@ static void read_word(const char *name, const char *value, const char *on, const
 }
 
 static void read_quiet(const char *name, const char *value) {
-    read_word(name, value, "1", "0", "0 or 1", &vt_options.quiet);
+    read_word(name, value, "1", "0", "0 or 1", &vt_settings.quiet);
 }
 
 static void read_depth(const char *name, const char *value) {
@@ -64,19 +64,19 @@ static void read_depth(const char *name, const char *value) {
     if (*s || s == value || n < 1 || n > VT_DEPTH_MAX)
         say_bad(name, value, "a number of frames from 1 to 256");
     else
-        vt_options.depth = n;
+        vt_settings.depth = n;
 }
 
 static void read_python(const char *name, const char *value) {
-    read_word(name, value, "auto", "off", "auto or off", &vt_options.python);
+    read_word(name, value, "auto", "off", "auto or off", &vt_settings.python);
 }
 
 static void read_framework(const char *name, const char *value) {
-    read_word(name, value, "auto", "off", "auto or off", &vt_options.framework);
+    read_word(name, value, "auto", "off", "auto or off", &vt_settings.framework);
 }
 
 static void read_ask(const char *name, const char *value) {
-    read_word(name, value, "on", "off", "on or off", &vt_options.ask);
+    read_word(name, value, "on", "off", "on or off", &vt_settings.ask);
 }
 
 static bool read_size(const char *text, uint64_t *bytes) {
@@ -86,8 +86,8 @@ static bool read_size(const char *text, uint64_t *bytes) {
 #define SIZES "a size above 0, in bytes or like 512M, 512MiB, 1.5G"
 
 static void read_limit(const char *name, const char *value) {
-    if (!read_size(value, &vt_options.limit)) {
-        vt_options.limit = UINT64_MAX;
+    if (!read_size(value, &vt_settings.limit)) {
+        vt_settings.limit = UINT64_MAX;
         say_bad(name, value, SIZES);
     }
 }
@@ -100,15 +100,15 @@ static void read_inject(const char *name, const char *value) {
                 "N or N+ (the Nth allocation, or all from the Nth on; N is at least 1)");
         return;
     }
-    vt_options.inject = n;
-    vt_options.inject_on = *s == '+';
+    vt_settings.inject = n;
+    vt_settings.inject_on = *s == '+';
 }
 
 static void read_alarm(const char *name, const char *value) {
-    if (vt_text_read_share(value, &vt_options.alarm_share) == 0)
-        vt_options.alarm_text = value;
-    else if (!read_size(value, &vt_options.alarm)) {
-        vt_options.alarm = 0;
+    if (vt_text_read_share(value, &vt_settings.alarm_share) == 0)
+        vt_settings.alarm_text = value;
+    else if (!read_size(value, &vt_settings.alarm)) {
+        vt_settings.alarm = 0;
         say_bad(name, value, SIZES ", or a share up to 100%");
     }
 }
@@ -119,13 +119,13 @@ static void read_snapshot(const char *name, const char *value) {
         say_bad(name, value, VT_TEXT_TRIGGERS);
         return;
     }
-    vt_options.snapshot = triggers;
-    vt_options.snapshot_text = value;
+    vt_settings.snapshot = triggers;
+    vt_settings.snapshot_text = value;
 }
 
 static void read_snapshot_limit(const char *name, const char *value) {
-    if (vt_text_read_bounds(value, &vt_options.snapshot_ns, &vt_options.snapshot_bytes) != 0) {
-        vt_options.snapshot_ns = vt_options.snapshot_bytes = 0;
+    if (vt_text_read_bounds(value, &vt_settings.snapshot_ns, &vt_settings.snapshot_bytes) != 0) {
+        vt_settings.snapshot_ns = vt_settings.snapshot_bytes = 0;
         say_bad(name, value, VT_TEXT_BOUNDS);
     }
 }
@@ -135,7 +135,7 @@ static void read_max_log(const char *name, const char *value) {
     uint64_t bytes = off ? UINT64_MAX : 0;
     if (off || strcmp(value, "auto") == 0 ||
         (read_size(value, &bytes) && bytes >= VT_TEXT_MAX_LOG_LEAST))
-        vt_options.max_log = bytes;
+        vt_settings.max_log = bytes;
     else
         say_bad(name, value, VT_TEXT_MAX_LOG);
 }
@@ -147,11 +147,11 @@ static void read_nvtx(const char *name, const char *value) {
 }
 
 static void read_scan(const char *name, const char *value) {
-    vt_options.scan_off = strcmp(value, "off") == 0;
-    if (vt_options.scan_off || strcmp(value, "auto") == 0)
-        vt_options.scan_bytes = 0;
-    else if (!read_size(value, &vt_options.scan_bytes)) {
-        vt_options.scan_bytes = 0;
+    vt_settings.scan_off = strcmp(value, "off") == 0;
+    if (vt_settings.scan_off || strcmp(value, "auto") == 0)
+        vt_settings.scan_bytes = 0;
+    else if (!read_size(value, &vt_settings.scan_bytes)) {
+        vt_settings.scan_bytes = 0;
         say_bad(name, value, "off, auto, or " SIZES);
     }
 }
@@ -177,9 +177,9 @@ static const struct {
     {"VRAMTRACE_MAX_LOG", read_max_log},
 };
 
-void vt_options_read(void) {
+void vt_settings_read(void) {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *value = vt_options_env(variables[i].name);
+        const char *value = vt_settings_env(variables[i].name);
         if (value)
             variables[i].read(variables[i].name, value);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases (see phases.h). build.c uses them before the replay for the window, and after it for the
+ * Phases (see phase_list.h). build.c uses them before the replay for the window, and after it for the
  * list.
  */
-#include "phases.h"
+#include "phase_list.h"
 #include "pytest_marks.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 /* Lists the existing names, in case of a typing error: each once, as many as fit a line. */
 static void say_names(const struct vt_log *log, struct vt_string *message) {
-    VT_SCOPED bool *said = vt_alloc(log->name_count, sizeof *said);
+    VT_SCOPED bool *listed = vt_alloc(log->name_count, sizeof *listed);
     unsigned count = 0;
     for (size_t i = 0; i < log->phase_count; i++) {
         uint32_t name = log->phases[i].name;
-        if (name == VT_MAP_NONE || said[name] || vt_pytest_is(log->names[name]))
+        if (name == VT_MAP_NONE || listed[name] || vt_pytest_is(log->names[name]))
             continue;
-        said[name] = true;
+        listed[name] = true;
         if (count < 8)
             vt_string_format(message, "%s%s", count ? ", " : "; it has: ", log->names[name]);
         count++;
@@ -31,8 +31,8 @@ static void say_names(const struct vt_log *log, struct vt_string *message) {
         vt_string_add(message, "; it has none");
 }
 
-int vt_phases_find(const struct vt_log *log, const char *option, const char *text,
-                   struct vt_window *span, size_t *count, struct vt_string *message) {
+int vt_phase_list_find(const struct vt_log *log, const char *option, const char *text,
+                       struct vt_window *span, size_t *count, struct vt_string *message) {
     const char *hash = strrchr(text, '#');
     char *end = NULL;
     unsigned long number =
@@ -73,8 +73,8 @@ int vt_phases_find(const struct vt_log *log, const char *option, const char *tex
 
 /* --- the list --- */
 
-void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, struct vt_clock clock,
-                    struct vt_window window, struct vt_process *p) {
+void vt_phase_list_add(const struct vt_log *log, const struct vt_replay *replay,
+                       struct vt_clock clock, struct vt_window window, struct vt_process *p) {
     p->phase_names = vt_alloc(log->name_count, sizeof *p->phase_names);
     p->phase_name_count = (uint32_t)log->name_count;
     for (size_t i = 0; i < log->name_count; i++)
@@ -97,7 +97,7 @@ void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, st
     p->phases = vt_alloc(log->phase_count, sizeof *p->phases);
     for (size_t i = 0; i < log->phase_count; i++) {
         const struct vt_log_phase *from = &log->phases[i];
-        const struct vt_replay_phase *books = &replay->phases[i];
+        const struct vt_replay_phase *replayed = &replay->phases[i];
         if (from->began > window.until || from->ended < window.since ||
             (from->name != VT_MAP_NONE && vt_pytest_is(log->names[from->name])))
             continue;
@@ -107,9 +107,9 @@ void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, st
             .domain = from->domain == VT_MAP_NONE ? NULL : p->phase_names[from->domain],
             .start = vt_clock_ns(clock, from->began),
             .end = open ? VT_UNKNOWN : vt_clock_ns(clock, from->ended),
-            .live_at_start = mark ? VT_UNKNOWN : books->live_at_start,
-            .live_at_end = mark || open ? VT_UNKNOWN : books->live_at_end,
-            .peak_bytes = mark ? VT_UNKNOWN : books->peak_bytes,
+            .live_at_start = mark ? VT_UNKNOWN : replayed->live_at_start,
+            .live_at_end = mark || open ? VT_UNKNOWN : replayed->live_at_end,
+            .peak_bytes = mark ? VT_UNKNOWN : replayed->peak_bytes,
             .thread = from->tid,
             .mark = mark,
         };

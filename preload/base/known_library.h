@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The loaded modules that are known libraries (library.c). */
-#ifndef VT_PRELOAD_LIBRARY_H
-#define VT_PRELOAD_LIBRARY_H
+/* The loaded modules that are known libraries (known_library.c). */
+#ifndef VT_PRELOAD_KNOWN_LIBRARY_H
+#define VT_PRELOAD_KNOWN_LIBRARY_H
 
 #include "elf.h"
 

@@ -8,8 +8,8 @@
  * log began, as in the model; unknown is VT_UNKNOWN. Everything lives until vt_job_free. job/ makes it; formats read
  * it.
  */
-#ifndef VRAMTRACE_ANALYZER_MODEL_JOB_H
-#define VRAMTRACE_ANALYZER_MODEL_JOB_H
+#ifndef VRAMTRACE_ANALYZER_JOB_DATA_H
+#define VRAMTRACE_ANALYZER_JOB_DATA_H
 
 #include "model.h"
 
@@ -101,7 +101,7 @@ struct vt_job_cell {
     const char *caller;
 };
 
-/* A holder of memory, wherever it was. */
+/* An owner of memory, in any process. */
 struct vt_job_owner {
     uint64_t key;
     const char *text; /* "history (list) in __main__, train.py"; `rest`: NULL */

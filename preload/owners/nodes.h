@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk's own data, for this module, for native/ and snapshot/, and for torch/, which adds to targets. */
-#ifndef VT_PRELOAD_WALK_H
-#define VT_PRELOAD_WALK_H
+#ifndef VT_PRELOAD_NODES_H
+#define VT_PRELOAD_NODES_H
 
 #include "address_table.h"
 #include "reader.h"

@@ -2,8 +2,8 @@
 /*
  * What the files of this room ask each other.
  */
-#ifndef VRAMTRACE_ANALYZER_CONTENT_PARTS_H
-#define VRAMTRACE_ANALYZER_CONTENT_PARTS_H
+#ifndef VRAMTRACE_ANALYZER_SENTENCES_H
+#define VRAMTRACE_ANALYZER_SENTENCES_H
 
 #include "content.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose call a stack is, by the modules that its innermost frames are in, and which names are a library's. */
-#include "base/library.c"
+#include "base/known_library.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /*
  * Calls between the files of this module; those between growth*.c are in growth_search.h.
  */
-#ifndef VRAMTRACE_ANALYZER_ANALYSIS_PARTS_H
-#define VRAMTRACE_ANALYZER_ANALYSIS_PARTS_H
+#ifndef VRAMTRACE_ANALYZER_STEPS_H
+#define VRAMTRACE_ANALYZER_STEPS_H
 
 #include "analysis.h"
 
@@ -19,16 +19,16 @@ static inline uint64_t vt_analysis_ahead(double ns) {
 /* oom.c: the process's ooms, their figures and outcomes, causes recorded in the log; vt_site.bytes_at_oom. */
 void vt_oom_find(const struct vt_sources *from, struct vt_process *p);
 /* owners.c: the process's snapshots, vt_site.owned and bound. */
-void vt_owners_take(const struct vt_sources *from, struct vt_process *p);
+void vt_owners_find(const struct vt_sources *from, struct vt_process *p);
 /* lifetime.c: vt_site.longest_life and oldest_age. */
 void vt_lifetime_measure(const struct vt_sources *from, struct vt_process *p);
 /* pytest_sites.c: vt_site.tested: memory held by fixtures and models. */
-void vt_tests_take_blocks(const struct vt_sources *from, struct vt_process *p);
+void vt_tests_find_blocks(const struct vt_sources *from, struct vt_process *p);
 /* growth.c: vt_site.growth of each site that grows, in Python processes vt_site.inconclusive, and vt_site.held_* of
  * each that allocated. */
 void vt_growth_find(const struct vt_sources *from, struct vt_process *p);
 /* pytest_sites.c: vt_site.tested and `inconclusive`: memory that tests left behind; the growth of sites whose test failed. */
-void vt_tests_take_left(const struct vt_sources *from, struct vt_process *p);
+void vt_tests_find_left(const struct vt_sources *from, struct vt_process *p);
 /* bound.c: finalizes vt_site.bound, and removes the growth of sites whose owners, when full, still fit into the device. */
 void vt_bounds_judge(struct vt_process *p);
 /* in_step.c: computes the course of each growing site, and marks as growing the sites that rise in step with one.
@@ -42,7 +42,7 @@ void vt_verdicts_give(struct vt_process *p);
 /* leaks.c: groups failing sites into leaks, the worst first. */
 void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p);
 /* owners.c: the owners of a leak. */
-void vt_owners_tell(const struct vt_process *p, struct vt_leak *leak);
+void vt_owners_of_leak(const struct vt_process *p, struct vt_leak *leak);
 /* oom_cause.c: the cause, unless the log has it, and the bytes that leaks held. */
 void vt_oom_explain(const struct vt_process *p, struct vt_oom *oom);
 /* oom_setting.c: a setting of PyTorch's allocator under which the process would not have run out of memory. */
@@ -84,15 +84,15 @@ bool vt_in_step_one(const struct vt_process *process, const struct vt_courses *c
 uint32_t *vt_bounds_containers(const struct vt_log *log);
 
 /* Marks the owners of a snapshot that have a bound, and sets the bounds of the sites that the snapshot represents. */
-void vt_bounds_take(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
+void vt_bounds_mark(const struct vt_sources *from, uint32_t snapshot, const uint32_t *containers,
                     const bool *speaks, struct vt_process *process);
 
 /* owners.c: the owner of nearly all of a site's owned memory, as a number. VT_MAP_NONE: there is no single one, or none is
  * known. */
-uint32_t vt_owners_main_holder(const struct vt_site *site);
+uint32_t vt_owners_main_container(const struct vt_site *site);
 
 /* owners.c: the step of the owner; VT_MAP_NONE: it has no name. */
-uint32_t vt_owners_settled_step(const struct vt_sources *from, const struct vt_owned_sum *sum);
+uint32_t vt_owners_named_step(const struct vt_sources *from, const struct vt_owned_sum *sum);
 
 /* untracked.c: the sample of the device's GPU nearest to a moment, among those that are comparable with the
  * replay; NULL: none. It belongs to `replay`. *tracked: the bytes recorded at that time. */

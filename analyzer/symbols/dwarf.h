@@ -3,8 +3,8 @@
  * Interfaces between the files of symbols/, most of them for symbolize.c. Zero-initialized structs are
  * empty; a Dwarf must outlive all data read from it.
  */
-#ifndef VRAMTRACE_ANALYZER_DEBUG_PARTS_H
-#define VRAMTRACE_ANALYZER_DEBUG_PARTS_H
+#ifndef VRAMTRACE_ANALYZER_DWARF_H
+#define VRAMTRACE_ANALYZER_DWARF_H
 
 #include "symbolize.h"
 
@@ -152,7 +152,7 @@ bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around
                      bool *may_be_unused);
 
 /* slots.c: whether a pointer's target is a node of a chain or a tree, which points to its own kind. */
-bool vt_debug_is_link(Dwarf_Die *pointer);
+bool vt_dwarf_is_link(Dwarf_Die *pointer);
 
 /* slots.c: the slot of an array of fixed length on a path. False: none, or it may be one of many. Always
  * fills slot->words. */
@@ -163,7 +163,7 @@ bool vt_slot_of(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around
 enum vt_weak vt_weak_of(Dwarf_Die *variable);
 
 /* Whether a class is one of the C++ library. */
-static inline bool vt_debug_is_of_library(Dwarf_Die *class_) {
+static inline bool vt_dwarf_is_of_library(Dwarf_Die *class_) {
     const char *file = dwarf_decl_file(class_);
     return file && strstr(file, "/c++/");
 }

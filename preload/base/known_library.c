@@ -7,7 +7,7 @@
  * stack/modules.c passes each module, and stack.c asks once for each new stack. Classes that need function names
  * (classes.def) are unknown here; their memory is searched for.
  */
-#include "library.h"
+#include "known_library.h"
 #include "base.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static bool is_excepted(const struct vt_library *row) {
         return n;
     memcpy(name, row->unless, n);
     name[n] = 0;
-    return vt_options_env(name);
+    return vt_settings_env(name);
 }
 
 enum vt_allocator vt_library_allocator(const uintptr_t *frames, size_t n) {

@@ -4,7 +4,7 @@
  * no stdio.
  */
 #define _GNU_SOURCE
-#include "say.h"
+#include "message.h"
 #include "preload.h"
 #include "sys.h"
 
@@ -33,7 +33,7 @@ __attribute__((used,
 
 static void looked(void) __attribute__((ifunc("look")));
 
-void vt_say_begin(void) {
+void vt_message_begin(void) {
     looked();
 }
 
@@ -44,7 +44,7 @@ static bool stderr_is_the_same(void) {
            st.st_ino == stderr_inode;
 }
 
-void vt_say_to(int fd, const struct iovec *line, size_t parts) {
+void vt_message_to(int fd, const struct iovec *line, size_t parts) {
     uint64_t ours = 1ull << (13 /* SIGPIPE */ - 1) | 1ull << (25 /* SIGXFSZ */ - 1), pending = 0;
     uint64_t held = VT_SIGNALS_NOT_HELD;
     /* Only these two: a full pipe makes us wait, and the user must be able to interrupt that. */
@@ -59,7 +59,7 @@ void vt_say_to(int fd, const struct iovec *line, size_t parts) {
 }
 
 /* Characters that may not be shown become '?': the program's names and values may contain anything. */
-void vt_say_path(const char *before, const char *path, const char *after) {
+void vt_message_path(const char *before, const char *path, const char *after) {
     const char *const texts[] = {"vramtrace: ", before, path, after};
     struct iovec line[PIECES + 1];
     size_t n = 0;
@@ -76,15 +76,15 @@ void vt_say_path(const char *before, const char *path, const char *after) {
                 continue;
             }
             if (n == PIECES) { /* too many replacements: the line is written in several parts */
-                vt_say_to(2, line, n);
+                vt_message_to(2, line, n);
                 n = 0;
             }
             line[n++] = (struct iovec){(void *)(uintptr_t)(shown ? text : "?"), shown ? shown : 1};
         }
     line[n++] = (struct iovec){(void *)(uintptr_t) "\n", 1};
-    vt_say_to(2, line, n);
+    vt_message_to(2, line, n);
 }
 
-void vt_say(const char *text) {
-    vt_say_path(text, "", "");
+void vt_message(const char *text) {
+    vt_message_path(text, "", "");
 }

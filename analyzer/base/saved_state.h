@@ -18,8 +18,8 @@
  *
  * A file is compressed, to about a quarter; memory is not. Byte order is the machine's. Load into a zero-initialized struct.
  */
-#ifndef VRAMTRACE_ANALYZER_STATE_H
-#define VRAMTRACE_ANALYZER_STATE_H
+#ifndef VRAMTRACE_ANALYZER_SAVED_STATE_H
+#define VRAMTRACE_ANALYZER_SAVED_STATE_H
 
 #include "util.h"
 

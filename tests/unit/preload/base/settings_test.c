@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.c: sizes and shares are read as the command reads them, and written as it writes them.
+ * settings.c: sizes and shares are read as the command reads them, and written as it writes them.
  */
-#include "../preload/base/options.c"
+#include "../preload/base/settings.c"
 #include "tests/unit/sizes.h"
 
 #include <setjmp.h>
@@ -16,14 +16,14 @@ static void reads(void **state) {
     for (size_t i = 0; i < sizeof size_rows / sizeof *size_rows; i++) {
         const char *text = size_rows[i].text;
         uint64_t bytes = size_rows[i].bytes;
-        vt_options.limit = vt_options.alarm = vt_options.alarm_share = 0;
+        vt_settings.limit = vt_settings.alarm = vt_settings.alarm_share = 0;
         read_limit("VRAMTRACE_LIMIT", text);
         read_alarm("VRAMTRACE_ALARM", text);
-        if (vt_options.limit != (bytes ? bytes : UINT64_MAX))
-            fail_msg("limit %s: %llu", text, (unsigned long long)vt_options.limit);
-        if (vt_options.alarm != bytes || vt_options.alarm_share != size_rows[i].share)
-            fail_msg("alarm %s: %llu, share %u", text, (unsigned long long)vt_options.alarm,
-                     vt_options.alarm_share);
+        if (vt_settings.limit != (bytes ? bytes : UINT64_MAX))
+            fail_msg("limit %s: %llu", text, (unsigned long long)vt_settings.limit);
+        if (vt_settings.alarm != bytes || vt_settings.alarm_share != size_rows[i].share)
+            fail_msg("alarm %s: %llu, share %u", text, (unsigned long long)vt_settings.alarm,
+                     vt_settings.alarm_share);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines on stderr (say.c). */
-#ifndef VT_PRELOAD_SAY_H
-#define VT_PRELOAD_SAY_H
+/* Lines on stderr (message.c). */
+#ifndef VT_PRELOAD_MESSAGE_H
+#define VT_PRELOAD_MESSAGE_H
 
 #include <stddef.h>
 
@@ -9,14 +9,14 @@ struct iovec;
 
 /* Forces the relocation whose resolver records the identity of stderr; the resolver runs before any constructor. Called
  * by load.c. */
-void vt_say_begin(void);
+void vt_message_begin(void);
 
 /* Writes one line, prefixed "vramtrace: ", if stderr is still the file that it was at the start. No stdio, no
  * allocation. */
-void vt_say(const char *text);
+void vt_message(const char *text);
 /* The same in three parts. A path is not copied, because the caller's stack may be small. */
-void vt_say_path(const char *before, const char *path, const char *after);
+void vt_message_path(const char *before, const char *path, const char *after);
 /* Writes to a descriptor as far as possible: a closed pipe or a file at its size limit does not end the program. */
-void vt_say_to(int fd, const struct iovec *line, size_t parts);
+void vt_message_to(int fd, const struct iovec *line, size_t parts);
 
 #endif

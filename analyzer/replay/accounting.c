@@ -3,7 +3,7 @@
  * The accounting of every site and device: how allocations, frees, mappings and the ends of contexts
  * change it, and how it restarts at the start of the window (see walk.h).
  *
- * Each site's bytes at the peak, in one pass: a vt_replay_book counts its new peaks, and a site remembers
+ * Each site's bytes at the peak, in one pass: a vt_account counts its new peaks, and a site remembers
  * the count at its last change. If the count is higher when the site changes again, the site held
  * the same bytes at the latest peak, so these are recorded before the change. Thus a new peak copies
  * nothing, although every allocation makes one while a program fills the memory.
@@ -17,21 +17,21 @@
 /* Call it after a device's memory changed. Blocks lie in driver memory, so their `at_peak` means the
  * driver layer's peak: the most in use while the driver layer was at it. (When a new segment makes the
  * peak, the block that needs it comes later.) */
-static inline void rise(struct vt_replay *r, struct vt_replay_book *book, unsigned layer,
+static inline void rise(struct vt_replay *r, struct vt_account *account, unsigned layer,
                         unsigned device, uint64_t ticks) {
     struct vt_replay_device *d = &r->devices[device];
-    bool peak = book->live_bytes > book->peak_bytes;
+    bool peak = account->live_bytes > account->peak_bytes;
     if (peak) {
-        book->peak_bytes = book->live_bytes;
-        book->peak_ticks = ticks;
+        account->peak_bytes = account->live_bytes;
+        account->peak_ticks = ticks;
         if (ticks < r->sure_until)
-            book->sure_peak = book->live_bytes;
+            account->sure_peak = account->live_bytes;
     }
     if (layer == VT_LAYER_FRAMEWORK) {
-        if (!d->at_peak || book->live_bytes <= d->blocks_at_peak)
+        if (!d->at_peak || account->live_bytes <= d->blocks_at_peak)
             return;
     } else {
-        book->peaks += peak;
+        account->peaks += peak;
         if (layer != VT_LAYER_DRIVER)
             return;
         d->at_peak = peak;
@@ -63,10 +63,10 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
     const struct vt_replay_origin *origin = &r->origins[entry->origin];
     struct vt_replay_site *site = &r->sites[origin->site];
     uint64_t size = entry->size;
-    struct vt_replay_book *book = origin->book;
+    struct vt_account *account = origin->account;
     if (w->rehearsal && origin->layer == VT_LAYER_FRAMEWORK)
         vt_rehearsal_free(w->rehearsal, vt_address_of(entry));
-    vt_walk_note_peak(site, book);
+    vt_walk_note_peak(site, account);
     uint64_t bytes = site->live_bytes, count = site->live_count;
     site->live_bytes = bytes - size;
     site->live_count = count - 1;
@@ -86,11 +86,11 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
         uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->allocated_at;
         site->lives |= 1u << (age ? 32 - __builtin_clz(age & 0xffffff) : 0);
     }
-    book->live_bytes -= size;
+    account->live_bytes -= size;
     if (origin->layer == VT_LAYER_DRIVER) {
         w->driver_bytes -= size;
         if (w->sampled)
-            vt_walk_unsettle_samples(w, site->device);
+            vt_walk_reopen_samples(w, site->device);
         r->devices[site->device].at_peak = false;
     }
     w->contexts[origin->context].live -= origin->of_context;
@@ -130,13 +130,13 @@ static void begin_segment(void *context, const struct vt_segment *segment) {
 /* Adds a block to its segment. Returns that memory's device, whatever the framework reports. */
 static unsigned place_block(struct vt_walk *w, const struct vt_event *a) {
     struct vt_replay *r = w->r;
-    unsigned said = vt_when_device(a->when);
+    unsigned reported = vt_when_device(a->when);
     uint64_t size = a->size_context & VT_SIZE_MASK;
-    struct vt_replay_device *d = &r->devices[said];
+    struct vt_replay_device *d = &r->devices[reported];
     d->blocks_bytes += size;
-    d->said_allocated += size;
-    if (d->said && d->said_allocated > d->said_peak)
-        d->said_peak = d->said_allocated;
+    d->reported_allocated += size;
+    if (d->has_reported && d->reported_allocated > d->reported_peak)
+        d->reported_peak = d->reported_allocated;
     if (!r->segments)
         begin_framework(w);
     const struct vt_rec_blockinfo *info =
@@ -149,7 +149,7 @@ static unsigned place_block(struct vt_walk *w, const struct vt_event *a) {
         r->segments, vt_event_address(a), size, vt_when_ticks(a->when), info, begin_segment, w);
     if (!segment) {
         r->strays++;
-        return said;
+        return reported;
     }
     w->stream = segment->stream;
     w->private = segment->private;
@@ -218,7 +218,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
             vt_segments_free(r->segments, address, vt_when_ticks(a->when));
         device = place_block(w, a);
         if (w->rehearsal)
-            vt_emptied_settle(w, w->requested);
+            vt_emptied_finalize(w, w->requested);
     } else if (layer == VT_LAYER_DRIVER && (r->segments || w->fails.pending)) {
         on_driver_alloc(w, a, device);
     }
@@ -239,8 +239,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
         entry = vt_addresses_add(&r->live, key);
     }
     struct vt_replay_site *site = &r->sites[origin->site];
-    struct vt_replay_book *book = origin->book;
-    vt_walk_note_peak(site, book);
+    struct vt_account *account = origin->account;
+    vt_walk_note_peak(site, account);
     uint32_t sample = VT_NO_SAMPLE;
     if (w->history) {
         struct vt_site_history *history = vt_history_of(w->history, origin->site);
@@ -266,15 +266,15 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     if (!site->alloc_count++)
         site->first_ticks = ticks;
     site->last_ticks = ticks;
-    book->live_bytes += size;
+    account->live_bytes += size;
     if (layer == VT_LAYER_DRIVER) {
         if (w->sampled)
-            vt_walk_unsettle_samples(w, site->device);
+            vt_walk_reopen_samples(w, site->device);
         w->driver_bytes += size;
         if (w->driver_bytes > w->driver_high)
             w->driver_high = w->driver_bytes;
     }
-    rise(r, book, layer, site->device, ticks);
+    rise(r, account, layer, site->device, ticks);
     if (w->pictures)
         vt_pictures_change(w, origin->site, entry, true);
     if (origin->of_context) {
@@ -300,7 +300,7 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     if (r->segments && space == VT_SPACE_BLOCK) {
         vt_segments_free(r->segments, vt_event_address(f), ticks);
         if (w->rehearsal)
-            vt_emptied_settle(w, 0);
+            vt_emptied_finalize(w, 0);
     }
     uint32_t *slot = vt_addresses_noted(&r->live, f->key, f->note);
     if (!slot) {
@@ -311,9 +311,9 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     if (w->history)
         vt_walk_count(w, false);
     if (space == VT_SPACE_BLOCK) {
-        struct vt_replay_device *said = &r->devices[vt_when_device(f->when)];
-        said->blocks_bytes -= entry->size;
-        said->said_allocated -= entry->size;
+        struct vt_replay_device *reported = &r->devices[vt_when_device(f->when)];
+        reported->blocks_bytes -= entry->size;
+        reported->reported_allocated -= entry->size;
     }
     take_off_now(w, entry);
     vt_addresses_remove(&r->live, slot);
@@ -419,8 +419,8 @@ void vt_walk_coarsen_age(struct vt_walk *w) {
         entry->allocated_at >>= BITS;
     for (size_t i = 0; i < r->site_count; i++)
         r->sites[i].lives = r->sites[i].lives >> BITS | !!(r->sites[i].lives & low);
-    for (uint32_t i = 0; i < r->told.block_count; i++)
-        r->told.blocks[i].allocated_at >>= BITS;
+    for (uint32_t i = 0; i < r->pytest.block_count; i++)
+        r->pytest.blocks[i].allocated_at >>= BITS;
     r->age_unit <<= BITS;
     w->age_shift += BITS;
     w->age_ticks <<= BITS;
@@ -505,34 +505,34 @@ void vt_walk_begin_window(struct vt_walk *w) {
     if (w->history)
         vt_history_restart(w->history);
     for (unsigned d = 0; d < 256; d++) {
-        r->devices[d].driver = (struct vt_replay_book){.used = r->devices[d].driver.used};
-        r->devices[d].framework = (struct vt_replay_book){.used = r->devices[d].framework.used};
+        r->devices[d].driver = (struct vt_account){.used = r->devices[d].driver.used};
+        r->devices[d].framework = (struct vt_account){.used = r->devices[d].framework.used};
     }
-    r->host = (struct vt_replay_book){.used = r->host.used};
-    r->managed = (struct vt_replay_book){.used = r->managed.used};
+    r->host = (struct vt_account){.used = r->host.used};
+    r->managed = (struct vt_account){.used = r->managed.used};
     struct vt_address *entry;
     for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
         entry->sample = VT_NO_SAMPLE;
         struct vt_replay_site *site = vt_replay_site_of(r, entry);
-        struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
+        struct vt_account *account = vt_walk_account(r, site->layer, site->device);
         uint64_t size = entry->size;
         site->peak_bytes = site->live_bytes += size;
         site->live_count++;
         if (size > site->largest_bytes)
             site->largest_bytes = size;
-        book->peak_bytes = book->live_bytes += size;
+        account->peak_bytes = account->live_bytes += size;
     }
     /* memory live now is the first peak of the window */
     for (size_t i = 0; i < r->site_count; i++) {
         struct vt_replay_site *site = &r->sites[i];
-        struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
-        book->peaks = 1;
+        struct vt_account *account = vt_walk_account(r, site->layer, site->device);
+        account->peaks = 1;
         site->seen = 0;
     }
     for (unsigned d = 0; d < 256; d++) {
         r->devices[d].blocks_at_peak = r->devices[d].framework.live_bytes;
         r->devices[d].at_peak = true;
-        r->devices[d].said_peak = r->devices[d].said_allocated;
+        r->devices[d].reported_peak = r->devices[d].reported_allocated;
     }
     if (r->segments)
         vt_segments_begin_window(r->segments, w->window.since);

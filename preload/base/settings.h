@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The VRAMTRACE_* variables (options.c). */
-#ifndef VT_PRELOAD_OPTIONS_H
-#define VT_PRELOAD_OPTIONS_H
+/* The VRAMTRACE_* variables (settings.c). */
+#ifndef VT_PRELOAD_SETTINGS_H
+#define VT_PRELOAD_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct vt_options {
+struct vt_settings {
     const char *output;     /* VRAMTRACE_OUTPUT as given, or NULL */
     bool quiet;             /* VRAMTRACE_QUIET */
     unsigned depth;         /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
@@ -31,12 +31,12 @@ struct vt_options {
 };
 #define VT_DEPTH_MAX 256u
 
-extern struct vt_options vt_options;
+extern struct vt_settings vt_settings;
 
 /* Reads the VRAMTRACE_* variables. For a bad value, prints one line on stderr and uses the default. */
-void vt_options_read(void);
+void vt_settings_read(void);
 
 /* A variable's value in the process's environment, or NULL. Unlike getenv, which shells redefine. */
-const char *vt_options_env(const char *name);
+const char *vt_settings_env(const char *name);
 
 #endif

@@ -50,8 +50,8 @@ static void visit_sites(const struct moves *m, struct vt_walk *w) {
     for (size_t i = 0; i < r->snapshot_count; i++)
         for (size_t k = 0; k < r->snapshots[i].sum_count; k++)
             visit(m, &r->snapshots[i].sums[k].site);
-    for (uint32_t i = 0; i < r->told.block_count; i++)
-        visit(m, &r->told.blocks[i].site);
+    for (uint32_t i = 0; i < r->pytest.block_count; i++)
+        visit(m, &r->pytest.blocks[i].site);
     for (uint32_t i = 0; w->pictures && i < w->pictures->map_count; i++)
         visit_map(m, &w->pictures->maps[i].map);
     for (size_t i = 0; w->history && i < w->history->freed_count; i++)
@@ -97,7 +97,7 @@ static size_t choose(struct vt_walk *w, const struct moves *m) {
         m->stays[vt_replay_site_index(r, entry)] = true;
     for (uint32_t i = 0; i < r->site_count; i++) {
         struct vt_replay_site *site = &r->sites[i];
-        vt_walk_note_peak(site, vt_walk_book(r, site->layer, site->device));
+        vt_walk_note_peak(site, vt_walk_account(r, site->layer, site->device));
         if (site->bytes_at_peak || site->context_freed_count || site->segments ||
             site->stack == VT_NO_STACK)
             m->stays[i] = true;
@@ -196,7 +196,7 @@ static void merge_sites(struct vt_walk *w, struct moves *m) {
 
 /* Evicts origins without live allocations, if their site has no stack: the record's word finds that site again. Marks
  * their stacks in `stacks` for eviction. */
-static void let_go_of_origins(struct vt_walk *w, const struct moves *sites, struct moves *stacks) {
+static void evict_origins(struct vt_walk *w, const struct moves *sites, struct moves *stacks) {
     struct vt_replay *r = w->r;
     struct vt_address *entry;
     uint32_t kept = 0;
@@ -220,7 +220,7 @@ static void let_go_of_origins(struct vt_walk *w, const struct moves *sites, stru
     vt_walk_enter_origins(w);
 }
 
-static void let_go_of_stacks(struct vt_walk *w, struct vt_log *log, struct moves *m) {
+static void evict_stacks(struct vt_walk *w, struct vt_log *log, struct moves *m) {
     visit_stacks(m, w->r);
     for (size_t i = 0; i < m->count; i++) {
         const struct vt_log_stack *stack = &log->stacks[i];
@@ -235,19 +235,19 @@ static void let_go_of_stacks(struct vt_walk *w, struct vt_log *log, struct moves
     visit_stacks(m, w->r);
 }
 
-bool vt_walk_let_go_of_sites(struct vt_walk *w, struct vt_log *log) {
+bool vt_walk_evict_sites(struct vt_walk *w, struct vt_log *log) {
     struct moves sites = {.count = w->r->site_count}, stacks = {.count = log->stack_count};
     if (w->before_origins)
         return false;
     sites.stays = vt_alloc(sites.count, sizeof *sites.stays);
     size_t count = choose(w, &sites);
     if (count) {
-        w->r->sites_let_go += count;
+        w->r->evicted_sites += count;
         stacks.stays = vt_alloc(stacks.count, sizeof *stacks.stays);
         memset(stacks.stays, true, stacks.count);
         merge_sites(w, &sites);
-        let_go_of_origins(w, &sites, &stacks);
-        let_go_of_stacks(w, log, &stacks);
+        evict_origins(w, &sites, &stacks);
+        evict_stacks(w, log, &stacks);
     }
     free(sites.stays);
     free(sites.now);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job are one run, and which are a restarted rank (see runs.h). logfile/ knows
+ * Which processes of a job are one run, and which are a restarted rank (see job_runs.h). logfile/ knows
  * what a run is; this file gathers what it asks for.
  */
-#include "runs.h"
+#include "job_runs.h"
 
 #include "logfile/logfile.h"
 
