@@ -36,7 +36,7 @@ static bool wanted(const struct build *b, unsigned device) {
            device == VT_DEVICE_HOST;
 }
 
-static void take_site(const struct build *b, const struct vt_replay_site *from,
+static void fill_site(const struct build *b, const struct vt_replay_site *from,
                       struct vt_site *site) {
     *site = (struct vt_site){
         .id = from->id,
@@ -60,7 +60,7 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
 }
 
-static void take_objects(struct build *b) {
+static void fill_objects(struct build *b) {
     static const char *const kinds[] = {NULL, "context", "module", "graph", "graphics", "external"};
     struct vt_process *p = b->p;
     p->objects = vt_alloc(b->replay.object_count, sizeof *p->objects);
@@ -82,7 +82,7 @@ static void take_objects(struct build *b) {
     }
 }
 
-static void take_failed(struct build *b) {
+static void fill_failed(struct build *b) {
     const struct vt_replay *r = &b->replay;
     b->p->failed = vt_alloc(r->error_count, sizeof *b->p->failed);
     b->p->failed_in_all = r->errors_in_all;
@@ -99,13 +99,13 @@ static void take_failed(struct build *b) {
 }
 
 /* Makes the stacks of sites, failures and objects first, so that the log's own (up to a million) can be freed. */
-static void take_stacks(struct build *b) {
+static void make_stacks(struct build *b) {
     for (size_t i = 0; i < b->replay.site_count; i++)
         if (wanted(b, b->replay.sites[i].device))
             vt_stacks_get(b->from.stacks, b->replay.sites[i].stack,
                           vt_hook_is_runtime(b->replay.sites[i].hook));
-    take_objects(b);
-    take_failed(b);
+    fill_objects(b);
+    fill_failed(b);
     if (!b->goes_on && !b->replay.fail_count) /* else the log is replayed again */
         vt_log_drop_stacks(&b->log);
 }
@@ -120,7 +120,7 @@ static int compare_sites(const void *a, const void *b) {
 }
 
 /* Fills the sites. Returns vt_sources.index; free it. */
-static uint32_t *take_sites(struct build *b) {
+static uint32_t *fill_sites(struct build *b) {
     struct vt_process *p = b->p;
     const struct vt_replay_site *sites = b->replay.sites;
     uint32_t *index = vt_alloc(b->replay.site_count, sizeof *index);
@@ -133,7 +133,7 @@ static uint32_t *take_sites(struct build *b) {
     vt_sort(order, p->site_count, sizeof *order, compare_sites);
     p->sites = vt_alloc(p->site_count, sizeof *p->sites);
     for (uint32_t i = 0; i < p->site_count; i++) {
-        take_site(b, order[i], &p->sites[i]);
+        fill_site(b, order[i], &p->sites[i]);
         index[order[i] - sites] = i;
     }
     p->evicted_sites = b->replay.evicted_sites;
@@ -143,7 +143,7 @@ static uint32_t *take_sites(struct build *b) {
 
 /* Copies the driver's figure from the program's last query. It covers all processes on the device;
  * vt_oom_others divides the untracked part. */
-static void take_driver_figures(const struct build *b, const struct vt_replay_device *from,
+static void fill_driver_figures(const struct build *b, const struct vt_replay_device *from,
                                 struct vt_device *device) {
     const struct vt_replay_info *info = &from->info;
     device->driver_used_bytes = device->driver_used_at = VT_UNKNOWN;
@@ -175,7 +175,7 @@ static const char *blocks_name(const struct build *b, unsigned device) {
     return vt_classes_allocator(2000);
 }
 
-static void take_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
+static void fill_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     const struct vt_reserve_device *reserve = vt_segments_device(b->replay.segments, ordinal);
     device->has_blocks = from->framework.used || from->has_reported;
@@ -199,7 +199,7 @@ static void take_blocks(const struct build *b, unsigned ordinal, struct vt_devic
     };
 }
 
-static void take_device(struct build *b, unsigned ordinal, const struct vt_log_device *known) {
+static void fill_device(struct build *b, unsigned ordinal, const struct vt_log_device *known) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     struct vt_device *device = &b->p->devices[b->p->device_count++];
     *device = (struct vt_device){
@@ -219,8 +219,8 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
         .failed_count = from->driver.failed_count,
     };
     device->levels = vt_slots_levels(&b->replay, b->from.clock, ordinal);
-    take_blocks(b, ordinal, device);
-    take_driver_figures(b, from, device);
+    fill_blocks(b, ordinal, device);
+    fill_driver_figures(b, from, device);
     vt_fragmentation_measure(&b->from, device);
 }
 
@@ -237,7 +237,7 @@ static struct vt_apart apart(const struct build *b, const struct vt_account *acc
     };
 }
 
-static void take_devices(struct build *b) {
+static void fill_devices(struct build *b) {
     const struct vt_replay *r = &b->replay;
     b->p->devices = vt_alloc(256, sizeof *b->p->devices);
     for (unsigned d = 0; d < 256; d++) {
@@ -247,7 +247,7 @@ static void take_devices(struct build *b) {
                 known = &b->log.devices[i];
         if ((known || r->devices[d].driver.used || r->devices[d].framework.used) && wanted(b, d) &&
             d != VT_DEVICE_HOST)
-            take_device(b, d, known);
+            fill_device(b, d, known);
     }
     b->p->pinned = apart(b, &r->host);
     b->p->managed = apart(b, &r->managed);
@@ -255,7 +255,7 @@ static void take_devices(struct build *b) {
 
 /* --- variables --- */
 
-static void take_variables(struct build *b) {
+static void fill_variables(struct build *b) {
     struct vt_process *p = b->p;
     p->variables = vt_alloc(b->log.variable_count, sizeof *p->variables);
     for (size_t i = 0; i < b->log.variable_count; i++)
@@ -264,7 +264,7 @@ static void take_variables(struct build *b) {
 }
 
 /* The author of the log and its modules chose the source files and lines to show. */
-static void take_owner(struct build *b) {
+static void set_source_user(struct build *b) {
     b->p->hides_source = !b->options->source && b->log.foreign;
     b->p->answers = b->log.answers;
     if (b->p->hides_source)
@@ -311,7 +311,7 @@ static int check_window(const struct build *b, struct vt_string *message) {
 }
 
 /* Fills the process's head, and finds the part of the run that is asked for. */
-static int take_head(struct build *b, struct vt_string *message) {
+static int fill_head(struct build *b, struct vt_string *message) {
     b->from.clock = vt_clock_of(&b->log);
     vt_build_head(&b->log, b->from.clock, b->path, b->p);
     int error = vt_window_find(&b->log, b->from.clock, b->options, b->p, &b->from.window, message);
@@ -357,24 +357,24 @@ static void judge(struct build *b) {
         vt_owned_drop(&b->replay);
     vt_analysis_process(&b->from, b->p);
     vt_stacks_add_modules(b->from.stacks, b->p);
-    take_owner(b);
+    set_source_user(b);
     vt_build_notes(&b->replay, b->options->since != NULL, b->p);
     vt_content_write(b->p);
 }
 
 /* Fills the process from the replay's results. */
-static void take_run(struct build *b, const struct vt_build_names *names, struct vt_built *built) {
+static void fill_run(struct build *b, const struct vt_build_names *names, struct vt_built *built) {
     b->p->events = b->replay.events;
     built->symbols = b->log.answers ? vt_symbols_open(b->log.answers) : NULL;
     b->from.symbols = built->symbols ? built->symbols : names->symbols;
     b->from.classes = names->classes;
     b->from.stacks = built->stacks =
         vt_stacks_open(&b->log, b->from.symbols, b->options->user_code);
-    take_variables(b);
-    take_stacks(b);
-    VT_SCOPED uint32_t *index = take_sites(b);
+    fill_variables(b);
+    make_stacks(b);
+    VT_SCOPED uint32_t *index = fill_sites(b);
     b->from.index = index;
-    take_devices(b);
+    fill_devices(b);
     b->from.names = built->owners = vt_owner_names_open(&b->log, b->from.symbols);
     vt_phase_list_add(&b->log, &b->replay, b->from.clock, b->from.window, b->p);
     judge(b);
@@ -410,13 +410,13 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
         int error = open_run(&b, path, message);
         if (error)
             return error;
-        error = take_head(&b, &why);
+        error = fill_head(&b, &why);
         if (!error)
             error = replay_run(&b, VT_TICKS_MASK, &why);
         int again = read_again(&b, &tries, &why);
         error = again ? again : error;
         if (!error)
-            take_run(&b, names, built);
+            fill_run(&b, names, built);
         close_run(&b);
         if (error <= 0) {
             if (why.length)
@@ -481,7 +481,7 @@ static int read_on(struct vt_follow *f, struct vt_string *message) {
 
 static int step(struct vt_follow *f, uint64_t until, unsigned *tries, struct vt_string *message) {
     struct build *b = &f->b;
-    int error = take_head(b, message);
+    int error = fill_head(b, message);
     if (error)
         return error;
     error = replay_run(b, vt_clock_ticks(b->from.clock, (double)until), message);
@@ -515,7 +515,7 @@ int vt_build_go_on(struct vt_follow *f, uint64_t until, const struct vt_build_na
     *built = (struct vt_built){0};
     int error = go_on(f, until, &built->process, message);
     if (!error)
-        take_run(&f->b, names, built);
+        fill_run(&f->b, names, built);
     return error;
 }
 

@@ -14,7 +14,7 @@ static char *text_or_null(const char *text) {
     return text[0] ? vt_strdup(text) : NULL;
 }
 
-static void take_command(const struct vt_log_header *h, struct vt_process *p) {
+static void set_command(const struct vt_log_header *h, struct vt_process *p) {
     uint32_t at = 0, room = 0;
     while (at < h->command_bytes) {
         size_t length = strnlen(h->command + at, h->command_bytes - at);
@@ -29,7 +29,7 @@ static void take_command(const struct vt_log_header *h, struct vt_process *p) {
         free(p->command[--p->command_count]);
 }
 
-static void take_end(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+static void set_end(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     const struct vt_log_header *h = &log->header;
     uint64_t end = log->last_ticks;
     switch (h->exit_kind) {
@@ -52,7 +52,7 @@ static void take_end(const struct vt_log *log, struct vt_clock clock, struct vt_
 }
 
 /* Whether the log is complete; adds notes with the reasons if not. */
-static void take_gaps(const struct vt_log *log, struct vt_process *p) {
+static void note_gaps(const struct vt_log *log, struct vt_process *p) {
     const struct vt_log_header *h = &log->header;
     bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
                  h->exit_kind == VT_EXIT_SIGNALED;
@@ -104,7 +104,7 @@ static void note_missing(struct vt_process *p, char *text) {
 }
 
 /* The log reached its bound, to its end or until space was released. */
-static void take_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+static void note_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     uint64_t count = log->header.dropped[VT_DROP_BOUND], first = log->header.first_drop;
     vt_log_misses(&p->quality, count, log->live_listed, true);
     p->events_until = log->bound_at ? vt_clock_ns(clock, log->bound_at) : VT_UNKNOWN;
@@ -128,7 +128,7 @@ static void take_bound(const struct vt_log *log, struct vt_clock clock, struct v
                                          : "memory freed meanwhile may be shown as live"));
 }
 
-static void take_summary(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+static void set_summary(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     p->compacted_until = log->summary ? vt_clock_ns(clock, log->until) : 0;
     if (log->summary)
         vt_model_note(p, "Event details start at %s%s.", VT_DURATION(p->compacted_until),
@@ -136,7 +136,7 @@ static void take_summary(const struct vt_log *log, struct vt_clock clock, struct
 }
 
 /* Events that the tracer could not record, with a note for each reason. */
-static void take_drops(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+static void note_drops(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     static const struct {
         enum vt_drop reason;
         bool event, ended; /* nothing was recorded after it */
@@ -168,7 +168,7 @@ static void take_drops(const struct vt_log *log, struct vt_clock clock, struct v
             vt_model_note(p, "%s %s.", number, reasons[i].text);
         }
     }
-    take_bound(log, clock, p);
+    note_bound(log, clock, p);
 }
 
 /* Other notes for the reader. */
@@ -210,15 +210,15 @@ void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *
     p->local_rank = h->local_rank > INT32_MAX ? -1 : (int)h->local_rank - 1;
     p->world_size = h->world_size;
     p->restart = h->restart;
-    take_command(h, p);
+    set_command(h, p);
     p->started_at = h->start_realtime_ns;
     p->simulated = h->flags & VT_FLAG_SIMULATED;
     p->python = log->code_count > 0;
     for (size_t i = 0; i < log->module_count && !p->python; i++)
         p->python = vt_library_is_python(log->modules[i].path);
-    take_end(log, clock, p);
-    take_gaps(log, p);
-    take_drops(log, clock, p);
-    take_summary(log, clock, p);
+    set_end(log, clock, p);
+    note_gaps(log, p);
+    note_drops(log, clock, p);
+    set_summary(log, clock, p);
     note_conditions(log, clock, p);
 }

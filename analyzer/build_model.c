@@ -103,7 +103,7 @@ static void set_apart(struct vt_model *model, const struct vt_model_options *opt
 }
 
 /* Rereads the logs that a report shows in full. */
-static void take_chosen(struct vt_model *model, uint32_t whole) {
+static void read_chosen(struct vt_model *model, uint32_t whole) {
     const struct vt_job *f = model->job;
     for (uint32_t i = 0; i < f->shown_count && i < whole; i++) {
         struct vt_built built;
@@ -176,7 +176,7 @@ int vt_build_ranks(const char *const *logs, uint32_t log_count,
         if (log_count > whole)
             set_apart(model, options, &ranks.paths);
         if (log_count > whole && !only)
-            take_chosen(model, whole);
+            read_chosen(model, whole);
         model->id_digits = vt_model_id_digits(model);
         bad = 0;
     }

@@ -35,7 +35,7 @@ static char *log_of(const char *argument, struct vt_string *message) {
     return vt_strdup(argument);
 }
 
-static void say(const char *path, const struct vt_compactor *compactor) {
+static void print_result(const char *path, const struct vt_compactor *compactor) {
     struct vt_compacted done = vt_compactor_done(compactor);
     VT_SCOPED char *shown = vt_printable(vt_strdup(path));
     if (!done.until_ns) {
@@ -77,7 +77,7 @@ static int compact(void *to, char *const *arguments, int count) {
         error = vt_compactor_compact(compactor, &message);
     }
     if (!error)
-        say(path, compactor);
+        print_result(path, compactor);
     vt_compactor_close(compactor);
     int status = vt_error_status(error, &message);
     return status ? status : vt_output_close(NULL, NULL, 0);

@@ -47,7 +47,7 @@ static int parse_format(const struct vt_given_option *given) {
 }
 
 /* An empty picture needs a word. */
-static void say_empty(const struct vt_model *model, enum vt_export_value value) {
+static void warn_empty(const struct vt_model *model, enum vt_export_value value) {
     static const char *const what[VT_EXPORT_VALUES] = {
         [VT_EXPORT_LIVE] = "nothing was live at the end; see --value peak",
         [VT_EXPORT_PEAK] = "no memory was allocated",
@@ -69,7 +69,7 @@ static int check_timeline(const struct options *o, uint32_t logs) {
 }
 
 /* Events before a summary are only in its sums. */
-static void say_compacted(const struct vt_model *model) {
+static void warn_compacted(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
         if (model->processes[i].compacted_until)
             vt_print(stderr, "%s: single events and phases since %s: earlier ones are left out\n",
@@ -96,9 +96,9 @@ static int export(void *to, char *const *arguments, int count) {
     if (o->export.value == VT_EXPORT_VALUES)
         o->export.value = vt_export_default(&model);
     if (o->writer->valued)
-        say_empty(&model, o->export.value);
+        warn_empty(&model, o->export.value);
     if (o->writer->timeline)
-        say_compacted(&model);
+        warn_compacted(&model);
     status = check_timeline(o, logs.count);
     FILE *out = status ? NULL : vt_output_open(o->input.output, &file);
     status =

@@ -87,7 +87,7 @@ static int close_output(struct output *o, int error, uint64_t *bytes) {
 
 /* --- merging --- */
 
-static void tell_unread(const struct vt_job *job, uint32_t kept) {
+static void print_unread(const struct vt_job *job, uint32_t kept) {
     for (uint32_t i = 0; i < job->unread_count && i < kept; i++)
         vt_error("left out: %s", job->unread[i]);
     if (job->unread_count > kept)
@@ -105,7 +105,7 @@ static uint32_t count_hosts(const struct vt_job *job) {
 }
 
 /* "merged 1,000 processes of 125 hosts into x.jsonl.gz (3.10 MiB)". */
-static void tell_done(const struct vt_job *job, const struct output *o, uint64_t bytes) {
+static void print_done(const struct vt_job *job, const struct output *o, uint64_t bytes) {
     uint32_t hosts = count_hosts(job);
     VT_SCOPED char *path = o->path ? vt_printable(vt_strdup(o->path)) : NULL;
     fprintf(stderr, "vramtrace: merged %s process%s of %s host%s", VT_NUMBER(job->process_count),
@@ -143,9 +143,9 @@ static int merge(void *to, char *const *arguments, int count) {
         status = read_all(input, arguments, count, &logs, &model);
     if (!status) {
         status = close_output(&output, vt_merged_write(model.job, output.file.out), &bytes);
-        tell_unread(model.job, UNREAD_SHOWN);
+        print_unread(model.job, UNREAD_SHOWN);
         if (!status)
-            tell_done(model.job, &output, bytes);
+            print_done(model.job, &output, bytes);
         vt_build_free(&model);
     }
     vt_logs_free(&logs);

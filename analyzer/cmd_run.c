@@ -103,7 +103,7 @@ static int report(const struct vt_run_plan *plan, const struct vt_run_child *chi
 }
 
 /* Adds the logs of a nested run to the list of the enclosing run. */
-static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
+static void add_to_outer(const char *outer, const struct vt_run_logs *logs) {
     int fd = vt_run_list_open(outer);
     VT_SCOPED_FILE *list = fd >= 0 ? fdopen(fd, "a") : NULL;
     for (size_t i = 0; list && i < logs->count; i++)
@@ -199,7 +199,7 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
     if (!plan->quiet && !paths->folder)
         vt_run_logs_print_renamed(&logs, getenv("VRAMTRACE_OUTPUT"), stderr);
     if (paths->outer && paths->own_list && !paths->folder)
-        tell_outer(paths->outer, &logs);
+        add_to_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);
     vt_string_free(&child.untraced);
     vt_string_free(&child.refused);

@@ -68,7 +68,7 @@ static void interrupt(int number) {
     __atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);
 }
 
-static void say_idle(unsigned pid) {
+static void print_idle(unsigned pid) {
     fprintf(stderr,
             "process %u is idle: it answers when it next allocates or frees GPU memory, or begins "
             "or ends a phase\n",
@@ -79,7 +79,7 @@ static int ask(unsigned pid, const struct options *o) {
     struct vt_string message = {0};
     enum vt_answer answer = VT_ANSWER_NONE;
     VT_SCOPED char *log = vt_request_log(pid, &message);
-    const struct vt_request request = {o->wait ? 0 : o->timeout_ms, &interrupted, say_idle};
+    const struct vt_request request = {o->wait ? 0 : o->timeout_ms, &interrupted, print_idle};
     void (*before)(int) = signal(SIGINT, interrupt);
     int error = log ? vt_request_snapshot(pid, log, &request, &answer, &message) : -ESRCH;
     signal(SIGINT, before);

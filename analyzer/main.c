@@ -80,14 +80,14 @@ static int unknown_command(const char *word) {
 
 /* Standard descriptors that are closed stay unusable, but none of our files takes their numbers: messages would go into it.
  * The command of `run` also starts without them. */
-static void take_closed(void) {
+static void open_closed(void) {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/", O_PATH | O_CLOEXEC);
 }
 
 int main(int argc, char **argv) {
-    take_closed();
+    open_closed();
     /* `vramtrace report | head` must not end with a signal, nor at a file size limit: each command
      * checks its output for errors. `run` restores the original settings for its command. */
     if (argc < 2 || strcmp(argv[1], "run") != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a process: the exit scan, the END mark, and the exit line (say_exit_line).
+ * The end of a process: the exit scan, the END mark, and the exit line (print_exit_line).
  *
  * exit runs handlers last-in-first-out. load.c registers ours early, so it runs after every static destructor and after
  * Python's finalization. A plain destructor of ours would run before those, and late frees would look like leaks.
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void say_exit_line(void) {
+static void print_exit_line(void) {
     char line[256], *at = line;
     uint64_t bytes, count, dropped = vt_log_dropped(), then_bytes;
     uint64_t then = vt_triggers_python_ended(&then_bytes);
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
     list_all_live();
     vt_log_end(kind, status);
     if (!vt_settings.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
-        say_exit_line();
+        print_exit_line();
 }
 
 static uint32_t watched;  /* atomic: from arming on */

@@ -121,7 +121,7 @@ static void add_variable(struct taking *t, uint32_t holding, const struct vt_log
         t->holdings[holding].other_paths = true;
 }
 
-static void take_sum(struct taking *t, uint32_t site, const struct vt_owned_sum *sum) {
+static void add_sum(struct taking *t, uint32_t site, const struct vt_owned_sum *sum) {
     const struct vt_log *log = t->from->log;
     uint32_t step = vt_owners_named_step(t->from, sum), name = VT_MAP_NONE, inside = VT_MAP_NONE;
     if (step != VT_MAP_NONE) {
@@ -241,7 +241,7 @@ void vt_bounds_mark(const struct vt_sources *from, uint32_t snapshot, const uint
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t site = from->index[s->sums[i].site];
         if (site != VT_NO_SITE && candidates[site])
-            take_sum(&t, site, &s->sums[i]);
+            add_sum(&t, site, &s->sums[i]);
     }
     count_slots(&t);
     mark_owners(&t, &p->snapshots[snapshot]);

@@ -212,7 +212,7 @@ static uint64_t *unknowns(uint32_t count) {
 static_assert(VT_UNKNOWN == UINT64_MAX, "all bits");
 
 /* The highest of each slot. */
-static void take_samples(const struct vt_sources *s, struct vt_course *out) {
+static void fill_samples(const struct vt_sources *s, struct vt_course *out) {
     const struct vt_replay *r = s->replay;
     uint32_t gpu;
     if (!vt_untracked_gpu(s, out->device, &gpu))
@@ -259,6 +259,6 @@ void vt_draw_courses(const struct vt_sources *s, const struct vt_pictures *pictu
     for (uint32_t i = 0; i < t->course_count; i++) {
         sum_up(&t->courses[i]);
         if (t->courses[i].device != VT_DEVICE_HOST)
-            take_samples(s, &t->courses[i]);
+            fill_samples(s, &t->courses[i]);
     }
 }

@@ -46,8 +46,8 @@ uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at,
 
 /* --- what the device had --- */
 
-static void take_free(const struct vt_sources *s, const struct vt_process *p,
-                      const struct vt_replay_fail *from, struct vt_oom *oom) {
+static void set_free(const struct vt_sources *s, const struct vt_process *p,
+                     const struct vt_replay_fail *from, struct vt_oom *oom) {
     const struct vt_replay_info *info = &from->before;
     struct vt_replay_info sampled;
     uint64_t tracked;
@@ -99,8 +99,8 @@ static bool has_unseen_cache(const struct vt_process *p, unsigned device) {
     return false;
 }
 
-static void take_cache(const struct vt_process *p, const struct vt_replay_fail *from,
-                       struct vt_oom *oom) {
+static void set_cache(const struct vt_process *p, const struct vt_replay_fail *from,
+                      struct vt_oom *oom) {
     oom->cached_bytes = oom->largest_free_bytes = VT_UNKNOWN;
     if (from->cached) {
         oom->cached_bytes = from->reserve.reserved_bytes - from->reserve.in_use_bytes;
@@ -129,7 +129,7 @@ static enum vt_oom_outcome outcome(const struct vt_sources *s, const struct vt_p
 
 /* --- the whole --- */
 
-static void take(const struct vt_sources *s, const struct vt_process *p,
+static void fill(const struct vt_sources *s, const struct vt_process *p,
                  const struct vt_replay_fail *from, struct vt_oom *oom) {
     *oom = (struct vt_oom){
         .at = vt_clock_ns(s->clock, from->ticks),
@@ -164,12 +164,12 @@ static void take(const struct vt_sources *s, const struct vt_process *p,
         oom->pins[i] = from->pins[i];
         oom->pins[i].site = s->index[from->pins[i].site];
     }
-    take_free(s, p, from, oom);
-    take_cache(p, from, oom);
+    set_free(s, p, from, oom);
+    set_cache(p, from, oom);
 }
 
 /* The bytes that each site held at the decisive failure. */
-static void take_held(const struct vt_sources *s, struct vt_process *p) {
+static void set_held(const struct vt_sources *s, struct vt_process *p) {
     const struct vt_oom *oom = vt_process_oom(p);
     const struct vt_replay_fail *from = oom ? &s->replay->fails[oom->number] : NULL;
     for (uint32_t i = 0; from && from->held && i < p->site_count; i++)
@@ -192,8 +192,8 @@ void vt_oom_find(const struct vt_sources *s, struct vt_process *p) {
             continue;
         struct vt_oom *oom = &p->ooms[p->oom_count++];
         oom->device = device;
-        take(s, p, from, oom);
+        fill(s, p, from, oom);
         oom->number = (uint32_t)i;
     }
-    take_held(s, p);
+    set_held(s, p);
 }

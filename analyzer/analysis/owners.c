@@ -147,7 +147,7 @@ static uint32_t without_own(struct vt_memory_owner *owner, struct vt_owned_site 
 }
 
 /* Sets each owner's sites, and its name by its largest path. */
-static void take_parts(struct making *m) {
+static void set_parts(struct making *m) {
     struct part *parts = m->parts.list;
     vt_sort(parts, m->parts.count, sizeof *parts, compare_parts);
     for (size_t i = 0, end; i < m->parts.count; i = end) {
@@ -175,8 +175,8 @@ static void take_parts(struct making *m) {
     }
 }
 
-static void take_snapshot(const struct vt_sources *from, const struct vt_replay_snapshot *replayed,
-                          struct vt_process *p, struct vt_snapshot *s) {
+static void add_snapshot(const struct vt_sources *from, const struct vt_replay_snapshot *replayed,
+                         struct vt_process *p, struct vt_snapshot *s) {
     const struct vt_rec_snapshot *r = &replayed->record;
     struct making m = {.from = from, .p = p, .replayed = replayed, .snapshot = s};
     uint32_t name = vt_map_get(&from->log->name_numbers, r->name);
@@ -194,7 +194,7 @@ static void take_snapshot(const struct vt_sources *from, const struct vt_replay_
     };
     for (size_t i = 0; i < replayed->sum_count; i++)
         add_sum(&m, &replayed->sums[i]);
-    take_parts(&m);
+    set_parts(&m);
     /* an owner without memory of its own here only shares others' blocks */
     vt_sort(s->owners, s->owner_count, sizeof *s->owners, compare_owners);
     free(m.parts.list);
@@ -296,7 +296,7 @@ static struct seen *choose_snapshots(const struct vt_sources *from, struct vt_pr
     return seen;
 }
 
-static void tell_sites(const struct vt_sources *from, struct vt_process *p) {
+static void set_site_owners(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     VT_SCOPED struct seen *seen = choose_snapshots(from, p);
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -342,7 +342,7 @@ static void add_missed(struct vt_process *p, const struct vt_rec_missed *r) {
     m->room_bytes = r->needed ? r->room : VT_UNKNOWN;
 }
 
-static void take_missed(const struct vt_log *log, struct vt_process *p) {
+static void add_all_missed(const struct vt_log *log, struct vt_process *p) {
     for (size_t i = 0; i < log->missed_count; i++)
         if (log->missed[i].why && log->missed[i].why < VT_SNAPSHOT_WHYS && log->missed[i].reason &&
             log->missed[i].reason < VT_MISSED_REASONS)
@@ -351,11 +351,11 @@ static void take_missed(const struct vt_log *log, struct vt_process *p) {
 
 void vt_owners_find(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
-    take_missed(from->log, p);
+    add_all_missed(from->log, p);
     p->snapshots = vt_alloc(r->snapshot_count, sizeof *p->snapshots);
     for (size_t i = 0; i < r->snapshot_count; i++)
-        take_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++]);
-    tell_sites(from, p);
+        add_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++]);
+    set_site_owners(from, p);
 }
 
 uint32_t vt_owners_main_container(const struct vt_site *site) {

@@ -54,7 +54,7 @@ static bool is_worse(const struct vt_pytest_left *left, const struct vt_tested *
     return left->bytes > than->left_bytes;
 }
 
-static void take_left(const struct vt_pytest_marks *marks, struct vt_process *p) {
+static void set_left(const struct vt_pytest_marks *marks, struct vt_process *p) {
     struct vt_map by_id = {0};
     for (uint32_t i = 0; i < p->site_count && marks->left_count; i++)
         vt_map_put(&by_id, p->sites[i].id, i);
@@ -90,7 +90,7 @@ static void grow(struct vt_site *site) {
 }
 
 void vt_tests_find_left(const struct vt_sources *from, struct vt_process *p) {
-    take_left(&from->replay->pytest, p);
+    set_left(&from->replay->pytest, p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
         if (!site->tested || !site->tested->test)

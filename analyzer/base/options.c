@@ -77,7 +77,7 @@ static int refuse_unknown(const char *command, char *const *argv, const struct o
                     optopt && !nearest ? letter : word, nearest);
 }
 
-static int take_option(const struct vt_options *o, int found, void *to) {
+static int apply_option(const struct vt_options *o, int found, void *to) {
     const struct vt_option_rows *rows;
     const struct vt_option *row = find_row(o, found, &rows);
     char *fields = (char *)to + rows->at;
@@ -104,7 +104,7 @@ int vt_options_parse(const struct vt_options *o, int argc, char **argv, void *to
         else if (found == '?')
             status = refuse_unknown(o->command, argv, table);
         else
-            status = take_option(o, found, to);
+            status = apply_option(o, found, to);
     }
     return status;
 }

@@ -43,7 +43,8 @@ struct vt_compactor {
     int fd;
     struct vt_log_header *header; /* mapped */
     struct vt_free_offer *offer;  /* NULL: no process takes them */
-    uint64_t chunks, taken; /* header.chunks, and vt_free_offer_taken, when it was compacted last */
+    uint64_t chunks,
+        recycled_count; /* header.chunks, and vt_free_offer_taken, when it was compacted last */
     uint64_t looked_ns, compacted_ns;
     unsigned short_ms;
     uint64_t full_until_ns; /* the disk is full: next try; 0: it is not full */
@@ -182,14 +183,14 @@ static int give_back(struct vt_compactor *c, const struct vt_log *log, struct vt
 }
 
 /* How many chunks were recycled. */
-static uint64_t taken(const struct vt_compactor *c) {
+static uint64_t recycled_count(const struct vt_compactor *c) {
     return c->offer ? vt_free_offer_taken(c->offer) : 0;
 }
 
 int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
     struct vt_log log;
     c->chunks = __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED);
-    c->taken = taken(c);
+    c->recycled_count = recycled_count(c);
     int error = vt_log_open_to_follow(c->path, &log, message);
     if (error)
         return error;
@@ -217,7 +218,8 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
 
 /* How many chunks were written since the last time. */
 static uint64_t written(const struct vt_compactor *c) {
-    return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) - c->chunks + taken(c) - c->taken;
+    return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) - c->chunks + recycled_count(c) -
+           c->recycled_count;
 }
 
 /* The process may have no chunk left for events: the last summary covered little, since a snapshot or a slow thread held

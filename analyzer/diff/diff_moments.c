@@ -138,9 +138,9 @@ static uint64_t in_common(const struct vt_snapshot *a, const struct vt_map *held
 
 /* Takes the two snapshots of this kind that have most in common, of the fuller process only those
  * that show at least half of its most. */
-static void take_peers(const struct vt_process *fuller, const struct vt_process *other,
-                       const struct vt_snapshot *kind, const struct vt_snapshot **a,
-                       const struct vt_snapshot **b) {
+static void add_peers(const struct vt_process *fuller, const struct vt_process *other,
+                      const struct vt_snapshot *kind, const struct vt_snapshot **a,
+                      const struct vt_snapshot **b) {
     uint64_t best = 0, most = vt_snapshot_live_bytes(*a);
     for (uint32_t i = 0; i < fuller->snapshot_count; i++) {
         const struct vt_snapshot *x = &fuller->snapshots[i];
@@ -207,8 +207,8 @@ void vt_diff_moments_choose(const struct vt_model *before, const struct vt_model
     for (uint32_t i = 0; kind && kind->passing && i < models[other]->process_count; i++) {
         uint32_t peer = peer_of(models[other], i, models[fuller]);
         if (m->of[other][i] && m->of[fuller][peer])
-            take_peers(&models[fuller]->processes[peer], &models[other]->processes[i], kind,
-                       &m->of[fuller][peer], &m->of[other][i]);
+            add_peers(&models[fuller]->processes[peer], &models[other]->processes[i], kind,
+                      &m->of[fuller][peer], &m->of[other][i]);
     }
     for (unsigned side = 0; side < 2; side++)
         note_fullest(m, side, models[side]->process_count);

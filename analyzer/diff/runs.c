@@ -48,8 +48,7 @@ static void raise(uint64_t *value, uint64_t to) {
 }
 
 /* What lies in a caching allocator's segments has lines of its own. Returns what the site counts for the run. */
-static uint64_t take_site(struct taking *t, const struct vt_process *p,
-                          const struct vt_site *site) {
+static uint64_t add_site(struct taking *t, const struct vt_process *p, const struct vt_site *site) {
     const struct vt_frame *frame = vt_stack_main_frame(site->stack);
     uint64_t held = vt_site_compared_bytes(p, site);
     if (!site->segments) {
@@ -69,7 +68,7 @@ static uint64_t take_site(struct taking *t, const struct vt_process *p,
 }
 
 /* Call sites have their peaks one after the other, too: a line's is at most the device's. */
-static void take_line_peaks(struct taking *t, const struct vt_process *p) {
+static void add_line_peaks(struct taking *t, const struct vt_process *p) {
     for (uint32_t i = 0; i < t->runs->count; i++) {
         struct vt_runs_figure *f = &t->runs->figures[i];
         uint64_t most =
@@ -82,32 +81,32 @@ static void take_line_peaks(struct taking *t, const struct vt_process *p) {
     }
 }
 
-static void take_phase(struct taking *t, const char *name, uint64_t peak, uint64_t left) {
+static void add_phase(struct taking *t, const char *name, uint64_t peak, uint64_t left) {
     struct vt_runs_figure new = {.of = VT_RUNS_PHASE, .what = "peak", .name = (char *)name};
     raise(value(t, text_key(0, name), new), peak);
     new.what = "left";
     *value(t, text_key(0, name), new) += left;
 }
 
-static void take_process(struct taking *t, const struct vt_process *p) {
+static void add_process(struct taking *t, const struct vt_process *p) {
     struct vt_runs_figure peak = {.what = "peak"}, held = {.what = "held"};
     uint64_t *most = value(t, 0, peak), sum = 0;
     for (uint32_t i = 0; i < p->device_count; i++)
         raise(most, p->devices[i].peak_bytes);
     for (uint32_t i = 0; i < p->site_count; i++)
-        sum += take_site(t, p, &p->sites[i]);
+        sum += add_site(t, p, &p->sites[i]);
     *value(t, 0, held) += sum;
-    take_line_peaks(t, p);
+    add_line_peaks(t, p);
     for (uint32_t i = 0; i < p->phase_count; i++) {
         const struct vt_phase *phase = &p->phases[i];
         VT_SCOPED char *name = phase->name ? vt_phase_group_name(phase->name) : NULL;
         uint64_t end = vt_known(phase->live_at_end), start = vt_known(phase->live_at_start);
         if (name && !phase->mark)
-            take_phase(t, name, vt_known(phase->peak_bytes), end > start ? end - start : 0);
+            add_phase(t, name, vt_known(phase->peak_bytes), end > start ? end - start : 0);
     }
     for (uint32_t i = 0; i < p->phase_sum_count; i++)
         if (p->phase_sums[i].name && !p->phase_sums[i].mark)
-            take_phase(t, p->phase_sums[i].name, 0, p->phase_sums[i].rose);
+            add_phase(t, p->phase_sums[i].name, 0, p->phase_sums[i].rose);
 }
 
 /* --- lines that moved --- */
@@ -223,7 +222,7 @@ static int read_set(struct taking *t, const struct vt_logs *logs, const uint32_t
         if (error)
             break;
         t->run = run[i];
-        take_process(t, &one.processes[0]);
+        add_process(t, &one.processes[0]);
         bad[t->run] |= !is_measure(&one.processes[0]);
         builder->free(&one);
     }

@@ -171,7 +171,7 @@ static void add_part(struct writer *w, const struct vt_sample *sample,
     vt_profile_sample(w->profile, w->locations, w->depth, values, VALUES, labels, count);
 }
 
-static uint64_t take_part(uint64_t *from, uint64_t wanted) {
+static uint64_t subtract_part(uint64_t *from, uint64_t wanted) {
     uint64_t part = wanted < *from ? wanted : *from;
     *from -= part;
     return part;
@@ -198,8 +198,8 @@ static void add_sample(struct writer *w, const struct vt_sample *sample) {
             if (value != VT_EXPORT_LEAKED &&
                 (value != VT_EXPORT_LIVE || !is_of_end(w->process, by)))
                 continue;
-            any |= its_bytes[value] = take_part(&bytes[value], by->bytes);
-            its_counts[value] = take_part(&counts[value], by->count);
+            any |= its_bytes[value] = subtract_part(&bytes[value], by->bytes);
+            its_counts[value] = subtract_part(&counts[value], by->count);
         }
         if (any)
             add_part(w, sample, by->owner, its_bytes, its_counts);

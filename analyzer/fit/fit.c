@@ -60,7 +60,7 @@ static bool overlap(const struct vt_process *a, const struct vt_process *b) {
 }
 
 /* Recorded processes that shared the GPU, and their peaks. */
-static void take_sharers(struct vt_fit *fit, const struct vt_model *model) {
+static void find_sharers(struct vt_fit *fit, const struct vt_model *model) {
     fit->sharers = 1;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
@@ -76,7 +76,7 @@ static void take_sharers(struct vt_fit *fit, const struct vt_model *model) {
 }
 
 /* Failures that the program was told of, and after which it went on. PyTorch's allocator tells after its own tries. */
-static void take_caught(struct vt_fit *fit) {
+static void find_caught(struct vt_fit *fit) {
     const struct vt_process *p = fit->process;
     for (uint32_t i = p->oom_count; i-- > 0;) {
         const struct vt_oom *oom = &p->ooms[i];
@@ -88,7 +88,7 @@ static void take_caught(struct vt_fit *fit) {
     }
 }
 
-static void take_known(struct vt_fit *fit) {
+static void set_known(struct vt_fit *fit) {
     const struct vt_process *p = fit->process;
     const struct vt_device *d = fit->device;
     const struct vt_oom *oom = vt_process_oom(p);
@@ -104,7 +104,7 @@ static void take_known(struct vt_fit *fit) {
         oom->device == d->ordinal)
         fit->oom = oom;
     fit->ended_early = !vt_ended_well(p->ending);
-    take_caught(fit);
+    find_caught(fit);
 }
 
 /* --- the rows --- */
@@ -231,9 +231,8 @@ static void find_site(const struct vt_fit *fit, const struct vt_replay *replay, 
     row->stack = row->site ? row->site->stack : fit->oom ? fit->oom->stack : NULL;
 }
 
-static void take_row(const struct vt_fit *fit, const struct vt_replay *replay,
-                     struct vt_clock clock, const struct vt_rehearsal_result *result,
-                     struct vt_fit_row *row) {
+static void set_row(const struct vt_fit *fit, const struct vt_replay *replay, struct vt_clock clock,
+                    const struct vt_rehearsal_result *result, struct vt_fit_row *row) {
     bool died = fit->oom && !result->failed.happened;
     const struct vt_rehearsal_refusal *failed = died ? &result->refused : &result->failed;
     row->peak_reserved_bytes = result->peak_reserved;
@@ -271,8 +270,8 @@ static int rehearse(struct vt_fit *fit, const struct plan *plan, bool scaled,
     if (!error && !scaled)
         prove(fit, vt_rehearsal_result(r, AS_RECORDED));
     for (uint32_t i = 0; i < fit->row_count && !error && scaled == (fit->scale_count > 0); i++)
-        take_row(fit, &replay, vt_clock_of(&plan->log), vt_rehearsal_result(r, ROWS + i),
-                 &fit->rows[i]);
+        set_row(fit, &replay, vt_clock_of(&plan->log), vt_rehearsal_result(r, ROWS + i),
+                &fit->rows[i]);
     const struct vt_rehearsal_result *all = vt_rehearsal_result(r, WITHOUT_LIMIT);
     fit->reserved_bytes = all->peak_reserved;
     fit->outside_bytes = vt_beyond(all->peak_bytes, all->peak_reserved);
@@ -283,8 +282,8 @@ static int rehearse(struct vt_fit *fit, const struct plan *plan, bool scaled,
 }
 
 /* By the model: first as recorded, to prove it. */
-static int take_model(struct vt_fit *fit, const struct vt_fit_options *options,
-                      struct vt_string *message) {
+static int fit_by_model(struct vt_fit *fit, const struct vt_fit_options *options,
+                        struct vt_string *message) {
     struct plan plan = {.sites = vt_fit_sites_open(fit->process)};
     int error = make_plan(fit, &plan, message);
     if (!error)
@@ -324,7 +323,7 @@ static uint64_t rounding(const struct vt_process *p, const struct vt_device *d) 
 }
 
 /* By what was allocated from the driver, at its most. */
-static void take_plain(struct vt_fit *fit) {
+static void fit_by_peak(struct vt_fit *fit) {
     const struct vt_device *d = fit->device;
     fit->outside_bytes = d->peak_bytes;
     fit->rounding_bytes = rounding(fit->process, d);
@@ -344,7 +343,7 @@ static void take_plain(struct vt_fit *fit) {
 
 /* Where no yes or no can be given. A compacted log has the peaks; where events are missing, more may have been
  * needed than it has. */
-static void take_range(struct vt_fit *fit) {
+static void set_range(struct vt_fit *fit) {
     const struct vt_device *d = fit->device;
     uint64_t recorded = d->peak_bytes + vt_known(fit->driver_bytes);
     uint64_t idle = vt_beyond(vt_known(fit->recorded_reserved_bytes), d->blocks.peak_bytes);
@@ -362,8 +361,8 @@ int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
                            .device = device,
                            .scales = options->scales,
                            .scale_count = options->scale_count};
-    take_known(fit);
-    take_sharers(fit, model);
+    set_known(fit);
+    find_sharers(fit, model);
     for (uint32_t i = 0; i < options->memory_count; i++)
         add_rows(fit, options->confs, options->conf_count, options->memory[i]);
     if (!options->memory_count)
@@ -379,13 +378,13 @@ int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
             process->log);
         error = -EINVAL;
     } else if (fit->torch && !fit->why) {
-        error = take_model(fit, options, message);
+        error = fit_by_model(fit, options, message);
     } else if (!fit->torch) {
-        take_plain(fit);
+        fit_by_peak(fit);
     }
     fit->sure = !fit->why;
     if (!fit->sure)
-        take_range(fit);
+        set_range(fit);
     for (uint32_t i = fit->row_count; i-- > 0 && fit->sure;)
         if (fit->rows[i].memory.card && fit->rows[i].fits)
             fit->smallest = &fit->rows[i];

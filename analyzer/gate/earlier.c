@@ -110,7 +110,7 @@ static void add_run(struct vt_earlier *e, const uint64_t bytes[VT_GATE_MEASURES]
 }
 
 /* Takes the run of `count` processes, or leaves it out. Runs come in the order of their begin, each judged by those before. */
-static void take_run(struct reading *r, const struct vt_job *f, uint32_t first, uint32_t count) {
+static void read_run(struct reading *r, const struct vt_job *f, uint32_t first, uint32_t count) {
     struct vt_earlier *e = r->earlier;
     uint64_t bytes[VT_GATE_MEASURES] = {0};
     unsigned flaws = 0, before = 0;
@@ -141,13 +141,13 @@ static void take_run(struct reading *r, const struct vt_job *f, uint32_t first, 
         e->other = program_of(&f->processes[first]);
 }
 
-static void take_runs(struct reading *r, const struct vt_job *f) {
+static void read_runs(struct reading *r, const struct vt_job *f) {
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)
         r->earlier->figures[m] = vt_alloc(f->process_count, sizeof *r->earlier->figures[m]);
     for (uint32_t i = 0, n; i < f->process_count; i += n) {
         for (n = 1; i + n < f->process_count && f->processes[i + n].run == f->processes[i].run;)
             n++;
-        take_run(r, f, i, n);
+        read_run(r, f, i, n);
     }
 }
 
@@ -162,7 +162,7 @@ static struct vt_job *job_of(const struct vt_model *model) {
 }
 
 /* Takes the leaks of a process that counts: of each the most that any held. */
-static bool take_leaks(void *to, const struct vt_model *one) {
+static bool add_leaks(void *to, const struct vt_model *one) {
     struct reading *r = to;
     struct vt_gate gate;
     if (one->processes[0].started_at >= r->until)
@@ -197,8 +197,8 @@ int vt_earlier_read(const char *folder, const struct vt_model *model,
     }
     vt_job_free(job);
     job = vt_job_open();
-    int error = vt_job_read_folder(job, folder, builder, options, take_leaks, &r, message);
-    take_runs(&r, job);
+    int error = vt_job_read_folder(job, folder, builder, options, add_leaks, &r, message);
+    read_runs(&r, job);
     vt_job_free(job);
     vt_map_free(&r.programs);
     if (!error && !e->runs) {

@@ -162,7 +162,7 @@ void vt_gate_lines_make(struct vt_gate *g) {
 /* --- why --- */
 
 /* "3 of 4 allocations were never freed, 2 released with their context (cuCtxDestroy)" */
-static void say_counts(const struct vt_gate_line *line, const char *from, struct vt_string *why) {
+static void add_counts(const struct vt_gate_line *line, const char *from, struct vt_string *why) {
     if (!line->live_count && line->amount.freed) {
         vt_string_format(why, "%s of %s allocations%s were %s", VT_NUMBER(line->amount.freed),
                          VT_NUMBER(line->alloc_count), from, vt_amount_freed(line->amount));
@@ -183,7 +183,7 @@ static void say_counts(const struct vt_gate_line *line, const char *from, struct
 static void stable_why(const struct vt_gate_line *line, const struct vt_site *worst,
                        const char *from, struct vt_string *why) {
     enum vt_verdict verdict = worst->verdict;
-    say_counts(line, from, why);
+    add_counts(line, from, why);
     if (line->amount.freed && line->live_count)
         vt_string_format(why, ", %s %s %s", VT_NUMBER(line->amount.freed),
                          line->amount.freed == 1 ? "was" : "were", vt_amount_freed(line->amount));
@@ -207,7 +207,7 @@ static void common_why(const struct vt_gate_line *line, const struct vt_site *wo
                          line->lost_count == live ? "any" : VT_NUMBER(line->lost_count),
                          line->lost_count == live ? " of the" : " of", VT_NUMBER(live), from);
     else
-        say_counts(line, from, why);
+        add_counts(line, from, why);
     if ((worst->verdict == VT_VERDICT_GROWING || worst->bound) && worst->why)
         vt_string_format(why, "; of the largest: %s", worst->why);
 }

@@ -143,8 +143,8 @@ char *vt_gate_call_text(const struct vt_gate_message *said) {
 
 /* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets what
  * keeps it, and the advice. */
-static void say_leak(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable,
-                     struct vt_string *text) {
+static void write_leak(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable,
+                       struct vt_string *text) {
     const struct vt_gate_line *line = f->outcome == VT_GATE_FAILS ? &gate->lines[f->line] : NULL;
     const struct vt_gate_line *first = line ? &gate->lines[gate->leaks[line->leak].first] : NULL;
     if (first != line) {
@@ -179,7 +179,7 @@ static char *sentence_of(const struct vt_gate_page *page, const struct vt_gate_m
     vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
                      said->line->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f),
                      said->why);
-    say_leak(page->gate, f, page->how->stable, &text);
+    write_leak(page->gate, f, page->how->stable, &text);
     return text.text;
 }
 
@@ -196,8 +196,8 @@ struct vt_gate_message vt_gate_message_of(const struct vt_gate_page *page,
 
 /* Adds "4 sites (1.2 MiB) were not judged: too few iterations. The largest was allocated at a.py:12 in f.", and what would
  * help. */
-static void say_inconclusive(const struct vt_process *p, const struct vt_gate_process *g,
-                             const char *before, struct vt_string *text) {
+static void write_inconclusive(const struct vt_process *p, const struct vt_gate_process *g,
+                               const char *before, struct vt_string *text) {
     const struct vt_site *largest = g->largest_inconclusive;
     VT_SCOPED char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
     bool one = g->inconclusive.sites == 1;
@@ -225,7 +225,7 @@ static char *note_of(const struct vt_gate_page *page, uint32_t process) {
     if (p->context_freed_note)
         vt_string_add(&note, p->context_freed_note);
     if (g->inconclusive.sites)
-        say_inconclusive(p, g, p->context_freed_note ? " " : "", &note);
+        write_inconclusive(p, g, p->context_freed_note ? " " : "", &note);
     return note.text;
 }
 

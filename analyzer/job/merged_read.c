@@ -330,7 +330,7 @@ static bool is_word(const char *word, const char *const *names, uint32_t count, 
     return word ? vt_kind_find(word, names, count) != UINT32_MAX : or_null;
 }
 
-static int take_schema(struct reader *r) {
+static int read_schema(struct reader *r) {
     const char *schema;
     char *end;
     size_t length = strlen(VT_MERGED_SCHEMA);
@@ -354,7 +354,7 @@ static int take_schema(struct reader *r) {
     return 0;
 }
 
-static int take_process(struct reader *r) {
+static int read_process(struct reader *r) {
     struct vt_job_process *p = &r->record.process;
     EXPECT(r, p->id != VT_UNKNOWN && p->log && p->command,
            "expected an id, a log and a command, found null");
@@ -382,7 +382,7 @@ static int find_process(struct reader *r) {
     return 0;
 }
 
-static int take_device(struct reader *r) {
+static int read_device(struct reader *r) {
     r->record.device.ordinal = r->record.device_number;
     if (r->process != SKIPPED)
         vt_map_put(&r->devices, device_key(r), (uint32_t)r->job->device_count);
@@ -390,7 +390,7 @@ static int take_device(struct reader *r) {
 }
 
 /* Series follow their devices. */
-static int take_series(struct reader *r) {
+static int read_series(struct reader *r) {
     const struct vt_levels *read = &r->record.levels;
     EXPECT(r, read->peak < read->count && read->from <= read->to,
            "expected levels from an earlier to a later time, with the peak among them, found %u",
@@ -406,7 +406,7 @@ static int take_series(struct reader *r) {
 }
 
 /* Rows of one line stand together. */
-static int take_line(struct reader *r) {
+static int read_line(struct reader *r) {
     const struct vt_job_line *line = &r->record.line;
     EXPECT(r, line->text && line->key != VT_UNKNOWN, "expected a line's id and text, found null");
     if (r->line == VT_JOB_NONE || r->line_id != line->key) {
@@ -416,14 +416,14 @@ static int take_line(struct reader *r) {
     return 0;
 }
 
-static int take_cell(struct reader *r) {
-    int error = take_line(r);
+static int read_cell(struct reader *r) {
+    int error = read_line(r);
     r->record.cell.line = r->line;
     r->record.cell.device = r->record.device_number;
     return error;
 }
 
-static int take_owned(struct reader *r) {
+static int read_owned(struct reader *r) {
     const struct vt_job_owner *owner = &r->record.owner;
     bool anonymous = owner->rest || owner->unowned;
     EXPECT(r, owner->text, "expected an owner's text, found null");
@@ -435,15 +435,15 @@ static int take_owned(struct reader *r) {
     return 0;
 }
 
-static int take_leak(struct reader *r) {
-    int error = take_line(r);
+static int read_leak(struct reader *r) {
+    int error = read_line(r);
     r->record.leak.line = r->line;
     return error;
 }
 
-static int take_oom(struct reader *r) {
+static int read_oom(struct reader *r) {
     bool known = r->record.line.text;
-    int error = known ? take_line(r) : 0;
+    int error = known ? read_line(r) : 0;
     r->record.oom.line = known ? r->line : VT_JOB_NONE;
     r->record.oom.device = r->record.device_number;
     return error;
@@ -455,23 +455,23 @@ static const struct taken {
     enum vt_job_rows rows;
     size_t part; /* 0: nothing is added */
 } taken[VT_MERGED_KINDS] = {
-    {take_process, 0, 0},
-    {take_device, VT_DEVICE_ROWS, offsetof(struct vt_merged_record, device)},
-    {take_series, 0, 0},
-    {take_cell, VT_CELL_ROWS, offsetof(struct vt_merged_record, cell)},
-    {take_owned, VT_OWNED_ROWS, offsetof(struct vt_merged_record, owned)},
-    {take_leak, VT_LEAK_ROWS, offsetof(struct vt_merged_record, leak)},
-    {take_oom, VT_OOM_ROWS, offsetof(struct vt_merged_record, oom)},
+    {read_process, 0, 0},
+    {read_device, VT_DEVICE_ROWS, offsetof(struct vt_merged_record, device)},
+    {read_series, 0, 0},
+    {read_cell, VT_CELL_ROWS, offsetof(struct vt_merged_record, cell)},
+    {read_owned, VT_OWNED_ROWS, offsetof(struct vt_merged_record, owned)},
+    {read_leak, VT_LEAK_ROWS, offsetof(struct vt_merged_record, leak)},
+    {read_oom, VT_OOM_ROWS, offsetof(struct vt_merged_record, oom)},
 };
 
-static int take_row(struct reader *r) {
+static int read_row(struct reader *r) {
     if (!comes(r, ROW_START))
         return unexpected(r, "a row of a merged file", NULL);
     int error = read_text(r, "row", &r->record.row);
     if (error)
         return error;
     if (!strcmp(r->record.row, "schema"))
-        return take_schema(r);
+        return read_schema(r);
     EXPECT(r, r->begun,
            "expected the schema " VT_MERGED_SCHEMA "%d in the first row, found none" ONLY_OURS,
            VT_MERGED_VERSION);
@@ -514,7 +514,7 @@ int vt_merged_read(const char *path, struct vt_job *job, struct vt_string *messa
                          .row = vt_alloc(ROW_MOST + UTF8_MOST, 1),
                          .job = job};
     uint32_t before = job->process_count;
-    while ((error = next_row(r)) > 0 && !(error = take_row(r)))
+    while ((error = next_row(r)) > 0 && !(error = read_row(r)))
         ;
     if (!error && !r->begun)
         error = fail(r, "expected the schema " VT_MERGED_SCHEMA "%d, found an empty file",

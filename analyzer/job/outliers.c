@@ -422,7 +422,7 @@ static void compare_owners(struct compared *c) {
 /* --- two processes --- */
 
 /* Two processes have no majority: all differences are reported for the one that holds more. */
-static void tell_of_one(struct compared *c) {
+static void report_larger(struct compared *c) {
     const uint32_t *two = c->peers->processes;
     const struct vt_job_process *p = c->f->processes;
     uint64_t more[2] = {0, 0};
@@ -565,7 +565,7 @@ static void compare_peers(struct vt_job *f, uint32_t index) {
         compare_owners(&c);
         compare_peaks(&c, peaks);
         if (peers->process_count == 2)
-            tell_of_one(&c);
+            report_larger(&c);
         name_outliers(&c);
     }
     peers->typical = typical_of(&c, peaks, first_outlier);

@@ -177,7 +177,7 @@ uint32_t vt_job_add_host(struct vt_job *f, const char *name, const char *boot) {
 
 /* Whether `a` says more than `b`, of the same process. The rest makes the answer the same in whatever order
  * they come. */
-static bool says_more(const struct vt_job_process *a, const struct vt_job_process *b) {
+static bool is_newer(const struct vt_job_process *a, const struct vt_job_process *b) {
     const char *const ours[] = {vt_basename(a->log)}, *const theirs[] = {vt_basename(b->log)};
     int order = VT_ORDER({a->events, b->events}, {a->duration, b->duration},
                          {a->quality.complete, b->quality.complete}, {a->live_bytes, b->live_bytes},
@@ -191,7 +191,7 @@ bool vt_job_add_process(struct vt_job *f, struct vt_job_process process) {
                                   &process.command, &process.version, &process.task};
     uint32_t before = vt_map_get(&m->processes, process.id);
     if (before != VT_MAP_NONE) {
-        if (!says_more(&process, &f->processes[before]))
+        if (!is_newer(&process, &f->processes[before]))
             return false;
         m->lives[before].dropped = true;
     }

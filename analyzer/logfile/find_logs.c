@@ -219,8 +219,8 @@ struct taken {
 };
 
 /* The line that says which run of a folder, or of each of several, was taken; `where` is the last one. */
-static void say_which_run(struct vt_logs *logs, const char *where, const struct taken *taken,
-                          const struct folder *folder) {
+static void note_run(struct vt_logs *logs, const char *where, const struct taken *taken,
+                     const struct folder *folder) {
     struct vt_string said = {0};
     uint32_t chosen = taken->chosen, merged = taken->merged;
     if (taken->folders > 1 && chosen)
@@ -277,8 +277,8 @@ static uint32_t folders_below(struct folder *above, const char *path) {
     return count;
 }
 
-static void say_none(struct folder *folder, const char *path, const char *where,
-                     struct vt_string *message) {
+static void report_none(struct folder *folder, const char *path, const char *where,
+                        struct vt_string *message) {
     uint32_t below = folders_below(folder, path);
     vt_string_format(message, "no log %s: expected *.vtl files, found ", where);
     if (below)
@@ -293,8 +293,8 @@ static void say_none(struct folder *folder, const char *path, const char *where,
 }
 
 /* Takes what `run` says of the folder `path`. Returns 0, or -errno with `message`. */
-static int take_chosen(struct folder *folder, const char *path, const char *where, const char *run,
-                       struct taken *taken, struct vt_logs *logs, struct vt_string *message) {
+static int add_chosen(struct folder *folder, const char *path, const char *where, const char *run,
+                      struct taken *taken, struct vt_logs *logs, struct vt_string *message) {
     uint32_t before = logs->count, merged = folder->merged ? folder->merged->count : 0;
     choose_logs(folder, run);
     for (uint32_t i = 0; i < folder->count; i++)
@@ -318,7 +318,7 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
             vt_string_format(message, "no log %s has a run id that begins with %s, or that job",
                              where, run);
         else
-            say_none(folder, path, where, message);
+            report_none(folder, path, where, message);
         return -ENOENT;
     }
     taken->folders++;
@@ -326,7 +326,7 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
     taken->older += folder->count - chosen;
     *(takes_merged ? &taken->merged : &taken->merged_left) += merged;
     if (!run)
-        say_which_run(logs, where, taken, folder);
+        note_run(logs, where, taken, folder);
     return 0;
 }
 
@@ -337,7 +337,7 @@ static int choose(const char *path, bool here, const char *run, bool with_merged
     int error = look_into(&folder, path, here ? "" : NULL, message);
     if (!error) {
         VT_SCOPED char *where = here ? vt_strdup("here") : vt_formatted("in %s", path);
-        error = take_chosen(&folder, path, where, run, taken, logs, message);
+        error = add_chosen(&folder, path, where, run, taken, logs, message);
     }
     folder_free(&folder);
     vt_logs_free(&merged);

@@ -67,7 +67,7 @@ static uint32_t writer_of(struct vt_log_passes *passes, uint32_t tid) {
     return index;
 }
 
-static void take_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t entered_at) {
+static void note_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t entered_at) {
     if (!entered_at)
         return;
     uint32_t index = writer_of(passes, tid);
@@ -82,11 +82,11 @@ static void take_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t 
  * program writes the results only at its end. */
 #define AWAITED_NS 3000000000ull
 
-static void take_slot(const struct vt_log *log, const struct vt_log_slot *slot) {
+static void read_slot(const struct vt_log *log, const struct vt_log_slot *slot) {
     struct vt_log_passes *passes = log->passes;
     if (slot->tid != VT_SLOT_OF_SNAPSHOT) {
         passes->announced += slot->entered_at != 0;
-        take_announced(passes, slot->tid, slot->entered_at);
+        note_announced(passes, slot->tid, slot->entered_at);
         return;
     }
     if (slot->entered_at != passes->snapshot)
@@ -101,7 +101,7 @@ static void take_slot(const struct vt_log *log, const struct vt_log_slot *slot) 
 enum { SLOTS_CHUNKS_MOST = 5000 };
 
 /* From the newest chunk of slots back. What lies in a circle, or is no chunk of slots, is no log of ours. */
-static int take_slots(const struct vt_log *log, struct vt_string *message) {
+static int read_slots(const struct vt_log *log, struct vt_string *message) {
     VT_SCOPED struct vt_log_slots *slots = vt_alloc(1, sizeof *slots);
     uint64_t number;
     uint32_t got, most = SLOTS_CHUNKS_MOST;
@@ -113,7 +113,7 @@ static int take_slots(const struct vt_log *log, struct vt_string *message) {
         if (error || got < sizeof *slots || slots->magic != VT_SLOTS_MAGIC)
             break;
         for (uint32_t i = 0; i < VT_SLOTS; i++)
-            take_slot(log, &slots->slot[i]);
+            read_slot(log, &slots->slot[i]);
         number = slots->before;
     }
     return error;
@@ -175,7 +175,7 @@ static void note_thread(struct passage *p, const uint8_t *record, uint32_t lengt
     p->writer = writer_of(p->log->passes, p->tid);
 }
 
-static void take_record(struct passage *p, const uint8_t *record, uint32_t length) {
+static void read_record(struct passage *p, const uint8_t *record, uint32_t length) {
     uint64_t word[2];
     memcpy(word, record, sizeof word);
     if (vt_word_type(word[0]) >= 0x80) {
@@ -192,7 +192,7 @@ static void take_record(struct passage *p, const uint8_t *record, uint32_t lengt
     date_stacks(p, vt_when_ticks(word[1]));
 }
 
-static void take_records(struct passage *p, uint8_t *record) {
+static void read_records(struct passage *p, uint8_t *record) {
     uint32_t length;
     do {
         uint64_t first = vt_short_records_pass(&p->records, &p->span);
@@ -200,7 +200,7 @@ static void take_records(struct passage *p, uint8_t *record) {
             date_stacks(p, first);
         length = vt_short_records_next(&p->records, record);
         if (length)
-            take_record(p, record, length);
+            read_record(p, record, length);
     } while (length);
     leave_waiting(p);
 }
@@ -220,7 +220,7 @@ static void skip_records(struct passage *p, uint8_t *record) {
 }
 
 /* Reads the new records of a chunk with `have` bytes. Returns its state. */
-static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *file, uint32_t have,
+static uint32_t read_chunk(struct vt_log *log, uint32_t number, const uint8_t *file, uint32_t have,
                            uint8_t *record) {
     struct vt_log_passes *passes = log->passes;
     struct chunk_read *chunk = &passes->chunks[number];
@@ -239,7 +239,7 @@ static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *f
         note_damage(log, at, "a chunk's number", head.number);
         return CHUNK_OTHER;
     }
-    take_announced(passes, head.tid, head.entered_at);
+    note_announced(passes, head.tid, head.entered_at);
     struct passage p = {.log = log,
                         .span = {.sorted = true, .first_ticks = UINT64_MAX},
                         .waiting = log->stack_count,
@@ -250,7 +250,7 @@ static uint32_t take_chunk(struct vt_log *log, uint32_t number, const uint8_t *f
         skip_records(&p, record);
         p.records.end = have;
     }
-    take_records(&p, record);
+    read_records(&p, record);
     struct writer *writer = &passes->writers[writer_of(passes, head.tid)];
     if (p.span.count && p.span.last_ticks > passes->newest)
         passes->newest = p.span.last_ticks;
@@ -355,7 +355,7 @@ static int open_taken(struct vt_log *log, struct vt_string *message) {
 /* --- and all others --- */
 
 /* Reads the new records of known chunks. */
-static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
+static int read_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
                      struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
     size_t kept = 0;
@@ -366,7 +366,7 @@ static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
         if (!error)
             error = vt_log_copy_chunk(log->fd, log->path, number, bytes, &got, message);
         if (!error && got >= chunk->end)
-            chunk->state = take_chunk(log, number, bytes, got, record);
+            chunk->state = read_chunk(log, number, bytes, got, record);
         if (error || (chunk->state == CHUNK_OPEN && log->running))
             passes->open[kept++] = number;
     }
@@ -375,7 +375,7 @@ static int take_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
 }
 
 /* Takes the chunks that were not there before. */
-static int take_new(struct vt_log *log, uint8_t *bytes, uint8_t *record,
+static int read_new(struct vt_log *log, uint8_t *bytes, uint8_t *record,
                     struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
     uint32_t number = (uint32_t)passes->chunk_count, got = VT_CHUNK_BYTES;
@@ -388,7 +388,7 @@ static int take_new(struct vt_log *log, uint8_t *bytes, uint8_t *record,
             return error;
         struct chunk_read *chunk = VT_ADD(passes->chunks, passes->chunk_count, passes->chunk_room);
         *chunk = (struct chunk_read){0};
-        chunk->state = take_chunk(log, number, bytes, got, record);
+        chunk->state = read_chunk(log, number, bytes, got, record);
         if (chunk->state == CHUNK_OPEN && log->running)
             open_chunk(passes, number);
     }
@@ -421,7 +421,7 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     for (size_t i = 0; i < passes->writer_count; i++)
         passes->writers[i].entered = 0;
     passes->announced = 0;
-    int error = take_slots(log, message);
+    int error = read_slots(log, message);
     if (!error && fstat(log->fd, &st)) {
         error = -errno;
         vt_string_format(message, "%s: %s", log->path, strerror(-error));
@@ -434,9 +434,9 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     if (log->summary)
         error = open_taken(log, message);
     if (!error)
-        error = take_open(log, bytes, record, message);
+        error = read_open(log, bytes, record, message);
     if (!error)
-        error = take_new(log, bytes, record, message);
+        error = read_new(log, bytes, record, message);
     if (!error)
         find_lost_chunks(log);
     passes->in_flight = false;

@@ -40,11 +40,11 @@ static uint64_t start_key(const struct vt_found_log *log) {
     return vt_mix(pid_key(log, log->pid) + vt_mix(log->process_start));
 }
 
-static void take_run_id(struct runs *r, uint32_t i) {
+static void group_run_id(struct runs *r, uint32_t i) {
     vt_sets_join(r->sets, i, vt_map_add(&r->run_ids, text_key(0, r->logs[i].run), i));
 }
 
-static void take_process(struct runs *r, uint32_t i) {
+static void group_process(struct runs *r, uint32_t i) {
     const struct vt_found_log *log = &r->logs[i];
     uint32_t index = vt_map_add(&r->starts, start_key(log), (uint32_t)r->count);
     if (index == r->count)
@@ -97,7 +97,7 @@ static void heap_drop_top(struct heap *h) {
 
 /* Joins a child with those that lived when it started. They are one run from then on, so that only
  * the one that ended last need stay. */
-static void take_parents(struct runs *r, struct heap *alive, uint32_t child) {
+static void join_parents(struct runs *r, struct heap *alive, uint32_t child) {
     uint64_t started = r->logs[child].started;
     uint64_t since = started > SLACK_NS ? started - SLACK_NS : 0;
     if (!alive->count || alive->all[0].ended < since)
@@ -113,7 +113,7 @@ static void take_parents(struct runs *r, struct heap *alive, uint32_t child) {
 /* A parent had that number and lived when its child started; else the number was given to another
  * process in between. Many may have had one number, and many may name it: they are gone through
  * together, by their times of start. */
-static void take_families(struct runs *r, uint32_t count) {
+static void join_families(struct runs *r, uint32_t count) {
     VT_SCOPED struct claim *claims = vt_alloc(r->count + count, sizeof *claims);
     struct heap alive = {.all = vt_alloc(r->count, sizeof *alive.all)};
     size_t n = 0;
@@ -131,7 +131,7 @@ static void take_families(struct runs *r, uint32_t count) {
         if (i && claims[i].pid != claims[i - 1].pid)
             alive.count = 0;
         if (claims[i].is_child)
-            take_parents(r, &alive, claims[i].index);
+            join_parents(r, &alive, claims[i].index);
         else
             heap_add(&alive, r->processes[claims[i].index]);
     }
@@ -172,7 +172,7 @@ static bool belongs(const struct runs *r, const struct launch *launch, uint32_t 
            (r->logs[same].ended != UINT64_MAX && log->started <= r->logs[same].ended);
 }
 
-static void take_launched(struct runs *r, struct launch *launch, const struct launched *next) {
+static void join_launched(struct runs *r, struct launch *launch, const struct launched *next) {
     const struct vt_found_log *log = &r->logs[next->index];
     for (unsigned again = 0;; again++) {
         uint64_t rank = vt_mix(vt_mix(launch->number) + (uint32_t)log->rank) + log->restart;
@@ -193,7 +193,7 @@ static void take_launched(struct runs *r, struct launch *launch, const struct la
 
 /* Joins the ranks that name one launch, or that have one parent: a launcher has no log itself. Skips jobs
  * of one rank, because their shell is also a rank. */
-static void take_launches(struct runs *r, uint32_t count, bool by_parent) {
+static void join_launches(struct runs *r, uint32_t count, bool by_parent) {
     VT_SCOPED struct launched *all = vt_alloc(count, sizeof *all);
     struct launch launch = {0};
     size_t n = 0;
@@ -206,7 +206,7 @@ static void take_launches(struct runs *r, uint32_t count, bool by_parent) {
     }
     vt_sort(all, n, sizeof *all, compare_launched);
     for (size_t i = 0; i < n; i++)
-        take_launched(r, &launch, &all[i]);
+        join_launched(r, &launch, &all[i]);
     vt_map_free(&launch.ranks);
 }
 
@@ -214,13 +214,13 @@ void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {
     struct runs r = {.logs = logs, .sets = vt_sets_make(count)};
     for (uint32_t i = 0; i < count; i++) {
         if (logs[i].run[0])
-            take_run_id(&r, i);
+            group_run_id(&r, i);
         if (logs[i].boot[0])
-            take_process(&r, i);
+            group_process(&r, i);
     }
-    take_families(&r, count);
-    take_launches(&r, count, false);
-    take_launches(&r, count, true);
+    join_families(&r, count);
+    join_launches(&r, count, false);
+    join_launches(&r, count, true);
     for (uint32_t i = 0; i < count; i++)
         logs[i].run_of = vt_sets_find(r.sets, i);
     vt_map_free(&r.run_ids);

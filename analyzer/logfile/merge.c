@@ -191,7 +191,7 @@ static void free_runs(struct run *run) {
 }
 
 /* An event that is a record of fixed length in the chunk. */
-static void take_event(const struct vt_short_records *records, const uint8_t *record,
+static void read_event(const struct vt_short_records *records, const uint8_t *record,
                        uint32_t length, struct vt_event *event) {
     struct vt_rec_alloc r = {0};
     memcpy(&r, record, length < sizeof r ? length : sizeof r);
@@ -206,7 +206,7 @@ static void take_event(const struct vt_short_records *records, const uint8_t *re
 }
 
 /* Takes the events up to the records' end. */
-static void take_events(struct vt_merge *merge, struct vt_short_records *records, struct run *run) {
+static void read_events(struct vt_merge *merge, struct vt_short_records *records, struct run *run) {
     for (;;) {
         struct vt_event *next = vt_short_records_events(records, run->events + run->count);
         run->count = (uint32_t)(next - run->events);
@@ -218,7 +218,7 @@ static void take_events(struct vt_merge *merge, struct vt_short_records *records
         if (vt_word_type(word) == VT_REC_THREAD)
             note_thread(run, merge->record, length);
         if (vt_word_type(word) < 0x80)
-            take_event(records, merge->record, length, &run->events[run->count++]);
+            read_event(records, merge->record, length, &run->events[run->count++]);
     }
 }
 
@@ -249,13 +249,13 @@ static void load(struct vt_merge *merge) {
     run->tid[0] = chunk->tid;
     vt_short_records_start(&records, run->chunk, chunk->begin < end ? chunk->begin : end);
     if (chunk->begin)
-        take_events(merge, &records, run);
+        read_events(merge, &records, run);
     run->count = 0; /* those were given before */
     run->tid[0] = run->tid[run->thread_count - 1];
     run->from[0] = 0;
     run->thread_count = 1;
     records.end = end;
-    take_events(merge, &records, run);
+    read_events(merge, &records, run);
     note_writers(run);
     if (chunk->after)
         leave_out_given(run, chunk->after);
@@ -283,7 +283,7 @@ static int compare_waiting(const void *a, const void *b) {
 }
 
 /* Adds the chunks that were read since the last time to those that wait. */
-static void take_chunks(struct vt_merge *merge) {
+static void add_chunks(struct vt_merge *merge) {
     const struct vt_log *log = merge->log;
     size_t left = merge->waiting_count - merge->waiting_at, count = 0;
     size_t room = left + log->chunk_count - merge->known;
@@ -318,7 +318,7 @@ void vt_merge_go_on(struct vt_merge *merge, uint64_t until) {
     if (merge->last_key < (until << 1 | 1)) /* all events up to there were delivered */
         merge->last_key = until << 1 | 1;
     if (merge->known < merge->log->chunk_count)
-        take_chunks(merge);
+        add_chunks(merge);
 }
 
 /* Events that come after later ones were given are given the time of these. */

@@ -96,7 +96,7 @@ void vt_nvml_file_free(struct vt_nvml_file *file) {
     *file = (struct vt_nvml_file){0};
 }
 
-static void take_record(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void add_record(struct vt_log *log, const uint8_t *record, uint32_t length) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
     if (vt_word_type(word) == VT_REC_GPU)
@@ -112,7 +112,7 @@ uint64_t vt_nvml_file_add(struct vt_log *log) {
     const char *what = NULL;
     for (; file.bytes && (length = vt_log_next(file.bytes, offset, file.end, &what));
          offset += length)
-        take_record(log, file.bytes + offset, length);
+        add_record(log, file.bytes + offset, length);
     log->nvml_read = offset;
     if (what)
         vt_log_note(log, vt_formatted(

@@ -13,8 +13,7 @@ void vt_short_records_start(struct vt_short_records *records, const uint8_t *chu
         .chunk = chunk, .end = end, .offset = sizeof(struct vt_chunk_header)};
 }
 
-static bool take_template(struct vt_short_records *records, const uint8_t *record,
-                          uint32_t length) {
+static bool add_template(struct vt_short_records *records, const uint8_t *record, uint32_t length) {
     struct vt_rec_template r;
     uint64_t key;
     if (length < sizeof r)
@@ -42,16 +41,16 @@ static inline uint64_t passed(uint64_t word, bool alloc) {
 }
 
 /* A short record as an event; `t` is its template. */
-static inline void take_free(const struct vt_short_template *t, uint64_t ticks, uint64_t word,
-                             struct vt_event *e) {
+static inline void expand_free(const struct vt_short_template *t, uint64_t ticks, uint64_t word,
+                               struct vt_event *e) {
     e->word = t->word;
     e->when = t->device | ticks;
     e->key = t->high | word >> (8 + VT_SHORT_FREE_TICKS) << VT_SHORT_ALIGNED;
     e->note = 0;
 }
 
-static inline void take_alloc(const struct vt_short_template *t, uint64_t ticks, uint64_t word,
-                              uint64_t more, struct vt_event *e) {
+static inline void expand_alloc(const struct vt_short_template *t, uint64_t ticks, uint64_t word,
+                                uint64_t more, struct vt_event *e) {
     e->word = (t->word ^ (VT_REC_FREE ^ VT_REC_ALLOC)) | word >> 8 << 40 >> 8;
     e->when = t->device | ticks;
     e->key = t->high | (more & ((1ull << VT_SHORT_ADDRESS) - 1)) << VT_SHORT_ALIGNED;
@@ -118,7 +117,7 @@ uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
         records->what = t->word ? NULL : "a short record's template";
     else if (type == VT_REC_ALLOC || type == VT_REC_FREE)
         records->ticks = vt_when_ticks(more);
-    else if (type == VT_REC_TEMPLATE && !take_template(records, record, length))
+    else if (type == VT_REC_TEMPLATE && !add_template(records, record, length))
         records->what = "a template";
     else if (type == VT_REC_SHORT_STACK && !(longer = long_stack(records, record, length, out)))
         records->what = "a short stack";
@@ -132,9 +131,9 @@ uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
         struct vt_event e;
         records->ticks = (records->ticks + passed(word, alloc)) & VT_TICKS_MASK;
         if (alloc)
-            take_alloc(t, records->ticks, word, more, &e);
+            expand_alloc(t, records->ticks, word, more, &e);
         else
-            take_free(t, records->ticks, word, &e);
+            expand_free(t, records->ticks, word, &e);
         put_word(out, 0, e.word);
         put_word(out, 1, e.when);
         put_word(out, 2, e.key & VT_ADDRESS_MASK);
@@ -159,11 +158,11 @@ struct vt_event *vt_short_records_events(struct vt_short_records *records,
         if (is_alloc(word)) {
             memcpy(&more, at + 8, sizeof more);
             ticks = (ticks + passed(word, true)) & VT_TICKS_MASK;
-            take_alloc(t, ticks, word, more, events++);
+            expand_alloc(t, ticks, word, more, events++);
             at += 16;
         } else {
             ticks = (ticks + passed(word, false)) & VT_TICKS_MASK;
-            take_free(t, ticks, word, events++);
+            expand_free(t, ticks, word, events++);
             at += 8;
         }
     }

@@ -46,7 +46,7 @@ uint64_t vt_snapshot_live_bytes(const struct vt_snapshot *s) {
 }
 
 /* What owners have of the leaks; where none has anything in any snapshot, all that was live. */
-static uint64_t told_bytes(const struct vt_snapshot *s, const struct vt_leak **leaks) {
+static uint64_t owned_bytes(const struct vt_snapshot *s, const struct vt_leak **leaks) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; leaks && i < s->owner_count; i++)
         for (uint32_t k = 0; k < s->owners[i].site_count; k++)
@@ -61,13 +61,13 @@ fullest(const struct vt_process *p, const struct vt_snapshot *first, const struc
     const struct vt_snapshot *found = NULL;
     uint64_t most = 0;
     for (uint32_t i = p->snapshot_count; i-- > 0;) {
-        uint64_t bytes = told_bytes(&p->snapshots[i], leaks);
+        uint64_t bytes = owned_bytes(&p->snapshots[i], leaks);
         if (bytes > most) {
             found = &p->snapshots[i];
             most = bytes;
         }
     }
-    return found && first && told_bytes(first, leaks) >= most / 2 ? first : found;
+    return found && first && owned_bytes(first, leaks) >= most / 2 ? first : found;
 }
 
 const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) {

@@ -36,7 +36,7 @@ struct bucket {
 };
 
 /* Lets a group be told by so many steps of its owner. */
-static void tell_by(struct vt_owner_group *g, uint32_t steps) {
+static void name_by_steps(struct vt_owner_group *g, uint32_t steps) {
     struct vt_memory_owner *o = &g->owner;
     vt_owner_set_container(o, o->steps[steps - 1], o->types[steps - 1]);
     o->container_steps = steps;
@@ -52,7 +52,7 @@ static uint32_t in_common(const struct vt_memory_owner *a, const struct vt_memor
 }
 
 /* What is for one purpose lies all over a model: its variable says more than what is common to all. */
-static void tell_by_variable(struct vt_owner_group *g) {
+static void name_by_variable(struct vt_owner_group *g) {
     const struct vt_memory_owner *o = &g->owner;
     uint32_t steps = o->container_steps, most = steps && !strcmp(o->path[0], "self") ? 2 : 1;
     if (g->containers < 2 || !steps)
@@ -60,10 +60,10 @@ static void tell_by_variable(struct vt_owner_group *g) {
     steps = steps > most ? most : steps;
     while (steps > 1 && !strcmp(o->path[steps - 1], "[*]"))
         steps--;
-    tell_by(g, steps);
+    name_by_steps(g, steps);
 }
 
-static void take_owner(struct grouping *all, struct vt_map *known, const struct vt_owned_by *by) {
+static void add_owner(struct grouping *all, struct vt_map *known, const struct vt_owned_by *by) {
     const struct vt_memory_owner *o = by->owner;
     bool whole = all->by_purpose && o->purpose != VT_PURPOSE_OTHER;
     uint64_t key = (uint64_t)(whole ? o->variable : o->container_id) * 2 + whole;
@@ -78,7 +78,7 @@ static void take_owner(struct grouping *all, struct vt_map *known, const struct 
     if (whole && g->owner.container_id != o->container_id && strcmp(g->owner.name, o->name) != 0) {
         g->containers++;
         if (g->owner.container_steps && o->container_steps)
-            tell_by(g, in_common(&g->owner, o));
+            name_by_steps(g, in_common(&g->owner, o));
     }
     g->bytes += by->bytes;
     g->count += by->count;
@@ -153,9 +153,9 @@ static void fold(struct vt_owner_group *into, struct vt_owner_group *g) {
     g->containers = 0; /* it is no more */
 }
 
-static void tell_as_one(struct vt_owner_group *g, const struct bucket *b, uint32_t steps,
-                        enum stage stage) {
-    tell_by(g, stage == VARIABLES ? 1 : steps);
+static void merge_bucket(struct vt_owner_group *g, const struct bucket *b, uint32_t steps,
+                         enum stage stage) {
+    name_by_steps(g, stage == VARIABLES ? 1 : steps);
     g->owner.item_type = b->item_type;
     if (stage == VARIABLES) {
         g->owner.container_type = NULL;
@@ -183,7 +183,7 @@ static void join(struct grouping *all, uint32_t steps, enum stage stage) {
     }
     for (uint32_t i = 0; i < bucket_count; i++)
         if (buckets[i].chosen)
-            tell_as_one(&all->groups[buckets[i].largest], &buckets[i], steps, stage);
+            merge_bucket(&all->groups[buckets[i].largest], &buckets[i], steps, stage);
     for (uint32_t i = 0; i < all->count; i++)
         if (all->groups[i].containers)
             all->groups[kept++] = all->groups[i];
@@ -202,12 +202,12 @@ struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t
     VT_SCOPED_MAP known = {0};
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < count; i++)
-        take_owner(&all, &known, &owned[i]);
+        add_owner(&all, &known, &owned[i]);
     for (uint32_t i = 0; i < all.count; i++) {
         uint32_t steps = all.groups[i].owner.container_steps;
         deepest = steps > deepest ? steps : deepest;
         if (all.groups[i].of_purpose)
-            tell_by_variable(&all.groups[i]);
+            name_by_variable(&all.groups[i]);
     }
     for (enum stage stage = KEYS; stage <= NEAR; stage++)
         for (uint32_t steps = deepest; steps && all.count > 1; steps--)

@@ -57,7 +57,7 @@ static void begin_framework(struct vt_walk *w) {
                             vt_replay_site_of(r, e)->device, false, 0);
 }
 
-static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w,
+static inline __attribute__((always_inline)) void subtract_now(struct vt_walk *w,
                                                                const struct vt_address *entry) {
     struct vt_replay *r = w->r;
     const struct vt_replay_origin *origin = &r->origins[entry->origin];
@@ -99,8 +99,8 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
 }
 
 /* The same, not inlined, for rare callers. */
-static void take_off(struct vt_walk *w, const struct vt_address *entry) {
-    take_off_now(w, entry);
+static void subtract(struct vt_walk *w, const struct vt_address *entry) {
+    subtract_now(w, entry);
 }
 
 /* A live block's driver memory was freed. */
@@ -112,7 +112,7 @@ static void lose_block(void *context, uint64_t address) {
     w->r->lost_blocks++;
     if (w->history)
         vt_walk_count(w, false);
-    take_off(w, vt_addresses_in(&w->r->live, slot));
+    subtract(w, vt_addresses_in(&w->r->live, slot));
     vt_addresses_remove(&w->r->live, slot);
 }
 
@@ -234,7 +234,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     struct vt_address *entry = vt_addresses_add_again(&r->live, key);
     if (!entry && (entry = vt_addresses_find(&r->live, key))) {
         r->replaced++;
-        take_off(w, entry);
+        subtract(w, entry);
     } else if (!entry) {
         entry = vt_addresses_add(&r->live, key);
     }
@@ -315,7 +315,7 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
         reported->blocks_bytes -= entry->size;
         reported->reported_allocated -= entry->size;
     }
-    take_off_now(w, entry);
+    subtract_now(w, entry);
     vt_addresses_remove(&r->live, slot);
 }
 
@@ -390,7 +390,7 @@ void vt_on_bulk(struct vt_walk *w, const void *record) {
                                lose_block, w);
         if (w->history)
             vt_walk_count(w, false);
-        take_off(w, entry);
+        subtract(w, entry);
         vt_addresses_remove(live, slot);
     }
     w->context_end = NULL;

@@ -18,7 +18,7 @@ enum {
 /* Memory in huge pages, for `bytes` that will be accessed all over: in small pages nearly every access to a large
  * table would also miss the TLB. The rest after the last whole huge page, and the first `small` bytes, stay in small
  * pages. */
-static void *take(size_t bytes, size_t small) {
+static void *allocate(size_t bytes, size_t small) {
     void *memory = NULL;
     if (bytes >= HUGE) {
         memory = aligned_alloc(HUGE, (bytes + HUGE - 1) & ~(size_t)(HUGE - 1));
@@ -33,7 +33,7 @@ static void *take(size_t bytes, size_t small) {
 static void size_index(struct vt_addresses *live, uint32_t lines) {
     size_t words = (size_t)lines * VT_ADDRESSES_LINE;
     free(live->lines);
-    live->lines = take(words * sizeof *live->lines, 0);
+    live->lines = allocate(words * sizeof *live->lines, 0);
     memset(live->lines, 0, words * sizeof *live->lines);
     live->line_count = lines;
     live->room = (size_t)lines * VT_ADDRESSES_SLOTS / 8 * 7;
@@ -91,7 +91,7 @@ void vt_addresses_grow(struct vt_addresses *live) {
 void vt_addresses_extend(struct vt_addresses *live) {
     size_t bytes = sizeof **live->parts << VT_ADDRESSES_PART_BITS;
     VT_GROW(live->parts, live->part_count, live->part_room);
-    live->parts[live->part_count] = take(bytes, live->part_count ? 0 : HUGE);
+    live->parts[live->part_count] = allocate(bytes, live->part_count ? 0 : HUGE);
     live->part_count++;
 }
 

@@ -107,7 +107,7 @@ static bool is_for_host(struct part key) {
     return is(key, locks) || (key.length > 7 && !memcmp(key.at, "pinned_", 7));
 }
 
-static bool take(struct vt_cache_settings *s, struct part key, struct part value, bool *known) {
+static bool apply(struct vt_cache_settings *s, struct part key, struct part value, bool *known) {
     *known = true;
     if (is(key, "expandable_segments"))
         return to_bool(value, &s->expandable);
@@ -154,7 +154,7 @@ bool vt_cache_settings_read(const char *value, struct vt_cache_settings *setting
         }
         if (!key.length && !text.length)
             continue;
-        if (take(&taken, key, text, &known)) {
+        if (apply(&taken, key, text, &known)) {
             *settings = taken;
             continue;
         }

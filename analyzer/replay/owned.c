@@ -166,7 +166,7 @@ static void drop_first(struct vt_replay *r) {
     memmove(r->snapshots, r->snapshots + 1, r->snapshot_count * sizeof *r->snapshots);
 }
 
-static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
+static void apply_snapshot(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     struct vt_replay *r = w->r;
     if (r->snapshot_count == VT_LOG_SNAPSHOTS)
         drop_first(r);
@@ -216,7 +216,7 @@ void vt_owned_apply(struct vt_walk *w, uint64_t ticks) {
     for (; w->snapshot < log->snapshot_count && log->snapshots[w->snapshot].ticks < ticks;
          w->snapshot++)
         if (log->snapshots[w->snapshot].why != VT_SNAPSHOT_EXITED) /* has no names of its own */
-            take(w, &log->snapshots[w->snapshot]);
+            apply_snapshot(w, &log->snapshots[w->snapshot]);
     w->snapshots_until = ticks;
     vt_owned_find_next(w);
 }

@@ -13,7 +13,7 @@
 /* --- by name --- */
 
 /* Lists the existing names, in case of a typing error: each once, as many as fit a line. */
-static void say_names(const struct vt_log *log, struct vt_string *message) {
+static void list_names(const struct vt_log *log, struct vt_string *message) {
     VT_SCOPED bool *listed = vt_alloc(log->name_count, sizeof *listed);
     unsigned count = 0;
     for (size_t i = 0; i < log->phase_count; i++) {
@@ -66,7 +66,7 @@ int vt_phase_list_find(const struct vt_log *log, const char *option, const char 
                          "this log",
                          option, text, !strcmp(option, "--phase") ? "" : "90s, 250ms, 80% or ",
                          (int)length, text);
-        say_names(log, message);
+        list_names(log, message);
     }
     return -EINVAL;
 }

@@ -144,7 +144,7 @@ unsigned vt_rehearsal_device(const struct vt_rehearsal *r) {
     return r->device;
 }
 
-static void take_peaks(const struct vt_rehearsal *r, struct row *row) {
+static void set_peaks(const struct vt_rehearsal *r, struct row *row) {
     const struct vt_cache_figures *f = vt_cache_figures(r->models[row->model].cache);
     row->result.peak_reserved = f->peak_reserved;
     row->result.peak_bytes = f->peak_bytes;
@@ -152,7 +152,7 @@ static void take_peaks(const struct vt_rehearsal *r, struct row *row) {
 
 const struct vt_rehearsal_result *vt_rehearsal_result(struct vt_rehearsal *r, unsigned row) {
     if (!r->rows[row].ended)
-        take_peaks(r, &r->rows[row]);
+        set_peaks(r, &r->rows[row]);
     return &r->rows[row].result;
 }
 
@@ -160,7 +160,7 @@ const struct vt_rehearsal_result *vt_rehearsal_result(struct vt_rehearsal *r, un
 
 static void end_row(struct vt_rehearsal *r, struct row *row, const struct vt_rehearsal_event *event,
                     uint64_t requested, uint64_t missing) {
-    take_peaks(r, row);
+    set_peaks(r, row);
     row->result.failed = (struct vt_rehearsal_refusal){.happened = true,
                                                        .stack = event->stack,
                                                        .ticks = event->ticks,

@@ -241,7 +241,7 @@ static void open_window(struct vt_walk *w) {
 }
 
 /* Takes NVML's samples up to a time. */
-static void take_samples(struct vt_walk *w, uint64_t until) {
+static void apply_samples(struct vt_walk *w, uint64_t until) {
     while (w->sample_ticks <= until) {
         if (w->window_waits && w->sample_ticks >= w->window.since)
             open_window(w);
@@ -259,7 +259,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 /* Work due before the event at `now`, other than events. */
 static void stop(struct vt_walk *w, uint64_t now) {
     if (now > w->sample_ticks)
-        take_samples(w, now - 1);
+        apply_samples(w, now - 1);
     if (now > w->snapshot_ticks)
         vt_owned_apply(w, now);
     if (now > w->correct_at)
@@ -371,7 +371,7 @@ struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window
 }
 
 /* Takes the additions to the log since it was last read. */
-static void take_tables(struct vt_walk *w) {
+static void apply_tables(struct vt_walk *w) {
     const struct vt_log *log = w->log;
     struct vt_replay *r = w->r;
     vt_sites_close(w->ids);
@@ -400,7 +400,7 @@ static void take_tables(struct vt_walk *w) {
 
 int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *message) {
     struct vt_batch batch;
-    take_tables(w);
+    apply_tables(w);
     if (until > w->window.until)
         until = w->window.until;
     vt_merge_go_on(w->merge, until);
@@ -418,7 +418,7 @@ int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *messag
         w->log->bound_at && until >= w->log->frontier ? vt_merge_left(w->merge) : 0;
     int error = vt_merge_failed(w->merge, message);
     uint64_t read = until < w->log->frontier ? until : w->log->frontier;
-    take_samples(w, read);
+    apply_samples(w, read);
     if (w->window_waits && read >= w->window.since)
         open_window(w);
     if (w->correct_at <= read && !error)

@@ -246,7 +246,7 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
     return leaks;
 }
 
-static void say_run(struct sweep *s, uint64_t ordinal, struct outcome *o) {
+static void print_run(struct sweep *s, uint64_t ordinal, struct outcome *o) {
     struct vt_model_options options = {.device = -1, .user_code = s->check->user_code.items};
     struct vt_model model = {0};
     VT_SCOPED_STRING message = {0}, leaks = {0};
@@ -343,7 +343,7 @@ static int try_site(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
         for (size_t j = 0; !status && j < o.logs.count; j++)
             status = visit_calls(s, o.logs.paths[j], note_hit);
         if (!status)
-            say_run(s, ordinal, &o);
+            print_run(s, ordinal, &o);
         outcome_free(&o);
         if (status)
             return status;

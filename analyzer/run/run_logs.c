@@ -218,7 +218,7 @@ static char *as_typed(const char *path) {
 }
 
 /* "3 live allocations, 1.50 GiB (120, 7.00 GiB until Python ended)" */
-static void say_live(FILE *out, const struct summary *s) {
+static void print_live(FILE *out, const struct summary *s) {
     fprintf(out, "%s live allocation%s, %s", VT_NUMBER(s->count), vt_plural(s->count),
             VT_BYTES(s->bytes));
     if (s->python_count)
@@ -231,7 +231,7 @@ static void say_live(FILE *out, const struct summary *s) {
 }
 
 /* `several`: there are other lines, which a rank tells from this one. */
-static void say_line(FILE *out, const struct summary *s, bool several) {
+static void print_line(FILE *out, const struct summary *s, bool several) {
     if (!s->program && !s->deleted) {
         vt_print(out, "vramtrace: %s\n", vt_printable(s->fault));
         return;
@@ -245,7 +245,7 @@ static void say_line(FILE *out, const struct summary *s, bool several) {
     if (several && s->rank >= 0)
         fprintf(out, "rank %d, ", s->rank);
     fprintf(out, "pid %u): ", s->pid);
-    say_live(out, s);
+    print_live(out, s);
     fprintf(out, "%s; vramtrace report %s\n", s->running ? ", still running" : "", typed);
 }
 
@@ -265,7 +265,7 @@ static char *folder_of(const char *path) {
 
 /* The one command that reports all: it names their folders, and a report takes the newest run there. A report on the
  * working folder needs no name, but then reads only files that are named like logs. */
-static void say_command(FILE *out, const struct summary *all, size_t count) {
+static void print_command(FILE *out, const struct summary *all, size_t count) {
     enum { FOLDERS = 4 };
     char *folders[FOLDERS + 1];
     size_t found = 0;
@@ -292,7 +292,7 @@ static void say_command(FILE *out, const struct summary *all, size_t count) {
     }
 }
 
-static void say_total(FILE *out, const struct summary *all, size_t count) {
+static void print_total(FILE *out, const struct summary *all, size_t count) {
     struct summary total = {0};
     for (size_t i = 0; i < count; i++) {
         total.count += all[i].count;
@@ -305,8 +305,8 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
     if (total.python_count == total.count)
         total.python_count = 0;
     fprintf(out, "vramtrace: %s processes in all: ", VT_NUMBER(count));
-    say_live(out, &total);
-    say_command(out, all, count);
+    print_live(out, &total);
+    print_command(out, all, count);
     fputc('\n', out);
 }
 
@@ -329,9 +329,9 @@ void vt_run_logs_print(const struct vt_run_logs *logs, FILE *out) {
     if (count > VT_RUN_LINES)
         qsort(all, count, sizeof *all, by_bytes);
     for (size_t i = 0; i < count && i < VT_RUN_LINES; i++)
-        say_line(out, &all[i], count > 1);
+        print_line(out, &all[i], count > 1);
     if (count > 1)
-        say_total(out, all, count);
+        print_total(out, all, count);
     for (size_t i = 0; i < count; i++) {
         free(all[i].program);
         free(all[i].fault);

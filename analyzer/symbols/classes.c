@@ -63,8 +63,8 @@ static int index_in(const char *text, const char *const *names, int count) {
     return -1;
 }
 
-static int take_line(struct vt_classes *c, const char *file, unsigned line, char *text,
-                     struct vt_string *message) {
+static int add_line(struct vt_classes *c, const char *file, unsigned line, char *text,
+                    struct vt_string *message) {
     static const char *const whats[] = {"module", "function", "file"};
     text[strcspn(text, "#")] = 0;
     char *first = word(&text), *second = first ? word(&text) : NULL;
@@ -105,7 +105,7 @@ int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_str
         error = -error;
     }
     for (unsigned n = 1; !error && getline(&line, &room, in) >= 0; n++)
-        error = take_line(c, file, n, line, message);
+        error = add_line(c, file, n, line, message);
     if (!error && ferror(in)) {
         error = -EIO;
         vt_string_format(message, "%s: cannot be read", file);
@@ -151,7 +151,7 @@ static bool passes_on(const struct vt_frame *frame) {
 }
 
 /* The frame that decides; NULL: a Python frame comes first, or the stack is unknown. */
-static const struct vt_frame *taker(const struct vt_stack *stack) {
+static const struct vt_frame *deciding_frame(const struct vt_stack *stack) {
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct vt_frame *frame = vt_stack_frame(stack, i);
         if (frame->python)
@@ -198,7 +198,7 @@ static bool row_matches(const struct row *row, const struct vt_stack *stack,
 
 enum vt_class vt_classes_of_stack(const struct vt_classes *c, const struct vt_process *p,
                                   const struct vt_stack *stack, const char **name) {
-    const struct vt_frame *frame = taker(stack);
+    const struct vt_frame *frame = deciding_frame(stack);
     const struct vt_library *library = library_of(frame);
     const size_t own = sizeof built_in / sizeof *built_in;
     if (library && (!*library->name || excepted(library->unless, p)))

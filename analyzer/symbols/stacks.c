@@ -249,7 +249,7 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
     return *made = pooled(s, stack);
 }
 
-static void take_modules(const struct vt_stacks *s, struct vt_process *process) {
+static void add_modules(const struct vt_stacks *s, struct vt_process *process) {
     process->modules = vt_alloc(s->module_count, sizeof *process->modules);
     for (size_t i = 0; i < s->module_count; i++) {
         const struct vt_log_module *from = &s->log->modules[i];
@@ -267,7 +267,7 @@ static void take_modules(const struct vt_stacks *s, struct vt_process *process) 
 
 void vt_stacks_add_modules(const struct vt_stacks *s, struct vt_process *process) {
     VT_SCOPED_MAP said = {0};
-    take_modules(s, process);
+    add_modules(s, process);
     for (size_t i = 0; i < s->module_count; i++) {
         bool changed = s->states[i] == VT_SYMBOLS_CHANGED;
         /* the vdso and generated code have no file */

@@ -16,7 +16,7 @@ static uint64_t known_or(uint64_t value, uint64_t otherwise) {
     return value == VT_UNKNOWN ? otherwise : value;
 }
 
-static void take_device(struct vt_watch_device *to, const struct vt_device *d) {
+static void fill_device(struct vt_watch_device *to, const struct vt_device *d) {
     const struct vt_fragmentation *f = &d->fragmentation;
     uint64_t idle = f->ratio >= 0 && f->free_bytes != VT_UNKNOWN ? f->free_bytes : 0;
     to->device = d;
@@ -39,7 +39,7 @@ bool vt_frame_shows_leak(const struct vt_process *p, const struct vt_leak *leak)
     return leak->growth || p->ending.how != VT_END_RUNNING;
 }
 
-static void take_lines(struct vt_watch_process *w) {
+static void fill_lines(struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
     struct vt_format_options options = {.by = VT_BY_LINE};
     struct vt_subject t = {.process = p, .options = &options};
@@ -70,7 +70,7 @@ static void take_lines(struct vt_watch_process *w) {
 
 /* --- owners --- */
 
-static void take_owners(struct vt_watch_process *w) {
+static void fill_owners(struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
     const struct vt_snapshot *s = vt_process_snapshot_shown(p);
     if (w->state == VT_WATCH_RUNNING && p->snapshot_count)
@@ -107,9 +107,9 @@ struct vt_watch_process *vt_frame_process(const struct vt_model *model) {
     w->now = w->process->duration;
     w->devices = vt_alloc(w->process->device_count, sizeof *w->devices);
     for (uint32_t i = 0; i < w->process->device_count; i++)
-        take_device(&w->devices[i], &w->process->devices[i]);
-    take_lines(w);
-    take_owners(w);
+        fill_device(&w->devices[i], &w->process->devices[i]);
+    fill_lines(w);
+    fill_owners(w);
     return w;
 }
 

@@ -177,8 +177,8 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
 }
 
 /* Takes the newest frame and what else there is to say. Returns the frame to show. */
-static struct vt_watch_frame *take_news(struct live *l, struct vt_view *v,
-                                        struct vt_watch_frame *shown) {
+static struct vt_watch_frame *next_frame(struct live *l, struct vt_view *v,
+                                         struct vt_watch_frame *shown) {
     uint64_t count;
     ssize_t got = read(l->event, &count, sizeof count);
     (void)got;
@@ -213,7 +213,7 @@ static void show_frames(struct live *l, struct vt_view *v) {
         if (waits[0].revents & (POLLHUP | POLLERR | POLLNVAL))
             break; /* the terminal is gone */
         if (waits[1].revents & POLLIN)
-            shown = take_news(l, v, shown);
+            shown = next_frame(l, v, shown);
         struct vt_watch_frame none = {0};
         for (int key; !quit && (key = vt_screen_key()) >= 0;) {
             enum vt_keys_action action = vt_keys_press(v, shown ? shown : &none, key);

@@ -194,7 +194,7 @@ static double rate_since(const struct past *past, uint64_t key, uint64_t bytes, 
 }
 
 /* The rates since the oldest time that is remembered of the last minute. */
-static void take_rates(const struct follow *f, struct vt_watch_process *w) {
+static void set_rates(const struct follow *f, struct vt_watch_process *w) {
     const struct past *past = NULL;
     for (uint32_t i = 0; i < f->past_count && !past; i++)
         if (f->pasts[i].at + VT_WATCH_MINUTE + PAST_EVERY >= w->now)
@@ -224,7 +224,7 @@ static void add_point(struct course *c, uint64_t at, uint64_t live, uint64_t in_
 }
 
 /* Puts the model's course in place of what was seen, or of what was before that. */
-static void take_timeline(struct course *c, const struct vt_course *from) {
+static void replace_course(struct course *c, const struct vt_course *from) {
     uint64_t slot = from->slot_count ? (from->end - from->begin) / from->slot_count : 0;
     uint64_t until = slot <= COURSE_FINE ? UINT64_MAX : c->seen;
     uint32_t kept = 0;
@@ -258,13 +258,13 @@ static struct course *course_of(struct follow *f, unsigned ordinal, uint64_t now
 }
 
 /* Adds what is live now; the peak, too, if it was since the last time and the course has it not. */
-static void take_course(struct follow *f, struct vt_watch_process *w, uint32_t index) {
+static void extend_course(struct follow *f, struct vt_watch_process *w, uint32_t index) {
     const struct vt_device *d = &w->process->devices[index];
     const struct vt_timeline *timeline = w->process->timeline;
     struct course *c = course_of(f, d->ordinal, w->now);
     for (uint32_t i = 0; i < timeline->course_count; i++)
         if (timeline->courses[i].device == d->ordinal)
-            take_timeline(c, &timeline->courses[i]);
+            replace_course(c, &timeline->courses[i]);
     if (d->peak_at != VT_UNKNOWN && d->peak_at < w->now && c->points[c->count - 1].at < d->peak_at)
         add_point(c, d->peak_at, d->peak_bytes, d->has_blocks ? VT_UNKNOWN : d->peak_bytes);
     add_point(c, w->now, d->live_bytes, w->devices[index].in_use);
@@ -344,12 +344,12 @@ static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct fol
     w->pid = f->pid ? f->pid : w->pid;
     w->now = time_of(w->process);
     if (w->state == VT_WATCH_RUNNING) {
-        take_rates(f, w);
+        set_rates(f, w);
         if (f->pasts[f->past_count - 1].at + PAST_EVERY <= w->now)
             remember_held(f, w->now, w);
     }
     for (uint32_t i = 0; i < w->process->device_count; i++)
-        take_course(f, w, i);
+        extend_course(f, w, i);
     vt_frame_release(f->last, s->builder);
     f->last = vt_frame_share(w);
     if (w->state == VT_WATCH_ENDED) {

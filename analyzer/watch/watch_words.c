@@ -59,8 +59,8 @@ char *vt_watch_words_who(const struct vt_watch_process *w) {
 }
 
 /* The figures are the leak's: what lines keep together is not the growth of each. */
-static void say_growth(const struct vt_watch_process *w, const struct vt_leak *leak,
-                       struct vt_string *s) {
+static void describe_growth(const struct vt_watch_process *w, const struct vt_leak *leak,
+                            struct vt_string *s) {
     const struct vt_growth *g = leak->growth;
     uint32_t lines = 0;
     for (uint32_t i = 0; i < w->line_count; i++)
@@ -76,7 +76,7 @@ char *vt_watch_words_hint(const struct vt_watch_process *w, const struct vt_watc
     if (!line->leak)
         return NULL;
     if (line->leak->growth)
-        say_growth(w, line->leak, &s);
+        describe_growth(w, line->leak, &s);
     else
         vt_string_add(&s, vt_verdict_names[line->leak->verdict]);
     return s.text;

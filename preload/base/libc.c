@@ -36,7 +36,7 @@ static void *ends[VT_LIBC_ENDS]; /* atomic; NULL: not looked up yet, &none: ther
 static char none;
 
 /* Looks up the functions that are still missing in one of the C library's objects. */
-static void take_from(const struct vt_elf *libc) {
+static void look_up_in(const struct vt_elf *libc) {
     for (enum real r = 0; r < REALS; r++)
         if (!vt_see(&reals[r]))
             vt_publish(&reals[r], vt_elf_symbol(libc, names[r], NULL));
@@ -62,7 +62,7 @@ void vt_libc_resolve(void) {
     struct vt_elf libc;
     for (size_t i = 0; i < 2 && !vt_see(&vt_libc_real_dlsym); i++)
         if (vt_elf_at_start(_r_debug.r_map, homes[i], &libc))
-            take_from(&libc);
+            look_up_in(&libc);
 }
 
 void *vt_libc_own(const char *name) {

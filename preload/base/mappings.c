@@ -53,7 +53,7 @@ static uint32_t used;                      /* atomic: entries below this were us
 static uint32_t hint = MAPPINGS_MAX;       /* atomic: a free entry; MAPPINGS_MAX: none */
 static uint32_t missing;                   /* atomic: how often the list was full */
 
-static bool take(uint32_t i, const void *start, size_t bytes) {
+static bool claim(uint32_t i, const void *start, size_t bytes) {
     if (vt_get(&ours[i].start) != 0 || !vt_claim(&ours[i].start, 0, 1))
         return false;
     /* A thread that sees it also sees start's 1: vt_mappings_list. */
@@ -64,13 +64,13 @@ static bool take(uint32_t i, const void *start, size_t bytes) {
 
 void vt_mappings_add(const void *start, size_t bytes) {
     uint32_t n = vt_get(&hint);
-    if (n < MAPPINGS_MAX && take(n, start, bytes))
+    if (n < MAPPINGS_MAX && claim(n, start, bytes))
         return;
     while ((n = vt_get(&used)) < MAPPINGS_MAX)
-        if (vt_claim(&used, n, n + 1) && take(n, start, bytes))
+        if (vt_claim(&used, n, n + 1) && claim(n, start, bytes))
             return;
     for (n = 0; n < MAPPINGS_MAX; n++)
-        if (take(n, start, bytes))
+        if (claim(n, start, bytes))
             return;
     vt_add(&missing, 1);
 }

@@ -26,7 +26,7 @@ const char *vt_settings_env(const char *name) {
     return NULL;
 }
 
-static void say_bad(const char *name, const char *value, const char *allowed) {
+static void print_bad(const char *name, const char *value, const char *allowed) {
     char text[512] = "";
     strncat(text, name, 64);
     strcat(text, "=");
@@ -49,7 +49,7 @@ static void read_word(const char *name, const char *value, const char *on, const
     if (strcmp(value, on) == 0 || strcmp(value, off) == 0)
         *option = strcmp(value, on) == 0;
     else
-        say_bad(name, value, allowed);
+        print_bad(name, value, allowed);
 }
 
 static void read_quiet(const char *name, const char *value) {
@@ -62,7 +62,7 @@ static void read_depth(const char *name, const char *value) {
     while (*s >= '0' && *s <= '9' && n <= VT_DEPTH_MAX)
         n = n * 10 + (unsigned)(*s++ - '0');
     if (*s || s == value || n < 1 || n > VT_DEPTH_MAX)
-        say_bad(name, value, "a number of frames from 1 to 256");
+        print_bad(name, value, "a number of frames from 1 to 256");
     else
         vt_settings.depth = n;
 }
@@ -88,7 +88,7 @@ static bool read_size(const char *text, uint64_t *bytes) {
 static void read_limit(const char *name, const char *value) {
     if (!read_size(value, &vt_settings.limit)) {
         vt_settings.limit = UINT64_MAX;
-        say_bad(name, value, SIZES);
+        print_bad(name, value, SIZES);
     }
 }
 
@@ -96,8 +96,8 @@ static void read_inject(const char *name, const char *value) {
     uint64_t n, part, place;
     const char *s = vt_text_read_decimal(value, &n, &part, &place);
     if (!s || !n || strchr(value, '.') || (*s && strcmp(s, "+") != 0)) {
-        say_bad(name, value,
-                "N or N+ (the Nth allocation, or all from the Nth on; N is at least 1)");
+        print_bad(name, value,
+                  "N or N+ (the Nth allocation, or all from the Nth on; N is at least 1)");
         return;
     }
     vt_settings.inject = n;
@@ -109,14 +109,14 @@ static void read_alarm(const char *name, const char *value) {
         vt_settings.alarm_text = value;
     else if (!read_size(value, &vt_settings.alarm)) {
         vt_settings.alarm = 0;
-        say_bad(name, value, SIZES ", or a share up to 100%");
+        print_bad(name, value, SIZES ", or a share up to 100%");
     }
 }
 
 static void read_snapshot(const char *name, const char *value) {
     unsigned triggers;
     if (vt_text_read_triggers(value, &triggers) != 0) {
-        say_bad(name, value, VT_TEXT_TRIGGERS);
+        print_bad(name, value, VT_TEXT_TRIGGERS);
         return;
     }
     vt_settings.snapshot = triggers;
@@ -126,7 +126,7 @@ static void read_snapshot(const char *name, const char *value) {
 static void read_snapshot_limit(const char *name, const char *value) {
     if (vt_text_read_bounds(value, &vt_settings.snapshot_ns, &vt_settings.snapshot_bytes) != 0) {
         vt_settings.snapshot_ns = vt_settings.snapshot_bytes = 0;
-        say_bad(name, value, VT_TEXT_BOUNDS);
+        print_bad(name, value, VT_TEXT_BOUNDS);
     }
 }
 
@@ -137,7 +137,7 @@ static void read_max_log(const char *name, const char *value) {
         (read_size(value, &bytes) && bytes >= VT_TEXT_MAX_LOG_LEAST))
         vt_settings.max_log = bytes;
     else
-        say_bad(name, value, VT_TEXT_MAX_LOG);
+        print_bad(name, value, VT_TEXT_MAX_LOG);
 }
 
 /* nvtx.c reads this variable in the constructor; this only reports a bad value. */
@@ -152,7 +152,7 @@ static void read_scan(const char *name, const char *value) {
         vt_settings.scan_bytes = 0;
     else if (!read_size(value, &vt_settings.scan_bytes)) {
         vt_settings.scan_bytes = 0;
-        say_bad(name, value, "off, auto, or " SIZES);
+        print_bad(name, value, "off, auto, or " SIZES);
     }
 }
 

@@ -204,7 +204,7 @@ ALWAYS_INLINE bool take_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_
     return false;
 }
 
-static bool take_own_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+static bool remove_own_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
     uint64_t state, has[VT_TABLE_WORDS];
     while (read_entry(s, key, has, &state) && has[0] == words[0])
         if (end_entry(s, state))
@@ -231,7 +231,7 @@ VT_HOT bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[V
 
 bool vt_table_take_own(struct vt_table *table, uint64_t key, uint64_t first_word) {
     uint64_t words[VT_TABLE_WORDS] = {first_word};
-    return search(table, key, take_own_slot, words);
+    return search(table, key, remove_own_slot, words);
 }
 
 bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]) {

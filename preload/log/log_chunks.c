@@ -56,7 +56,7 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
     vt_sys_munmap(c, VT_CHUNK_BYTES);
 }
 
-static struct vt_chunk_header *take_kept(void) {
+static struct vt_chunk_header *reuse_kept(void) {
     for (size_t i = 0; vt_get(&vt_sys_sealed) && i < KEPT_CHUNKS; i++) {
         struct vt_chunk_header *c = vt_see(&kept[i]);
         if (c && vt_claim(&kept[i], c, NULL))
@@ -131,7 +131,7 @@ VT_COLD static void take_slot(struct vt_thread *t) {
 VT_COLD static bool take_chunk(struct vt_thread *t) {
     if (!t->last)
         return false;
-    struct vt_chunk_header *c = take_kept();
+    struct vt_chunk_header *c = reuse_kept();
     if (!c)
         c = vt_log_free_take();
     if (!c && (!reserve_number(t) || !(c = vt_log_place(t->chunk_number, t->fills)))) {

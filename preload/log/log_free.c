@@ -30,7 +30,7 @@ static void note(unsigned left) {
 }
 
 /* model: TAKE_CLAIM. Outdated words remain if a compactor died, or if another thread was faster. */
-static struct vt_chunk_header *take(struct vt_chunk_header *c, uint64_t word) {
+static struct vt_chunk_header *claim(struct vt_chunk_header *c, uint64_t word) {
     uint64_t generation = vt_free_chunk_generation(word);
     if (vt_see(&c->magic) == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
         vt_get(&c->finished) == generation + 1 &&
@@ -57,7 +57,7 @@ struct vt_chunk_header *vt_log_free_take(void) {
             struct vt_chunk_header *c = vt_log_map(number);
             if (!c)
                 return NULL; /* the word stays for a later attempt */
-            taken = take(c, word);
+            taken = claim(c, word);
         }
         vt_claim(&h->free_chunks[i], word, 0);
     }

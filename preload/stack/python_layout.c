@@ -78,7 +78,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t offset) {
 }
 
 /* Takes the table's numbers, and those that the interpreter publishes. False: a number is impossibly large. */
-static bool take_fields(struct vt_pylayout *at, const unsigned char *published) {
+static bool set_fields(struct vt_pylayout *at, const unsigned char *published) {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         uint32_t value = fields[i].at[at->minor - OLDEST];
         if (value & PUBLISHED) {
@@ -92,7 +92,7 @@ static bool take_fields(struct vt_pylayout *at, const unsigned char *published) 
     return true;
 }
 
-static const char *take_published(struct vt_pylayout *at, uintptr_t runtime) {
+static const char *read_published(struct vt_pylayout *at, uintptr_t runtime) {
     unsigned char o[PUBLISHED_BYTES];
     if (runtime == 0)
         return "it does not publish where its frames are (no _PyRuntime symbol)";
@@ -105,7 +105,7 @@ static const char *take_published(struct vt_pylayout *at, uintptr_t runtime) {
     if (free_threaded && at->minor >= 14)
         return "free-threaded Python 3.14 and later keeps bytecode per thread, which is not read "
                "yet";
-    if (!take_fields(at, o))
+    if (!set_fields(at, o))
         return "its table of offsets is not as expected";
     /* Not published: derived from neighbours in the same structures. */
     at->version = at->first_line + 24;
@@ -141,8 +141,8 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
         .objects = minor <= OBJECTS,
     };
     if (minor >= PUBLISHES)
-        return take_published(at, runtime);
-    take_fields(at, NULL);
+        return read_published(at, runtime);
+    set_fields(at, NULL);
     return NULL;
 }
 

@@ -42,7 +42,7 @@ static bool begins_here(const struct vt_recalled *r, const struct vt_caller *cal
 }
 
 /* False: not now. */
-static bool take_part(struct vt_recall *recall) {
+static bool claim_part(struct vt_recall *recall) {
     if (recall->pausing) {
         recall->pausing--;
         return false;
@@ -82,7 +82,7 @@ static_assert(VT_RECALL_PASTS == 1u << (64 - 50), "a place for each");
 /* Many give a better prediction, but take longer to recover after an unusual stack. */
 VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall,
                                               const struct vt_caller *caller) {
-    if (!take_part(recall))
+    if (!claim_part(recall))
         return NULL;
     recall->changed = NULL;
     for (unsigned few = 0; few < 2; few++) {

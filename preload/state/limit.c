@@ -39,7 +39,7 @@ static bool injected(void) {
     return vt_settings.inject_on ? number >= vt_settings.inject : number == vt_settings.inject;
 }
 
-static bool take(unsigned device, uint64_t bytes) {
+static bool reserve(unsigned device, uint64_t bytes) {
     uint64_t has;
     do {
         has = vt_get(&taken[device]);
@@ -55,7 +55,7 @@ bool vt_limit_reserve(struct vt_call *call, unsigned kind, unsigned device, uint
         call->refused = VT_FAIL_INJECTED;
     } else if (vt_kind_layer(kind) != VT_LAYER_DRIVER) {
         return true;
-    } else if (!take(device, bytes)) {
+    } else if (!reserve(device, bytes)) {
         call->refused = VT_FAIL_LIMIT;
     } else {
         call->reserved = bytes;
@@ -71,7 +71,7 @@ static uint64_t alarm_bytes(unsigned device) {
                       VT_TEXT_WHOLE);
 }
 
-static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
+static void print_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
     char line[256], *at = vt_text_put(line, "alarm: ");
     if (device == VT_DEVICE_UNKNOWN) {
         at = vt_text_put(at, "a GPU");
@@ -94,7 +94,7 @@ static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
 static void live_grows(unsigned device, uint64_t bytes) {
     uint64_t before = vt_add(&live[device], bytes), mark = alarm_bytes(device);
     if (mark && before < mark && bytes >= mark - before)
-        say_alarm(device, before + bytes, mark);
+        print_alarm(device, before + bytes, mark);
 }
 
 void vt_limit_finalize_(const struct vt_call *call, const struct vt_live *now) {
