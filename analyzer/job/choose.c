@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job a report shows whole (see job.h): those that differ, beside the typical
- * one of their peers; those that ran out of memory; and of all other peers the typical one.
+ * Chooses the processes that a report shows in full (see job.h): those that differ, with the typical one of their
+ * peers; those that ran out of memory; and the typical process of each other group.
  */
 #include "job.h"
 #include "outliers.h"

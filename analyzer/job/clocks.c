@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the processes of several hosts stand on one time line (see clocks.h).
+ * Places the processes of several hosts on one time line (see clocks.h).
  *
- * Processes of one host have one difference between its real-time and its monotonic clock, so their order
- * is exact. Between hosts nothing but their real-time clocks can be compared. These may differ, and no
- * clock shows that; but ranks that are peers begin together and end together.
+ * All processes of a host share one offset between real time and monotonic time, so their order is exact. Between
+ * hosts only the real-time clocks can be compared. They may differ, and no clock shows that; but peers begin together
+ * and end together.
  */
 #include "clocks.h"
 
@@ -12,11 +12,11 @@
 
 #include <stdlib.h>
 
-/* All ranks of a host began later than those of another, and ended later by the same time: that is said
- * if it is so many times what they differ by on one host, and what their begins and ends disagree by. */
+/* All ranks of a host began later than those of another, and ended later by the same time. This is reported if the
+ * delay is this many times the spread within a host, and the disagreement between begins and ends. */
 #define APART_SPREADS 3
 
-/* ... and is longer than clocks that are kept right are apart, and than a launcher may take. */
+/* ... and longer than well-kept clocks differ, and than a launcher may need. */
 #define APART_NS 1000000000u
 
 /* --- one host --- */
@@ -74,8 +74,7 @@ static int64_t later(uint64_t first, uint64_t last, uint64_t than_first, uint64_
     return (int64_t)(first / 2 + last / 2 - (than_first / 2 + than_last / 2));
 }
 
-/* By how much the ranks of a host were later than those of another, at their begin and at their end alike.
- * 0: not known. */
+/* The delay of a host's ranks against another's, if begin and end agree. 0: unknown. */
 static int64_t apart_by(const struct span *a, const struct span *b) {
     int64_t begin = later(a->first_start, a->last_start, b->first_start, b->last_start),
             end = later(a->first_end, a->last_end, b->first_end, b->last_end);
@@ -92,7 +91,7 @@ static int64_t apart_by(const struct span *a, const struct span *b) {
     return by;
 }
 
-/* The hosts of one group are compared with that of the first rank. */
+/* Compares the hosts of one group with that of the first rank. */
 static void compare_hosts(struct vt_job *f, const struct vt_job_peers *peers, struct span *spans) {
     uint32_t to = f->processes[peers->processes[0]].host;
     for (uint32_t i = 0; i < f->host_count; i++)

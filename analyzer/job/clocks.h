@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the processes of several hosts stand on one time line. Called by finish.c.
+ * Places the processes of several hosts on one time line. Called by finish.c.
  */
 #ifndef VRAMTRACE_ANALYZER_CLOCKS_H
 #define VRAMTRACE_ANALYZER_CLOCKS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a job can only know when all its processes are there (see job.h): the order of processes and
- * of their rows.
+ * The steps that need all processes of a job (see job.h): the order of processes and of their rows.
  */
 #include "clocks.h"
 #include "job.h"
@@ -23,15 +22,14 @@ static void sort_processes(struct vt_job *f) {
     VT_SCOPED uint32_t *places = vt_alloc(f->process_count, sizeof *places);
     struct vt_job_process *processes = f->processes;
     for (uint32_t i = 0; i < f->process_count; i++)
-        processes[i].first_cell = i; /* where it was */
+        processes[i].first_cell = i; /* before sorting */
     vt_sort(processes, f->process_count, sizeof *processes, compare_processes);
     for (uint32_t i = 0; i < f->process_count; i++)
         places[processes[i].first_cell] = i;
     vt_job_move_rows(f, places);
 }
 
-/* A row of a process with what decides its place there: what stands for the rest comes last, equal ones by the key of
- * what they are of. */
+/* A row of a process with its sort key: summary rows last, equal values by the key of their line or owner. */
 struct ranked_cell {
     uint64_t rest, key;
     struct vt_job_cell cell;
@@ -80,7 +78,7 @@ void vt_job_finish(struct vt_job *f) {
     vt_job_set_clocks(f);
     vt_job_find_runs(f);
     sort_processes(f);
-    /* the largest rows first in each process, whether they come from its log or from a merged file */
+    /* each process has its largest rows first, whether from its log or from a merged file */
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_job_process *p = &f->processes[i];
         if (p->cell_count)

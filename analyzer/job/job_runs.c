@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job are one run, and which are a restarted rank (see job_runs.h). logfile/ knows
- * what a run is; this file gathers what it asks for.
+ * Finds the processes of each run, and the restarts of a rank (see job_runs.h). logfile/ defines a run; this file
+ * supplies the data.
  */
 #include "job_runs.h"
 
@@ -73,7 +73,7 @@ static bool is_rank_of(const struct vt_job_process *p, const struct vt_job_proce
     return p->rank >= 0 && p->rank == q->rank && p->run == q->run;
 }
 
-/* The next start of a process's rank. What has the same number and began later without being a start is a helper. */
+/* The next start of a process's rank. Later processes with the same number that are not starts are helpers. */
 static uint32_t next_start_of(const struct vt_job *f, uint32_t process) {
     const struct vt_job_process *p = &f->processes[process];
     for (uint32_t next = process + 1; next < f->process_count && is_rank_of(&f->processes[next], p);
@@ -83,8 +83,8 @@ static uint32_t next_start_of(const struct vt_job *f, uint32_t process) {
     return VT_JOB_NONE;
 }
 
-/* A launcher starts a rank anew after a failure; torchrun says so. A rank's helpers, which have its number
- * too and run beside it, are no restarts. */
+/* After a failure a launcher restarts a rank; torchrun marks this. A rank's helpers share its number and run beside
+ * it; they are not restarts. */
 void vt_job_count_restarts(struct vt_job *f) {
     for (uint32_t i = 0; i < f->process_count; i++) {
         struct vt_job_process *p = &f->processes[i];

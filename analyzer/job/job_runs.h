@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job are one run, and which of them are restarts of one rank. Called by finish.c.
+ * Which processes of a job are one run, and which are restarts of one rank. Called by finish.c.
  */
 #ifndef VRAMTRACE_ANALYZER_JOB_RUNS_H
 #define VRAMTRACE_ANALYZER_JOB_RUNS_H
@@ -13,7 +13,7 @@ void vt_job_find_runs(struct vt_job *job);
 /* Sets vt_job_process.restart and next_start; they are in the job's order. */
 void vt_job_count_restarts(struct vt_job *job);
 
-/* Whether its end is not known: it still runs, or it was killed. */
+/* Whether its end is unknown: it is still running, or was killed. */
 bool vt_job_is_running(const struct vt_job_process *process);
 
 #endif

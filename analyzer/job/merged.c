@@ -117,17 +117,17 @@ static void add_schema(struct writer *w) {
 
 /* --- the rows of a job --- */
 
-/* Begins a row of this process: what it is, and where it ran. */
+/* Begins a row of this process: its identity and its host. */
 static void set_process(struct writer *w, uint32_t index) {
     const struct vt_job_process *p = &w->job->processes[index];
     w->record.process = *p;
-    w->record.process.log = vt_basename(p->log); /* where it lay is nothing to other machines */
+    w->record.process.log = vt_basename(p->log); /* its folder means nothing on other machines */
     w->record.run = w->runs[p->run];
     w->record.host = w->job->hosts[p->host].name;
     w->record.boot = w->job->hosts[p->host].boot;
 }
 
-/* Where a device is null the layer says whether it is host memory, or of an unknown device. */
+/* For a row without a device, the layer distinguishes host memory from an unknown device. */
 static void set_device(struct writer *w, unsigned ordinal) {
     w->record.device_number = ordinal;
     w->record.line.layer = ordinal == VT_DEVICE_HOST ? VT_LAYER_HOST : VT_LAYER_DRIVER;
@@ -184,7 +184,7 @@ static void add_owned(struct writer *w, const struct vt_job_owned *o) {
 
 /* The place of a row in the file: by the text of its line or owner, then by that one's key. */
 struct place {
-    const char *text; /* a job has each text once */
+    const char *text; /* the job stores each text once */
     uint64_t key;
     size_t row;
 };
@@ -219,7 +219,7 @@ static void add_all_cells(struct writer *w) {
         add_cell(w, &f->cells[places[i].row]);
 }
 
-/* A run is called by its first process: its number is another in each file. */
+/* A run's name is the id of its first process, because its number differs between files. */
 static uint64_t *name_runs(const struct vt_job *f) {
     uint64_t *runs = vt_alloc(f->process_count, sizeof *runs);
     VT_SCOPED uint32_t *first = vt_alloc(f->process_count, sizeof *first);

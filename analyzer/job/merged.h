@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A merged file: a job as one small file that other tools read by themselves. It is gzip'd JSON, a row a
- * line (.jsonl.gz): DuckDB, pandas and Spark make one table of it. vramtrace-merge(1) describes it for
- * users; merged_columns.def is the list of columns.
+ * A merged file: a job as one small file that other tools can read. It is gzip'd JSON, one row per line (.jsonl.gz);
+ * DuckDB, pandas and Spark read it as one table. vramtrace-merge(1) describes it for users; merged_columns.def lists
+ * the columns.
  *
- * Rows are flat, and each says of which process it is and where that ran, so that no table has to be joined
- * to another. The first row, `schema`, has every column with an empty value of its type: tools that infer
- * types from the first rows then know those of rows that come late, or are in no file yet.
+ * Rows are flat, and each names its process and host, so no joins are needed. The first row, `schema`, has every
+ * column with an empty value of its type: tools that infer types from the first rows then know all columns.
  *
- * The same logs give the same bytes, in whatever order they were read, and whether they were merged at once
- * or in groups whose files were merged. Rows of one line stand together, by process: neighbours are alike,
- * so gzip makes them small.
+ * The same logs give the same bytes, in any order, merged at once or in groups whose files were merged. Rows of one
+ * line are adjacent, by process: they are similar, so gzip compresses them well.
  *
  * merged.c writes it, merged_read.c reads it; cmd_merge.c and the builder call them.
  */
@@ -22,8 +20,8 @@
 /* Writes a finished job. Returns 0 or -errno; the caller checks ferror(out). */
 int vt_merged_write(const struct vt_job *job, FILE *out);
 
-/* Adds the processes of a merged file, which vt_job_finish has yet to sort. Returns 0, or -errno with
- * `message`: file, row, what was expected and what was found; then nothing was added. */
+/* Adds the processes of a merged file; call vt_job_finish afterwards. Returns 0, or -errno with a `message` (file,
+ * row, expected, found); then nothing was added. */
 int vt_merged_read(const char *path, struct vt_job *job, struct vt_string *message);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a merged file (see merged.h) as merged.c writes it, and in no other form: a row a line, its columns in their
- * order, numbers in digits. It trusts nothing: what is written otherwise is refused, and what a row says is checked
- * before it is added.
+ * Reads a merged file (see merged.h) in exactly the form that merged.c writes: one row per line, the columns in their
+ * order, numbers in digits. Input is not trusted: any other form is refused, and values are checked before they are
+ * added.
  *
- * Why no JSON library: a file of 10,000 processes has a million rows of one known form. They go from the text into
- * the fields of a record, with nothing allocated between: json-c takes 0.33 s for the rows of 1,000 processes, a whole
- * report on them 0.2 s. And the program would need one library more wherever it is installed.
+ * Why no JSON library: a file of 10,000 processes has a million rows of one known form. They are decoded directly
+ * into the fields of a record, without allocations: json-c needs 0.33 s for the rows of 1,000 processes, a whole
+ * report on them 0.2 s. It would also be one more dependency.
  */
 #define _GNU_SOURCE
 #include "job.h"
@@ -27,7 +27,7 @@
 enum {
     ROW_MOST = 1 << 20,    /* bytes of a row */
     LEVELS_MOST = 1 << 12, /* of a series */
-    SHOWN = 40,            /* bytes of what was found, in messages */
+    SHOWN = 40,            /* bytes of the found text shown in messages */
     UTF8_MOST = 4,         /* bytes of a character */
 };
 
@@ -42,16 +42,16 @@ struct reader {
     uint64_t bytes; /* of the file */
     struct vt_string *message;
     uint64_t number; /* of the row; the first is 1 */
-    char *row, *at;  /* its text, and what of it is read next */
-    bool begun;      /* there was a schema */
-    /* What the row says. Its texts are in `row`. */
+    char *row, *at;  /* its text, and the next byte to read */
+    bool begun;      /* the schema was read */
+    /* The row's values. Its texts are in `row`. */
     struct vt_merged_record record;
     uint64_t levels[LEVELS_MOST];
     struct vt_job *job;
     struct vt_map processes; /* id -> index in the job, or SKIPPED */
     struct vt_map devices;   /* device_key -> index in the job */
     uint32_t process;        /* of the row */
-    uint32_t line;           /* the line that was read last, VT_JOB_NONE before, and its id: */
+    uint32_t line;           /* the last line read, or VT_JOB_NONE, and its id: */
     uint64_t line_id;
 };
 
@@ -75,7 +75,7 @@ static int __attribute__((format(printf, 2, 3))) fail(struct reader *r, const ch
             return fail((reader), __VA_ARGS__);                                                    \
     } while (0)
 
-/* What comes next is not `what`, the value of this column (NULL: of none). */
+/* Reports that the next text is not `what`, the value of this column (NULL: outside a column). */
 static int unexpected(struct reader *r, const char *what, const char *column) {
     return fail(r, "expected %s%s%s at byte %zu, found %.*s" ONLY_OURS, what, column ? " as " : "",
                 column ? column : "", (size_t)(r->at - r->row), SHOWN, *r->at ? r->at : "its end");
@@ -83,7 +83,7 @@ static int unexpected(struct reader *r, const char *what, const char *column) {
 
 /* --- the text of a row --- */
 
-/* The next row, without the end of its line. Returns 1, 0 at the end of the file, or -EINVAL. */
+/* Reads the next row, without its newline. Returns 1, 0 at the end of the file, or -EINVAL. */
 static int next_row(struct reader *r) {
     enum { TOLD = 1024 };
     int error;
@@ -106,10 +106,10 @@ static int next_row(struct reader *r) {
     EXPECT(r, !found || strncmp(r->row, ROW_START, strlen(ROW_START)),
            "expected the end of the row, found %s",
            gzeof(r->in) ? "that of the file: it is cut off" : "a zero byte");
-    return found; /* it is no row */
+    return found; /* not a row */
 }
 
-/* Whether this text comes next; reads over it. */
+/* Whether this text comes next; consumes it. */
 static bool comes(struct reader *r, const char *text) {
     size_t length = strlen(text);
     if (strncmp(r->at, text, length))
@@ -118,7 +118,7 @@ static bool comes(struct reader *r, const char *text) {
     return true;
 }
 
-/* Reads what vt_json_add_text escapes. Returns what stands behind it in `to`; NULL: it is something else. */
+/* Reads text escaped by vt_json_add_text into `to`. Returns the end of the result; NULL: malformed. */
 static char *read_escaped(struct reader *r, char *to) {
     static const char from[] = "\"\\nt", meant[] = "\"\\\n\t";
     const char *simple = r->at[1] ? strchr(from, r->at[1]) : NULL;
@@ -141,7 +141,7 @@ static char *read_escaped(struct reader *r, char *to) {
     return to;
 }
 
-/* A text in quotes, decoded in its place. */
+/* Reads a quoted text, decoded in place. */
 static int read_text(struct reader *r, const char *column, const char **text) {
     char *to = r->at;
     if (!comes(r, "\""))
@@ -215,7 +215,7 @@ static void set_number(const struct vt_merged_column *c, void *field, uint64_t n
         *(uint64_t *)field = number;
 }
 
-/* Nothing is known of this column. */
+/* Sets a field to unknown. */
 static void set_null(const struct vt_merged_column *c, void *field) {
     if (c->type->size)
         set_number(c, field, c->type->unknown);
@@ -230,7 +230,7 @@ static int read_value(struct reader *r, const struct vt_merged_column *c, void *
     switch (c->type->form) {
     case VT_MERGED_TEXT:
         return read_text(r, c->name, field);
-    case VT_MERGED_TIME: /* it is there as a number, too */
+    case VT_MERGED_TIME: /* also present as a number */
         return read_text(r, c->name, &unused);
     case VT_MERGED_LIST:
         return read_levels(r, c->name, field);
@@ -251,7 +251,7 @@ static int read_value(struct reader *r, const struct vt_merged_column *c, void *
     return error;
 }
 
-/* Whether this column comes next; reads over its name. */
+/* Whether this column comes next; consumes its name. */
 static bool comes_column(struct reader *r, const char *name) {
     char *start = r->at;
     if (comes(r, ",\"") && comes(r, name) && comes(r, "\":"))
@@ -260,7 +260,7 @@ static bool comes_column(struct reader *r, const char *name) {
     return false;
 }
 
-/* Whether a column that rows of this kind have comes next. */
+/* Whether the next column is one that rows of this kind have. */
 static bool comes_known(struct reader *r, unsigned kind) {
     char *start = r->at;
     bool known = false;
@@ -270,7 +270,7 @@ static bool comes_known(struct reader *r, unsigned kind) {
     return known;
 }
 
-/* Reads over the columns that come next as long as they are of a later version. */
+/* Skips columns of later versions. */
 static int skip_unknown(struct reader *r, unsigned kind) {
     const char *unused;
     int error = 0;
@@ -295,8 +295,8 @@ static int skip_unknown(struct reader *r, unsigned kind) {
     return error;
 }
 
-/* Reads what stands behind the row's kind: all columns of the kind. One that may be null, or a figure, may be missing:
- * an earlier version did not have it. */
+/* Reads the rest of a row after its kind: all columns of the kind. Nullable columns and figures may be missing,
+ * because earlier versions did not have them. */
 static int read_columns(struct reader *r, unsigned kind) {
     int error = 0;
     for (size_t i = 1; i < vt_merged_column_count && !error; i++) {
@@ -325,7 +325,7 @@ static int read_columns(struct reader *r, unsigned kind) {
 
 /* --- rows --- */
 
-/* What is in `word`, or NULL, is one of these. */
+/* Whether `word` is one of these names, or NULL if allowed. */
 static bool is_word(const char *word, const char *const *names, uint32_t count, bool or_null) {
     return word ? vt_kind_find(word, names, count) != UINT32_MAX : or_null;
 }
@@ -348,7 +348,7 @@ static int read_schema(struct reader *r) {
            "it is of schema %s, and this vramtrace %s reads up to " VT_MERGED_SCHEMA
            "%d: read it with the newer vramtrace that wrote it",
            schema, VT_VERSION, VT_MERGED_VERSION);
-    vt_map_free(&r->processes); /* files that were put one behind the other */
+    vt_map_free(&r->processes); /* concatenated files */
     r->line = VT_JOB_NONE;
     r->begun = true;
     return 0;
@@ -370,7 +370,7 @@ static uint64_t device_key(const struct reader *r) {
     return vt_mix(r->process * 256ull + r->record.device_number);
 }
 
-/* Finds the process and the device that the row is of. The process is SKIPPED where the job has it already. */
+/* Finds the process and the device of the row. The process is SKIPPED if the job already has it. */
 static int find_process(struct reader *r) {
     unsigned layer = r->record.line.layer;
     r->process = vt_map_get(&r->processes, r->record.process.id);
@@ -405,7 +405,7 @@ static int read_series(struct reader *r) {
     return 0;
 }
 
-/* Rows of one line stand together. */
+/* Rows of one line are adjacent. */
 static int read_line(struct reader *r) {
     const struct vt_job_line *line = &r->record.line;
     EXPECT(r, line->text && line->key != VT_UNKNOWN, "expected a line's id and text, found null");
@@ -449,7 +449,7 @@ static int read_oom(struct reader *r) {
     return error;
 }
 
-/* What is done with a row of each kind, and the part of the record that is then added to the job. */
+/* The handler of each kind of row, and the part of the record that is then added to the job. */
 static const struct taken {
     int (*take)(struct reader *);
     enum vt_job_rows rows;
@@ -477,7 +477,7 @@ static int read_row(struct reader *r) {
            VT_MERGED_VERSION);
     uint32_t kind = vt_kind_find(r->record.row, vt_merged_kinds, VT_MERGED_KINDS);
     if (kind == UINT32_MAX)
-        return 0; /* of a later version */
+        return 0; /* written by a later version */
     error = read_columns(r, 1u << kind);
     if (!error && kind != 0)
         error = find_process(r);

@@ -22,7 +22,7 @@ enum {
     EVERY = (1 << VT_MERGED_KINDS) - 1
 };
 
-/* Its types. Readers take numbers as signed, so none is larger. */
+/* Column types. Readers use signed numbers, so none is larger. */
 /* clang-format off */
 static const struct vt_merged_type
     TEXT     = {VT_MERGED_TEXT, "\"\"", 0, 0, true, 0, NULL, false},

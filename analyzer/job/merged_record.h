@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of a merged file as the job has it, and its columns (merged_columns.def). For merged.c and merged_read.c,
- * which write and read by this one table.
+ * A row of a merged file as a struct, and its columns (merged_columns.def). merged.c and merged_read.c both use this
+ * table.
  */
 #ifndef VRAMTRACE_ANALYZER_MERGED_RECORD_H
 #define VRAMTRACE_ANALYZER_MERGED_RECORD_H
@@ -24,15 +24,15 @@ enum vt_merged_kind {
 #define VT_MERGED_KINDS 7
 extern const char *const vt_merged_kinds[VT_MERGED_KINDS]; /* "process", ...: the names, by bit */
 
-/* What a row has; its kind says which of these. */
+/* A row's values; its kind determines which are used. */
 struct vt_merged_record {
     const char *row; /* the kind's name */
     struct vt_job_process process;
     uint64_t run;            /* the id of the run's first process */
     const char *host, *boot; /* of the process's host */
-    unsigned device_number;  /* of any row that has a device: its ordinal */
+    unsigned device_number;  /* the device's ordinal, in rows that have a device */
     struct vt_levels levels; /* of a series */
-    struct vt_job_line line; /* of a row without a line the layer alone */
+    struct vt_job_line line; /* in rows without a line only the layer is set */
     struct vt_job_device device;
     struct vt_job_cell cell;
     struct vt_job_owner owner;
@@ -48,18 +48,18 @@ enum vt_merged_form {
     VT_MERGED_TIME,
     VT_MERGED_FLAG,
     VT_MERGED_LIST,
-    VT_MERGED_WORD, /* a number of the field is a word in the file */
+    VT_MERGED_WORD, /* a number in the struct, a word in the file */
 };
 
-/* How the values of a column are written, and what its fields are. */
+/* How the values of a column are written, and the type of its fields. */
 struct vt_merged_type {
     enum vt_merged_form form;
     const char *empty; /* a value of this type, for the first row of a file */
     /* of numbers: */
     size_t size;      /* bytes of the field, 4 or 8; 0: it is no number */
-    uint64_t most;    /* the largest that is read */
+    uint64_t most;    /* largest accepted value */
     bool null;        /* whether null may be written */
-    uint64_t unknown; /* what the field then is */
+    uint64_t unknown; /* the value of the field for null */
     const char *const *words;
     bool optional; /* where a row lacks the column it is `unknown`, though null is never written */
 };

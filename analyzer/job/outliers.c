@@ -2,18 +2,18 @@
 /*
  * Which processes of a job differ from their peers (see outliers.h).
  *
- * Compared are the process's peak, for each line of code the peaks of its call sites, and for each owner
- * what it holds. A line's peak says the same whenever the device's peak was, and whether the process
- * was killed or freed everything. Left out are lines that are not the program's: a caching allocator's
- * segments, whose sizes depend on the order of all that came before, and what CUDA's libraries keep.
+ * Compared are each process's peak, the peaks of the call sites of each line of code, and the memory of each owner. A
+ * line's peak does not depend on when the device had its peak, or on whether the process was killed or freed
+ * everything. Not compared are lines outside the program: a caching allocator's segments, whose sizes depend on the
+ * order of earlier requests, and memory that CUDA's libraries keep.
  *
- * Half of the values or more are alike: those around the median without a wide gap between them. How wide
- * depends on the median of their distances from the median (MAD), and on how much the lines of any two
- * processes vary: a few values alone do not show how far apart chance puts them.
+ * At least half of the values are taken as alike: those around the median without a wide gap between them. The width
+ * depends on the median distance from the median (MAD), and on how much the lines of any two processes vary, because
+ * few values alone do not show how far apart chance puts them.
  *
- * A process that keeps what its peers free may have the same lines at the same peaks. Then owners name
- * it; but only if it holds more of everything together, because names of owners are grouped, and a
- * variable more may name the group anew.
+ * A process that keeps memory which its peers free may have the same lines with the same peaks. Then its owners
+ * identify it, but only if all its owners together hold more: names of owners are grouped, and one more variable may
+ * rename a group.
  */
 #include "outliers.h"
 #include "replay/replay.h"
@@ -21,39 +21,39 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is not this part of the peers' median peak is not worth a name. */
+/* Differences below this part of the peers' median peak are not reported. */
 #define LEAST_PART 100
 
-/* A gap parts values only if it is wider than this share of the lower one: of eight ranks whose lines vary by 2 %
- * one in ten is named otherwise. */
+/* A gap separates values only if it is wider than this share of the lower one: otherwise one in ten groups of eight
+ * ranks whose lines vary by 2 % would report an outlier. */
 #define GAP_PERCENT 5
 
-/* Fewer ranks than FEW are near each other by chance: of three with one line that varies by 10 %, two in three
- * are named otherwise. But what is equal to the byte is not so by chance. */
+/* Fewer ranks than FEW are often close together by chance: two in three groups of three ranks, with one line that
+ * varies by 10 %, would report an outlier. But values equal to the byte are not a coincidence. */
 #define FEW         8
 #define FEW_PERCENT 15
 
-/* A gap is wider than so many times what half of the ranks differ from the median by at that line. */
+/* A gap is wider than this many times the median distance of the ranks from the median of the line. */
 #define SPREADS 5
 
-/* ... and than so many times what half of all lines vary by. With a standard deviation of 5 % that is 24 %. */
+/* ... and than this many times the median variation of all lines. With a standard deviation of 5 % that is 24 %. */
 #define NOISES 7
 
-/* What half of few values vary by is too small by chance: with two values it is twice as much, with 30 a tenth. */
+/* The median distance of few values underestimates their spread: by half for two values, by a tenth for 30. */
 #define TOO_SMALL(count) (1 + 3. / (double)((count) + 1))
 
 /* A caching allocator's peak may differ by two of PyTorch's large segments, one in each of two pools. */
 #define SEGMENTS_BYTES (2ull * VT_CACHE_LARGE_SEGMENT)
 
-/* PyTorch takes another pinned buffer where those that it has are still in use: whether they are is chance,
- * and a rank in eight had one less, or one more. */
+/* PyTorch allocates another pinned buffer if all existing ones are in use. That depends on timing: one rank in eight
+ * had one buffer less or more. */
 #define RECYCLED_BUFFERS 2
 
-/* A rank's way to differ is told by its differences of this part of the largest, so that a small one
- * more does not part it from those that differ like it. */
+/* How a rank differs is described by its differences above this part of the largest, so that a small extra difference
+ * does not separate it from ranks that differ in the same way. */
 #define TELLING_PART 4
 
-/* A value of a process of the peers that are compared. */
+/* One value of a process. */
 struct entry {
     uint32_t what, process;
     uint64_t value;
@@ -72,15 +72,15 @@ struct compared {
     uint32_t index; /* of the peers */
     uint64_t least;
     bool segments;     /* they have a caching allocator */
-    uint64_t recycled; /* the largest buffer of a cache of host memory */
-    double noise;      /* a gap that is this part of the lower value, and less, is chance */
+    uint64_t recycled; /* the largest buffer in a cache of host memory */
+    double noise;      /* gaps up to this part of the lower value are chance */
     struct found *found;
     size_t found_count, found_room;
 };
 
 /* --- one measure --- */
 
-/* The values of one measure, sorted; `count` processes have one or nothing. */
+/* The values of one measure, sorted; the other processes of `count` have 0. */
 struct values {
     const struct entry *entries;
     uint32_t entry_count, count;
@@ -92,18 +92,18 @@ static uint64_t value_at(const struct values *v, uint32_t index) {
     return index < none ? 0 : v->entries[index - none].value;
 }
 
-/* Whether it is wider than `least` bytes and this part of the lower value. */
+/* Whether a gap is wider than `least` bytes and this part of the lower value. */
 static bool is_gap(uint64_t low, uint64_t high, uint64_t least, double part) {
     return high - low > least && (double)(high - low) > (double)low * part;
 }
 
-/* The values that are alike, from index `low` to `high`, which it includes. */
+/* A range of similar values, from index `low` to `high`, inclusive. */
 struct alike {
     uint32_t low, high;
-    uint64_t away; /* how far from the median the nearest of them are: for half of all the MAD */
+    uint64_t away; /* distance of the last added one from the median: the MAD if half were added */
 };
 
-/* The median, and so many others that are next to it. */
+/* The median and this many of its nearest neighbours. */
 static struct alike nearest(const struct values *v, uint32_t others) {
     uint32_t middle = (v->count - 1) / 2, none = v->count - v->entry_count;
     uint64_t median = value_at(v, middle);
@@ -120,7 +120,7 @@ static struct alike nearest(const struct values *v, uint32_t others) {
     return group;
 }
 
-/* Half of the values, and those beside them that no gap parts. */
+/* Half of the values, and their neighbours up to the first gap. */
 static struct alike find_alike(const struct compared *c, const struct values *v, uint64_t least) {
     struct alike group = nearest(v, (v->count - 1) / 2);
     bool few = v->count < FEW && (group.away || c->noise > 0);
@@ -140,7 +140,7 @@ static int by_number(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The processes that have nothing, in their order. Free it. */
+/* The processes without a value, in their order. Free it. */
 static uint32_t *without(const struct values *v) {
     uint32_t *list = vt_alloc(v->count - v->entry_count, sizeof *list), count = 0, next = 0;
     VT_SCOPED uint32_t *have = vt_alloc(v->entry_count, sizeof *have);
@@ -156,7 +156,7 @@ static uint32_t *without(const struct values *v) {
     return list;
 }
 
-/* Notes who differs in a measure. */
+/* Notes the processes that differ in a measure. */
 static void note_who_differs(struct compared *c, const struct values *v,
                              enum vt_job_measure measure, uint32_t what, uint64_t least) {
     struct alike group = find_alike(c, v, least);
@@ -189,8 +189,8 @@ static int by_value(const void *a, const void *b) {
     return VT_ORDER({x->what, y->what}, {x->value, y->value}, {x->process, y->process});
 }
 
-/* Makes one entry of those that a process has of one thing on several devices, and sorts them by what they are of
- * and value. Returns how many are left. */
+/* Merges a process's entries for one item on several devices, and sorts them by item and value. Returns the new
+ * count. */
 static size_t sort_entries(struct entry *entries, size_t count) {
     size_t kept = 0;
     vt_sort(entries, count, sizeof *entries, by_process);
@@ -205,7 +205,7 @@ static size_t sort_entries(struct entry *entries, size_t count) {
     return kept;
 }
 
-/* The values of what entries[first] is of. */
+/* The values of the same item as entries[first]. */
 static struct values values_of(const struct entry *entries, size_t count, size_t first,
                                const uint32_t *processes, uint32_t process_count) {
     size_t end = first;
@@ -214,7 +214,7 @@ static struct values values_of(const struct entry *entries, size_t count, size_t
     return (struct values){entries + first, (uint32_t)(end - first), process_count, processes};
 }
 
-/* The least difference of a line or an owner that says something. */
+/* The smallest difference of a line or an owner that is reported. */
 static uint64_t least_of(const struct compared *c, enum vt_job_measure measure,
                          const struct values *v) {
     uint64_t least = c->least;
@@ -238,7 +238,7 @@ static void compare_entries(struct compared *c, const struct entry *entries, siz
     }
 }
 
-/* --- what is chance --- */
+/* --- noise --- */
 
 static int by_size(const void *a, const void *b) {
     const double *x = a, *y = b;
@@ -250,15 +250,15 @@ static double median_of(double *list, size_t count) {
     return count ? list[(count - 1) / 2] : 0;
 }
 
-/* By what a line varies, as a part of its median. 0: it does not, or not all have it. Two differ from each other
- * by the square root of 2 times as much as each varies; less where the first has more. Of more it is the MAD:
- * between the distances of half and of one more, where these are no other group of ranks. */
+/* How much a line varies, as a part of its median. 0: it does not vary, or not all have it. Two values differ by the
+ * square root of 2 times the spread of each; the result is reduced if the first has more. For more values it is the
+ * MAD, interpolated with the next distance unless that belongs to another group of ranks. */
 static double differ_by(const struct compared *c, const struct values *v) {
     double median = (double)value_at(v, (v->count - 1) / 2);
     if (v->entry_count < v->count || v->entries[0].value <= c->least)
         return 0;
     if (v->count == 2) {
-        /* Not log, whose present version came with glibc 2.29. */
+        /* Not log: its current version needs glibc 2.29. */
         double more = log1p((double)value_at(v, 1) / median - 1) / M_SQRT2;
         return v->entries[0].process == v->processes[0] ? more : -more;
     }
@@ -267,8 +267,8 @@ static double differ_by(const struct compared *c, const struct values *v) {
     return fmin((half + next) / 2, 2 * half) / median;
 }
 
-/* Sets what is chance, by the lines that are not equal to the byte. What one of two has more of at half of
- * them is not. */
+/* Sets the noise from the lines that are not equal to the byte. If one of two processes has more at half of the
+ * lines, that is not noise. */
 static void measure_noise(struct compared *c, const struct entry *entries, size_t count) {
     const struct vt_job_peers *peers = c->peers;
     VT_SCOPED double *by = vt_alloc(count, sizeof *by);
@@ -333,7 +333,7 @@ static void compare_lines(struct compared *c) {
     compare_entries(c, entries, count, VT_JOB_LINE, c->peers->processes, c->peers->process_count);
 }
 
-/* What a process holds together at the snapshot that it shows, if that was taken for this reason. */
+/* Whether a process's shown snapshot was taken for this reason. */
 static bool saw(const struct vt_job *f, const struct vt_job_process *p, enum vt_snapshot_why why) {
     return p->owned_count && f->owned[p->first_owned].why == why;
 }
@@ -346,8 +346,8 @@ static uint64_t owned_by(const struct vt_job *f, const struct vt_job_process *p,
     return sum;
 }
 
-/* Whether a process that differs in an owner differs by as much in all that it holds: names of owners are grouped, so
- * that one may have another name. `median`: what half of the peers hold together. */
+/* Whether the total of a process's owners differs as much as this owner does: names of owners are grouped, so one
+ * owner may have another name. `median`: of the peers' totals. */
 static bool holds_that_much(const struct vt_job *f, const struct found *found,
                             enum vt_snapshot_why why, uint64_t median) {
     int64_t more = (int64_t)(found->d.bytes - found->d.median);
@@ -355,16 +355,16 @@ static bool holds_that_much(const struct vt_job *f, const struct found *found,
     return more > 0 ? all >= more / 2 : all <= more / 2;
 }
 
-/* Whether it is known what a process held at the moment of such snapshots: at its end nothing, where a
- * snapshot saw nothing of the program's, or nothing was left to have an owner. */
+/* Whether a process's owners are known for snapshots of this reason. At its end it may own nothing: the snapshot
+ * found no memory of the program, or there was none left. */
 static bool knows_owners(const struct vt_job *f, const struct vt_job_process *p,
                          enum vt_snapshot_why why) {
     return saw(f, p, why) ||
            (why == VT_SNAPSHOT_END && (p->none_at_end || (p->quality.complete && !p->live_bytes)));
 }
 
-/* The reason of the snapshots that are compared, of most processes: at an out-of-memory error other
- * things are alive than at the end; of equally many that of the first process. 0: there are none. */
+/* The reason of most processes' snapshots; the comparison uses only those, because other objects are alive at an
+ * out-of-memory error than at the end. With a tie, that of the first process. 0: there are none. */
 static enum vt_snapshot_why common_why(const struct compared *c) {
     const struct vt_job *f = c->f;
     const uint32_t *processes = c->peers->processes;
@@ -453,7 +453,7 @@ static int compare_found(const void *a, const void *b) {
                     {x->d.measure, y->d.measure}, {x->d.what, y->d.what});
 }
 
-/* A process that is named: found[first] to found[end] are its differences. */
+/* An outlier: found[first] to found[end] are its differences. */
 struct named {
     uint64_t way; /* a hash of how it differs */
     uint32_t process;
@@ -465,7 +465,7 @@ static int compare_named(const void *a, const void *b) {
     return VT_ORDER({x->way, y->way}, {x->process, y->process});
 }
 
-/* How it differs: in lines if there are any, else in owners, else in its peak. */
+/* How it differs: in lines, else in owners, else in its peak. */
 static uint64_t way_of(const struct found *found, size_t count) {
     static const enum vt_job_measure order[] = {VT_JOB_LINE, VT_JOB_OWNER, VT_JOB_PEAK};
     uint64_t way = 0;
@@ -531,7 +531,7 @@ static int compare_outliers(const void *a, const void *b) {
         {x->processes[0], y->processes[0]});
 }
 
-/* The one whose peak is nearest to the median, of those that do not differ. */
+/* The process nearest to the median peak, among those that do not differ. */
 static uint32_t typical_of(const struct compared *c, const struct entry *peaks,
                            uint32_t first_outlier) {
     const struct vt_job *f = c->f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job differ from their peers, and in what (see model/job_data.h).
+ * Which processes of a job differ from their peers, and how (see model/job_data.h).
  *
  * Called by finish.c, when processes and rows are in order.
  */
@@ -19,7 +19,7 @@ void vt_job_find_peers(struct vt_job *job);
 
 /* --- choose.c --- */
 
-/* Fills job->shown, when the rest is there. */
+/* Fills job->shown. Call it last. */
 void vt_job_find_shown(struct vt_job *job);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job do the same work, and so should hold the same (see outliers.h).
+ * Groups the processes of a job that do the same work, and should therefore hold the same (see outliers.h).
  *
- * Peers belong to one job or run, have one command but for what a launcher varies, and are all ranks or
- * all none. A process and those that it started are no peers, even though a fork has its parent's
- * command. Helpers that allocated nothing, starts of a rank that a later one replaced, and processes
- * whose logs lack events have groups of their own, so that no process is compared with them.
+ * Peers belong to one job or run, have the same command except for the launcher's variations, and are all ranks or
+ * all none. A process and its children are not peers, even though a fork has its parent's command. Helpers that
+ * allocated nothing, replaced starts of a rank, and processes whose logs lack events get groups of their own, so that
+ * no process is compared with them.
  */
 #include "outliers.h"
 
@@ -16,8 +16,7 @@
 
 /* --- the command --- */
 
-/* Words that say that a number beside them is a process's own: `--local_rank=3`, `--port 29501`,
- * `pipe_handle=7`, `cuda:1`. */
+/* Words after which a number belongs to one process: `--local_rank=3`, `--port 29501`, `pipe_handle=7`, `cuda:1`. */
 static bool varies(const char *word, size_t length) {
     static const char *const names[] = {"rank", "port",  "node", "proc",   "handle",   "fd",
                                         "pid",  "host",  "addr", "worker", "endpoint", "url",
@@ -29,7 +28,7 @@ static bool varies(const char *word, size_t length) {
     return false;
 }
 
-/* Whether it is a path below a folder for temporary files, whose names are made at random. */
+/* Whether it is a path below a folder for temporary files, which have random names. */
 static bool temporary(const char *word, size_t length) {
     static const char *const folders[] = {"/tmp/", "/var/tmp/", "/dev/shm/"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -49,7 +48,7 @@ static void add_without_numbers(struct vt_string *text, const char *word, size_t
     }
 }
 
-/* The command without what a launcher varies, but for the rank. */
+/* The command without the launcher's variations, but with the rank. */
 static void put_command(struct vt_string *text, const struct vt_job_process *p) {
     const char *word = p->command ? p->command : "";
     bool python_worker = strstr(word, "multiprocessing"), after = false;
@@ -67,11 +66,11 @@ static void put_command(struct vt_string *text, const struct vt_job_process *p) 
     }
 }
 
-/* Commands that are one but for the ranks of those who run them. */
+/* Commands that are equal except for the ranks in them. */
 struct command {
     char *text;
     int rank;
-    uint32_t next; /* in `all`: the one before it that differs in numbers alone; VT_MAP_NONE */
+    uint32_t next; /* in `all`: the previous one that differs only in numbers; VT_MAP_NONE */
 };
 
 struct commands {
@@ -88,8 +87,7 @@ static bool is_number(const char *digits, size_t length, int number) {
     return number >= 0 && value == (uint64_t)number;
 }
 
-/* Whether two texts differ only where each has its own rank: "worker 3 8" of rank 3, and "worker 8 8" of
- * rank 8. */
+/* Whether two texts differ only by their ranks: "worker 3 8" of rank 3, and "worker 8 8" of rank 8. */
 static bool same_but_for_rank(const char *a, int a_rank, const char *b, int b_rank) {
     while (*a && *b) {
         size_t x = strspn(a, "0123456789"), y = strspn(b, "0123456789");
@@ -115,7 +113,7 @@ static uint32_t find_command(const struct commands *c, const char *text, int ran
     return VT_MAP_NONE;
 }
 
-/* A number that is the same for the commands of all that a launcher starts alike. */
+/* A number shared by all commands that a launcher starts alike. */
 static uint32_t command_of(struct commands *c, const struct vt_job_process *p) {
     VT_SCOPED_STRING text = {0}, coarse = {0};
     put_command(&text, p);
@@ -148,13 +146,13 @@ static void commands_free(struct commands *c) {
 
 /* --- which processes belong together --- */
 
-/* What a process is among its peers. */
+/* A process's properties as a peer. */
 struct traits {
     bool child;    /* a process of the job started it */
     bool empty;    /* a helper that allocated nothing */
     bool replaced; /* its rank was restarted */
     bool lacking;  /* see vt_log_lacks_much */
-    uint64_t key;  /* the same for all that are peers */
+    uint64_t key;  /* equal for all peers */
 };
 
 struct peers {
@@ -175,7 +173,7 @@ static void join_same(struct peers *s, struct vt_map *first, uint64_t key, uint3
         vt_sets_join(s->together, other, process);
 }
 
-/* Processes by what started them, and by their start. */
+/* A process by its parent and its start. */
 struct sibling {
     uint64_t parent, start, end;
     uint32_t process;
@@ -186,8 +184,8 @@ static int compare_siblings(const void *a, const void *b) {
     return VT_ORDER({x->parent, y->parent}, {x->start, y->start}, {x->process, y->process});
 }
 
-/* Joins what one process started and what ran at the same time: a shell may start runs one after the
- * other, and they are no peers. */
+/* Joins processes of one parent that ran at the same time. A shell may start runs one after the other; these are not
+ * peers. */
 static void join_siblings(struct peers *s) {
     struct vt_job *f = s->f;
     VT_SCOPED struct sibling *all = vt_alloc(f->process_count, sizeof *all);
@@ -222,9 +220,9 @@ static void join_processes(struct peers *s) {
     join_siblings(s);
 }
 
-/* --- who is none --- */
+/* --- exceptions --- */
 
-/* It allocated nothing: there is nothing to say about it. */
+/* It allocated nothing, so there is nothing to report. */
 static bool is_empty(const struct vt_job_process *p) {
     return !p->peak_bytes && !p->cell_count && !p->oom_count && vt_log_is_whole(&p->quality);
 }
@@ -234,11 +232,11 @@ static uint64_t rank_key(struct peers *s, uint32_t i) {
                   (uint32_t)s->f->processes[i].rank + 1);
 }
 
-/* A rank that allocated nothing is a peer of the others, and they may ask why; but not a helper beside
- * it that has its number too. */
+/* A rank that allocated nothing is still a peer of the others, since that may be a finding; a helper beside it with
+ * its number is not. */
 static void find_helpers(struct peers *s) {
     struct vt_job *f = s->f;
-    VT_SCOPED_MAP workers = {0}; /* ranks of which a process allocated */
+    VT_SCOPED_MAP workers = {0}; /* ranks with a process that allocated */
     for (uint32_t i = 0; i < f->process_count; i++)
         if (f->processes[i].rank >= 0 && !is_empty(&f->processes[i]))
             vt_map_put(&workers, rank_key(s, i), i);
@@ -253,8 +251,8 @@ static void find_helpers(struct peers *s) {
 
 /* --- groups --- */
 
-/* Ranks of a job whose runs were started apart (one on each host) are peers as long as no number is
- * there twice; else each run has peers of its own. */
+/* Ranks of a job whose runs were started separately (one per host) are peers if no rank number occurs twice;
+ * otherwise each run has its own peers. */
 static void make_keys(struct peers *s) {
     struct vt_job *f = s->f;
     VT_SCOPED_MAP ranks = {0}, split = {0};

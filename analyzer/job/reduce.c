@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process of the model -> its rows in a job (see job.h): call sites of one line become one row,
- * owners that a report shows as one likewise. What is beyond the largest of them is kept as one row, so
- * that all rows of a process add up to what it had.
+ * Reduces a process of the model to its rows in a job (see job.h): call sites of one line become one row, as do
+ * owners that a report shows as one. All beyond the largest are summed in one row, so that a process's rows add up to
+ * its total.
  */
 #include "job.h"
 
@@ -34,7 +34,7 @@ static char *command_of(const struct vt_process *p) {
     return s.text ? s.text : vt_strdup(p->exe ? p->exe : "");
 }
 
-/* Its owners are then those of another moment: vt_process_snapshot_shown. */
+/* Its owners are then from another moment: vt_process_snapshot_shown. */
 static bool has_none_at_end(const struct vt_process *p) {
     const struct vt_snapshot *end = vt_process_snapshot(p);
     return end && end->why == VT_SNAPSHOT_END && !vt_snapshot_live_bytes(end);
@@ -155,8 +155,8 @@ static void add_cell(struct vt_job_cell *to, const struct vt_job_cell *from) {
 /* A cell while its process is reduced. */
 struct reduced {
     struct vt_job_cell cell;
-    const struct vt_site *worst; /* of the worst verdict, the one that had most */
-    uint64_t key;                /* of its line: the same in all runs */
+    const struct vt_site *worst; /* the largest one of the worst verdict */
+    uint64_t key;                /* of its line: equal in all runs */
 };
 
 /* Cells by line and device. */
@@ -194,7 +194,7 @@ static int compare_reduced(const void *a, const void *b) {
     return vt_job_compare_cells(&x->cell, x->key, &y->cell, y->key);
 }
 
-/* The line that stands for all that are beyond VT_JOB_LINES, with what this one is like. */
+/* The line for the sum of all lines beyond VT_JOB_LINES, with the properties of this one. */
 static uint32_t rest_line(struct vt_job *f, uint32_t line) {
     return vt_job_add_line(f, (struct vt_job_line){.text = "other lines",
                                                    .layer = f->lines[line].layer,

@@ -13,7 +13,7 @@
 /* A process until the job is finished. */
 struct life {
     bool dropped;
-    uint32_t before; /* whose place it took; VT_JOB_NONE */
+    uint32_t before; /* the process that it replaced; VT_JOB_NONE */
 };
 
 struct vt_job_memory {
@@ -119,7 +119,7 @@ uint32_t vt_job_add_line(struct vt_job *f, struct vt_job_line line) {
     line.key = vt_frame_line(&frame, VT_LINE_NAMED) + line.line * 8ull + line.recycled * 4ull +
                line.segments * 2ull + line.rest;
     line.key = add_to_key(line.key, vt_layer_names[line.layer]);
-    /* where no line is known, as in a library without symbols, the text has the offset */
+    /* without a known line, as in a library without symbols, the text contains the offset */
     line.key = add_to_key(line.key, line.file ? NULL : line.text);
     uint32_t index = vt_map_get(&m->lines, line.key);
     if (index != VT_MAP_NONE) {
@@ -175,9 +175,9 @@ uint32_t vt_job_add_host(struct vt_job *f, const char *name, const char *boot) {
     return f->host_count++;
 }
 
-/* Whether `a` says more than `b`, of the same process. The rest makes the answer the same in whatever order
- * they come. */
-static bool is_newer(const struct vt_job_process *a, const struct vt_job_process *b) {
+/* Whether `a` has more data than `b` for the same process. The other comparisons make the result independent of the
+ * order of reading. */
+static bool is_more_complete(const struct vt_job_process *a, const struct vt_job_process *b) {
     const char *const ours[] = {vt_basename(a->log)}, *const theirs[] = {vt_basename(b->log)};
     int order = VT_ORDER({a->events, b->events}, {a->duration, b->duration},
                          {a->quality.complete, b->quality.complete}, {a->live_bytes, b->live_bytes},
@@ -191,7 +191,7 @@ bool vt_job_add_process(struct vt_job *f, struct vt_job_process process) {
                                   &process.command, &process.version, &process.task};
     uint32_t before = vt_map_get(&m->processes, process.id);
     if (before != VT_MAP_NONE) {
-        if (!is_newer(&process, &f->processes[before]))
+        if (!is_more_complete(&process, &f->processes[before]))
             return false;
         m->lives[before].dropped = true;
     }
@@ -210,8 +210,7 @@ static_assert(VT_MAP_NONE == VT_JOB_NONE, "a process that replaced no other");
 
 /* --- the rows of processes --- */
 
-/* An array of rows in vt_job. The first member of a row is the index of its process, which has the first one's
- * place and how many there are. */
+/* An array of rows in vt_job. A row begins with the index of its process, which stores its first row and their count. */
 struct array {
     size_t items, count, size, first, number;
     size_t texts[4]; /* in a row; 0: no more */

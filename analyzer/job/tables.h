@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of a job, for those who fill it (reduce.c, merged_read.c): each text, line, owner and
- * host is stored once, and rows of processes name it by its index.
+ * The tables of a job, for reduce.c and merged_read.c, which fill them: each text, line, owner and host is stored
+ * once, and rows refer to it by index.
  */
 #ifndef VRAMTRACE_ANALYZER_TABLES_H
 #define VRAMTRACE_ANALYZER_TABLES_H
@@ -11,25 +11,23 @@
 /* The job's own copy of a text, as valid UTF-8; NULL stays NULL. Lives as long as the job. */
 const char *vt_job_text(struct vt_job *job, const char *text);
 
-/* The index of a line, owner or host like this one, which is added if it is new. Their texts may be
- * anyone's; `key` is made here. What of them is no part of the key is that of the first one in the order of
- * texts, whichever comes first. */
+/* The index of this line, owner or host; adds it if new. The caller keeps its texts; `key` is computed here. For
+ * members outside the key, the first in text order wins, whatever order they arrive in. */
 uint32_t vt_job_add_line(struct vt_job *job, struct vt_job_line line);
 uint32_t vt_job_add_owner(struct vt_job *job, struct vt_job_owner owner);
 uint32_t vt_job_add_host(struct vt_job *job, const char *name, const char *boot);
 
-/* Adds a process, whose texts may be anyone's; false: there is one with its id already, and no rows may
- * follow. Rows that are added next are its. One that knows more of the same process takes its place: its
- * log was read again after it went on. */
+/* Adds a process; the caller keeps its texts. False: the job has one with this id, and no rows may follow. Rows added
+ * next belong to it. A process with more data (its log was read again later) replaces the older one. */
 bool vt_job_add_process(struct vt_job *job, struct vt_job_process process);
 
-/* Takes back the processes from this index on, the last ones added. */
+/* Removes the processes from this index on, the last ones added. */
 void vt_job_remove_from(struct vt_job *job, uint32_t first);
 
-/* Removes those whose place another one took, with their rows. For finish.c, before it sorts. */
+/* Removes replaced processes with their rows. For finish.c, before it sorts. */
 void vt_job_remove_dropped(struct vt_job *job);
 
-/* Moves the rows to where their processes are now: `places` by where they were, VT_JOB_NONE: gone. Rows of one process
+/* Moves rows to the new indices of their processes, `places` by old index; VT_JOB_NONE: removed. Rows of one process
  * stay in their order. */
 void vt_job_move_rows(struct vt_job *job, const uint32_t *places);
 
@@ -39,7 +37,7 @@ int vt_job_compare_cells(const struct vt_job_cell *x, uint64_t x_key, const stru
 
 /* The kinds of rows. */
 enum vt_job_rows {
-    VT_DEVICE_ROWS, /* struct vt_job_device, whose levels are the job's from then on */
+    VT_DEVICE_ROWS, /* struct vt_job_device; the job takes over its levels */
     VT_CELL_ROWS,
     VT_OWNED_ROWS,
     VT_LEAK_ROWS,
@@ -47,8 +45,8 @@ enum vt_job_rows {
     VT_ROW_KINDS
 };
 
-/* Adds a row like this one, whose texts may be anyone's, to the process added last. Returns the job's, which is valid
- * until the next is added. */
+/* Adds a copy of this row to the process added last; the caller keeps its texts. Returns the job's row, valid until
+ * the next is added. */
 void *vt_job_add_row(struct vt_job *job, enum vt_job_rows kind, const void *row);
 
 /* A copy, for a device. */
