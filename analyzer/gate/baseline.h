@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Baselines: known leaks, accepted until they grow. A sorted text file, to be kept beside the
- * source and read in its diffs. Its names for leaks stay the same when lines move and in new builds
- * (stack_key.h). For check_options.c and gate.c.
+ * Baselines: known leaks, accepted until they grow. A baseline is a sorted text file, kept beside the source, with
+ * readable diffs. Its names for leaks do not change when lines move, or between builds (stack_key.h). For
+ * check_options.c and gate.c.
  *
  *     vramtrace-baseline 1
  *     # comments
@@ -36,15 +36,13 @@ struct vt_baseline {
     struct vt_map by_hash; /* key.hash -> index */
 };
 
-/* Reads a file. Returns 0, or -errno with a `message` that names the file, the line, what was
- * expected and what was found. Free it in either case. */
+/* Reads a file. Returns 0, or -errno with a `message` (file, line, expected, found). Free it in either case. */
 int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_string *message);
 
 /* The entry with this key; NULL: none. Valid until the baseline changes. */
 struct vt_baseline_entry *vt_baseline_find(const struct vt_baseline *baseline, uint64_t hash);
 
-/* Adds an entry, or raises the figures of the existing one to these if they are larger. Takes over
- * `key`. */
+/* Adds an entry, or raises the figures of the existing one to these. Takes over `key`. */
 void vt_baseline_raise(struct vt_baseline *baseline, struct vt_stack_key *key, uint64_t bytes,
                        uint64_t blocks);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's options, and the way from logs to its reports (see check_options.h). model/failing_verdicts.c
- * has the verdicts that fail by default.
+ * The gate's options, and the steps from logs to its reports (see check_options.h). model/failing_verdicts.c has the
+ * verdicts that fail by default.
  */
 #include "check_options.h"
 
@@ -184,7 +184,8 @@ const struct vt_option vt_check_options[] = {
     {.name = NULL},
 };
 
-/* Whether pytest's plugin takes it, too: all but those of outputs, of a limit for the whole process, and of other runs. */
+/* Whether pytest's plugin also takes this option: all but outputs, limits for the whole process, and comparisons with
+ * other runs. */
 static bool judges_tests(const struct vt_option *option) {
     return option->parse != parse_format && option->parse != parse_report &&
            option->at != offsetof(struct vt_check, gate.max_peak) &&
@@ -235,13 +236,13 @@ int vt_check_may_start(const struct vt_check *check) {
 
 /* --- judging --- */
 
-/* A judgement that is not shown has counted them. */
+/* Resets the counts of an analysis that is not shown. */
 static void forget_suppressed(const struct vt_check *check) {
     for (uint32_t i = 0; i < check->suppressions.count; i++)
         check->suppressions.rules[i].sites = 0;
 }
 
-/* Writes the current leaks as the baseline, and judges by it. */
+/* Writes the current leaks as the baseline, and applies it. */
 static int accept_all(struct vt_check *check, const struct vt_model *model, struct vt_gate *gate) {
     struct vt_string message = {0};
     struct vt_baseline today = {0};
@@ -258,8 +259,8 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
     return status;
 }
 
-/* Reads the runs to compare with. Returns 0, or an exit status after it printed an error. If there are none, the run is
- * judged all the same, and does not pass. */
+/* Reads the runs to compare with. Returns 0, or an exit status after printing an error. Without any the run is
+ * analyzed, but does not pass. */
 static int read_earlier(struct vt_check *check, const struct vt_model_options *options,
                         const struct vt_model *model) {
     struct vt_string message = {0};
@@ -302,7 +303,7 @@ static int write_one(const struct vt_check *check, const struct vt_gate *gate,
 
 /* A log without usable data must not pass as if nothing leaked. */
 static int check_judged(const struct vt_check *check, const struct vt_model *model) {
-    const struct vt_process *none = NULL; /* it asked for memory, and got none */
+    const struct vt_process *none = NULL; /* its allocations failed */
     bool judged = check->allow_no_cuda;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];

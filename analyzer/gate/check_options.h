@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of the leak gate, one table for `vramtrace check` and `vramtrace run --check`, and
- * the way from logs to reports. For cmd_check.c, run_options.c and run_check.c.
+ * The options of the leak gate, one table for `vramtrace check` and `vramtrace run --check`, and the steps from logs
+ * to reports. For cmd_check.c, run_options.c and run_check.c.
  */
 #ifndef VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
 #define VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
@@ -32,7 +32,7 @@ struct vt_check {
     bool allow_no_cuda, ignore_status, print_suppressions, no_builtin;
     const char
         *last; /* the name of the last option; NULL: none. `run` refuses them without --check */
-    struct vt_string words; /* those that decide what fails, one a line, as they were given */
+    struct vt_string words; /* those that define a failure, one per line, as given */
 };
 
 /* For the fields of struct vt_check, with vt_check_note as their `note`. */
@@ -42,15 +42,16 @@ void vt_check_note(void *check, const struct vt_option *option, const char *valu
 void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder);
 void vt_check_free(struct vt_check *check);
 
-/* Call it after the last option: reads the suppressions and the baseline. Returns 0,
- * or an exit status after it printed an error. */
+/* Call it after the last option: reads the suppressions and the baseline. Returns 0, or an exit status after printing
+ * an error. */
 int vt_check_ready(struct vt_check *check);
 
-/* Whether all reports to files can be written, as far as that shows before a long run. Returns 0, or an exit status after it printed an error. */
+/* Checks before a long run whether all reports can be written to their files. Returns 0, or an exit status after
+ * printing an error. */
 int vt_check_may_start(const struct vt_check *check);
 
-/* Judges logs and writes the reports, the main one to `out`. Returns VT_STATUS_OK, _GATE, _USAGE (a
- * log or an output cannot be used) or _INTERNAL. */
+/* Analyzes logs and writes the reports, the main one to `out`. Returns VT_STATUS_OK, _GATE, _USAGE (a log or an
+ * output cannot be used) or _INTERNAL. */
 int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out);
 
 #endif

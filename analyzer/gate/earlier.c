@@ -14,7 +14,7 @@
 
 /* --- the limit --- */
 
-/* Student's t: 99 of 100 are below, by degrees of freedom from 1 on. */
+/* Student's t, 99th percentile, by degrees of freedom from 1. */
 static double student(uint32_t freedom) {
     static const double t[] = {31.82, 6.965, 4.541, 3.747, 3.365, 3.143, 2.998,
                                2.896, 2.821, 2.764, 2.718, 2.681, 2.650, 2.624,
@@ -38,7 +38,7 @@ uint64_t vt_earlier_noise(const uint64_t *all, uint32_t count) {
     return noise > (double)most ? (uint64_t)noise : most;
 }
 
-/* Beside earlier ones, of which there is at least one. */
+/* Compares with earlier runs; there must be at least one. */
 static struct vt_gate_figure figure_of(const struct vt_earlier *e, unsigned measure, uint64_t bytes,
                                        double increase) {
     const uint64_t *all = e->figures[measure];
@@ -55,17 +55,17 @@ static struct vt_gate_figure figure_of(const struct vt_earlier *e, unsigned meas
     return f;
 }
 
-/* --- what counts --- */
+/* --- which runs count --- */
 
-/* What makes a run's figures no measure for another. */
+/* Reasons not to compare with a run's figures. */
 enum flaw { FAILED = 1, KILLED = 2, UNENDED = 4, CUT = 8, LOST = 16 };
 
 struct reading {
     struct vt_earlier *earlier;
     struct vt_gate_options judges;
-    struct vt_map programs; /* of the run that is judged */
-    unsigned flaws;         /* that it has itself, so that they are no reason */
-    uint64_t until;         /* when it began */
+    struct vt_map programs; /* of the current run */
+    unsigned flaws; /* the current run has these itself, so they are no reason to leave a run out */
+    uint64_t until; /* when the current run began */
 };
 
 static unsigned flaws_of(const struct vt_job_process *p) {
@@ -77,7 +77,7 @@ static unsigned flaws_of(const struct vt_job_process *p) {
     return flaws | (p->quality.complete ? 0 : CUT) | (p->quality.missing ? LOST : 0);
 }
 
-/* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; of a child that Python started, what it runs. Free it. */
+/* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; for a child that Python started, its task. Free it. */
 static char *program_of(const struct vt_job_process *p) {
     if (p->task)
         return vt_strdup(vt_basename(p->task));
@@ -100,7 +100,7 @@ static bool same_program(const struct reading *r, const struct vt_job_process *p
     return vt_map_get(&r->programs, vt_hash_bytes(0, name, strlen(name))) != VT_MAP_NONE;
 }
 
-/* Adds a run to the others, by size. */
+/* Inserts a run's figures, sorted by size. */
 static void add_run(struct vt_earlier *e, const uint64_t bytes[VT_GATE_MEASURES]) {
     e->runs++;
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++) {
@@ -109,7 +109,8 @@ static void add_run(struct vt_earlier *e, const uint64_t bytes[VT_GATE_MEASURES]
     }
 }
 
-/* Takes the run of `count` processes, or leaves it out. Runs come in the order of their begin, each judged by those before. */
+/* Adds the run of `count` processes, or leaves it out. Runs are read by start time; each is compared with the earlier
+ * ones. */
 static void read_run(struct reading *r, const struct vt_job *f, uint32_t first, uint32_t count) {
     struct vt_earlier *e = r->earlier;
     uint64_t bytes[VT_GATE_MEASURES] = {0};
@@ -161,7 +162,7 @@ static struct vt_job *job_of(const struct vt_model *model) {
     return job;
 }
 
-/* Takes the leaks of a process that counts: of each the most that any held. */
+/* Adds the leaks of a process that counts: for each leak the largest amount of any process. */
 static bool add_leaks(void *to, const struct vt_model *one) {
     struct reading *r = to;
     struct vt_gate gate;
@@ -230,7 +231,7 @@ char *vt_earlier_left_out(const struct vt_earlier *e) {
 
 /* --- comparing --- */
 
-/* Lost frees can make up a peak: it is at most what is sure. */
+/* Lost frees can inflate a peak, so only the proven peak counts. */
 static uint64_t sure_peak(const struct vt_model *model) {
     uint64_t peak = 0;
     for (uint32_t i = 0; i < model->process_count; i++)

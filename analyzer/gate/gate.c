@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The leak gate (see gate.h): what fails. check_options.c makes an exit status of it.
+ * The leak gate (see gate.h): what fails. check_options.c derives the exit status.
  */
 #include "gate.h"
 #include "gate_lines.h"
@@ -24,7 +24,7 @@ static struct vt_gate_finding *append_finding(struct vt_gate *g, uint32_t *room)
     return &g->findings[g->count++];
 }
 
-/* Whether only lost events hide if a device kept within its budget. */
+/* Whether lost events are the only reason that a device's peak is unknown. */
 static bool peak_is_open(const struct vt_gate_options *o, const struct vt_process *p) {
     for (uint32_t i = 0; i < p->device_count; i++)
         if (p->devices[i].peak_bytes > o->max_peak && p->devices[i].sure_peak_bytes <= o->max_peak)
@@ -32,8 +32,8 @@ static bool peak_is_open(const struct vt_gate_options *o, const struct vt_proces
     return false;
 }
 
-/* Lost events that leave open whether a process without failures passes: any where it is not known
- * what was live at the end; else those that would have shown growth or a peak. */
+/* The number of lost events that leave the result of a process without failures open: any, if its live memory at the
+ * end is unknown; otherwise those that could have shown growth or a peak. */
 static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p) {
     if (p->quality.missing_live)
         return p->quality.missing_live;
@@ -64,7 +64,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     }
 }
 
-/* Counts what is not judged, unless it fails all the same or is suppressed. */
+/* Counts inconclusive sites, unless they fail anyway or are suppressed. */
 static void find_inconclusive(struct vt_gate *g, uint32_t process) {
     const struct vt_process *p = &g->model->processes[process];
     struct vt_gate_process *to = &g->processes[process];
@@ -120,8 +120,8 @@ static void sum_groups(struct vt_gate *g, uint32_t start) {
     }
 }
 
-/* Compares one process's findings, from `start` on, with the baseline. Sites with the same key are
- * judged together, because the baseline has no lines or devices. */
+/* Compares one process's findings, from `start` on, with the baseline. Sites with the same key are summed, because
+ * the baseline has no lines or devices. */
 static void apply_baseline(struct vt_gate *g, uint32_t start) {
     for (uint32_t i = start; g->options->baseline && i < g->count; i++) {
         struct vt_gate_finding *f = &g->findings[i];
@@ -142,7 +142,7 @@ static void apply_baseline(struct vt_gate *g, uint32_t start) {
     }
 }
 
-/* Says of what the baseline does not have whether earlier runs had it. It fails all the same. */
+/* Notes whether earlier runs had the leaks that are not in the baseline. They fail in either case. */
 static void apply_earlier(struct vt_gate *g, uint32_t start) {
     const struct vt_earlier *earlier = g->options->earlier;
     double more = g->options->max_increase > 0 ? g->options->max_increase : 0;
@@ -160,7 +160,7 @@ static void apply_earlier(struct vt_gate *g, uint32_t start) {
     }
 }
 
-/* --max-leaked: all failures pass together, or none. */
+/* --max-leaked: all failures pass together, or none does. */
 static void apply_tolerance(struct vt_gate *g) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < g->count; i++)
@@ -311,7 +311,7 @@ void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
 
 const char *vt_gate_program(const struct vt_process *p) {
     const char *first = p->command_count ? vt_basename(p->command[0]) : "";
-    /* "python3 train.py" is called train.py */
+    /* "python3 train.py" is shown as train.py */
     if (p->python && p->command_count > 1 && p->command[1][0] && p->command[1][0] != '-')
         return vt_basename(p->command[1]);
     if (p->python && p->command_count > 2 && !strcmp(p->command[1], "-m"))

@@ -86,7 +86,7 @@ static const struct vt_doc_column line_columns[] = {
     {.title = "site", .before = 2, .code = true}};
 enum { LINE_COLUMNS = sizeof line_columns / sizeof *line_columns };
 
-/* A row for a source line: what it holds, where it is, its largest site. */
+/* A row for a source line: its bytes, its place, its largest site. */
 static void add_line(const struct vt_gate *g, const struct vt_gate_line *line, struct vt_doc *doc) {
     const struct vt_gate_finding *f = &g->findings[line->first];
     const char *known = line->known ? vt_gate_known_labels[line->known] : "";
@@ -223,14 +223,14 @@ static void add_processes(const struct vt_gate_page *page, struct vt_doc *doc) {
         vt_doc_line(doc, "  and %u more", model->process_count - shown);
 }
 
-/* --- the judgement --- */
+/* --- the result --- */
 
 static void add_rest(uint32_t count, struct vt_doc *doc) {
     if (count > LISTED)
         vt_doc_row(doc, "", "and %s more", VT_NUMBER(count - LISTED));
 }
 
-/* Rules that suppressed nothing, and entries of the baseline that the run does not have. */
+/* Rules that suppressed nothing, and baseline entries that the run does not have. */
 static void add_unused(const struct vt_gate *g, struct vt_doc *doc) {
     const struct vt_suppressions *s = g->options->suppressions;
     const struct vt_baseline *b = g->options->baseline;
@@ -309,7 +309,7 @@ static void add_judged(const struct vt_gate_page *page, struct vt_doc *doc) {
                                              : "live memory at the end is known");
 }
 
-/* Figures beside earlier runs, and notes that limit a pass. */
+/* Figures compared with earlier runs, and notes that limit a pass. */
 static void add_notes(const struct vt_gate_page *page, struct vt_doc *doc) {
     uint32_t count = page->note_count < NOTES ? page->note_count : NOTES;
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)

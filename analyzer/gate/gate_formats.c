@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of the gate's formats (see gate_formats.h). To add one: write gate_NAME.c, declare its
- * function in gate_formats.h, and add a row here. The option, its help and its errors come from this
- * table; vramtrace-check(1) names the formats too.
+ * The list of the gate's formats (see gate_formats.h). To add one: write gate_NAME.c, declare its function in
+ * gate_formats.h, and add a row here. The option, its help and its errors come from this table; vramtrace-check(1)
+ * also names the formats.
  */
 #include "gate_formats.h"
 #include "gate_words.h"

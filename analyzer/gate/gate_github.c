@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's judgement as GitHub workflow commands: an annotation at each line that fails, and the
- * step summary (Markdown, appended to the file that GITHUB_STEP_SUMMARY names). GitHub shows ten
- * errors of a step and drops the rest, so ten are written, the worst first. The summary has all;
- * where there is none, the others are plain lines of the step's log.
+ * The gate's result as GitHub workflow commands: an annotation at each line that fails, and the step summary
+ * (Markdown, appended to the file that GITHUB_STEP_SUMMARY names). GitHub shows ten errors of a step and drops the
+ * rest, so the ten worst are written. The summary has all; without a summary, the others are plain lines of the
+ * step's log.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -64,7 +64,7 @@ static void annotation(const struct vt_gate_page *page, const struct vt_gate_mes
     free(location.file);
 }
 
-/* A line for which there is no annotation left goes to the step's log, as compilers write it. */
+/* A line without an annotation goes to the step's log, in the form of a compiler message. */
 static void plain_line(const struct vt_gate_page *page, const struct vt_gate_message *said) {
     struct vt_gate_location location = vt_gate_message_location(page, said);
     if (location.file && location.line)
@@ -88,8 +88,8 @@ static void summary(const struct vt_gate_page *page) {
     vt_doc_free(&doc);
 }
 
-/* Appends to the file that GitHub names. False if there is none or it cannot be written; the result
- * of the gate stays the same. */
+/* Appends to the file that GitHub names. False if there is none or it cannot be written; the gate's result stays the
+ * same. */
 static bool write_summary(const struct vt_gate_page *page) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
     if (!path || !*path)
@@ -127,7 +127,7 @@ void vt_gate_github_write(const struct vt_gate_page *page) {
     }
     for (uint32_t i = 0; i < lines && i < room; i++)
         annotation(page, &page->said[i]);
-    for (uint32_t i = 0; i < page->note_count && i < ANNOTATIONS; i++) { /* it shows ten of these */
+    for (uint32_t i = 0; i < page->note_count && i < ANNOTATIONS; i++) { /* likewise ten */
         fputs("::notice title=GPU memory::", out);
         put_escaped(out, page->notes[i], false);
         fputc('\n', out);

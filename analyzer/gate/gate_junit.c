@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's result as JUnit XML, by the schema of Jenkins' xUnit plugin: a test suite with a test
- * case for each failing line, and one for each process and device where nothing fails. A test case
- * has one failure at most, because GitLab and Jenkins show no more of it; its name has no process
- * id and is there once, because they compare runs by it.
+ * The gate's result as JUnit XML, by the schema of Jenkins' xUnit plugin: a test suite with a test case for each
+ * failing line, and one for each process and device without failures. A test case has at most one failure, because
+ * GitLab and Jenkins show only one; its name is unique and has no process id, because they compare runs by it.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -15,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* XML 1.0 cannot represent most control characters, nor U+FFFE and U+FFFF. What a CI service would obey in the log of a
- * step that prints the file is written as a number. */
+/* XML 1.0 cannot represent most control characters, nor U+FFFE and U+FFFF. Text that a CI service would interpret as
+ * commands in its log is escaped as character references. */
 static void put_xml(FILE *out, const char *s) {
     const char *all = s;
     size_t left = strlen(s);
@@ -50,12 +49,12 @@ static void attribute(FILE *out, const char *name, const char *value) {
     fputc('"', out);
 }
 
-/* A test suite while it is written. */
+/* A test suite being written. */
 struct suite {
     const struct vt_gate_page *page;
     const struct vt_gate *gate;
     FILE *out;
-    struct vt_map names; /* hash of a name -> how many test cases have it */
+    struct vt_map names; /* hash of a name -> number of test cases with it */
 };
 
 static unsigned bucket(unsigned device) {
@@ -80,7 +79,7 @@ static void begin_case(struct suite *s, const char *name, const struct vt_proces
     attribute(s->out, "classname", program);
 }
 
-/* --- what fails --- */
+/* --- failures --- */
 
 /* The processes of a line: "in rank 0, hold (pid 41); rank 1, hold (pid 42)". */
 static void processes(struct suite *s, const struct vt_gate_line *line) {
@@ -110,7 +109,7 @@ static void frames(struct suite *s, const struct vt_gate_finding *f) {
     }
 }
 
-/* The stack of each call site of a line, with what it holds if there are several. */
+/* The stack of each call site of a line, with its bytes if there are several. */
 static void stacks(struct suite *s, const struct vt_gate_line *line) {
     enum { STACKS = 16 };
     VT_SCOPED_MAP seen = {0};
@@ -159,7 +158,7 @@ static void failing_line(struct suite *s, const struct vt_gate_message *said) {
     fputs("</failure>\n    </testcase>\n", s->out);
 }
 
-/* A test case for what is compared with earlier runs. */
+/* A test case for a figure compared with earlier runs. */
 static void figure_case(struct suite *s, unsigned measure) {
     VT_SCOPED char *name = vt_formatted("increase: %s", vt_gate_measure_names[measure]);
     begin_case(s, name, &s->gate->model->processes[s->gate->order[0]]);
@@ -172,10 +171,9 @@ static void figure_case(struct suite *s, unsigned measure) {
     fputs("/>\n    </testcase>\n", s->out);
 }
 
-/* --- what does not --- */
+/* --- passes --- */
 
-/* Whether a process has a test case for a device: if nothing failed there, and it has the device, or
- * none at all. */
+/* Whether a process has a test case for a device: nothing failed there, and it uses the device or no device at all. */
 static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device) {
     const struct vt_process *p = &gate->model->processes[process];
     bool known = !p->device_count && device == VT_DEVICE_HOST && !gate->processes[process].failed;
@@ -234,7 +232,7 @@ void vt_gate_junit_write(const struct vt_gate_page *page) {
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, gate->order[i], device))
                 passing_device(&s, gate->order[i], device);
-    for (uint32_t i = 0; i < page->note_count; i++) { /* of no device, so of the suite */
+    for (uint32_t i = 0; i < page->note_count; i++) { /* about the suite, not a device */
         fputs(i ? "\n" : "    <system-out>", out);
         put_xml(out, page->notes[i]);
     }

@@ -2,9 +2,9 @@
 /*
  * Failures as a reader sees them (see gate_lines.h), and why they fail.
  *
- * A line is what a reader goes to: each is named, with its own bytes and blocks, whatever else its
- * function loses. The same line in several processes is one. The model says which lines are one
- * leak; what it says for one process holds for all.
+ * Readers work line by line: each line is named with its own bytes and blocks, whatever else its function loses. The
+ * same line in several processes is one. The model groups lines into leaks; a group found in one process holds for
+ * all.
  */
 #include "gate_lines.h"
 
@@ -14,8 +14,7 @@
 
 /* --- lines --- */
 
-/* Findings with the same key are one line. Verdict and call are in it, so that what a report says
- * holds for all of them. */
+/* Findings with the same key are one line. The key includes verdict and call, so these hold for the whole line. */
 static uint64_t line_key(const struct vt_gate_finding *f) {
     if (!f->site)
         return vt_mix(f->device);
@@ -47,11 +46,11 @@ static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
     line->alloc_count += f->site->alloc_count;
 }
 
-/* Where a failure comes: by leak, then by line, the worst of each first. */
+/* A failure's position: by leak, then by line, the worst of each first. */
 struct place {
     uint64_t leak_badness, line_badness;
     uint32_t leak, line;
-    uint32_t finding; /* index of the failure, which are sorted by badness */
+    uint32_t finding; /* index of the failure; failures are sorted by badness */
 };
 
 static int by_place(const void *a, const void *b) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's result as SARIF 2.1.0 (OASIS), which code hosts show beside the source: a rule for
- * each way to fail, a result for each site. Suppressed and accepted sites are included and marked.
- * Paths are relative to the source root.
+ * The gate's result as SARIF 2.1.0 (OASIS), which code hosts show beside the source: a rule for each way to fail, a
+ * result for each site. Suppressed and accepted sites are included and marked. Paths are relative to the source root.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -30,7 +29,7 @@ struct writer {
     struct vt_json j;
     const struct vt_gate_page *page;
     const struct vt_gate *gate;
-    struct stack_line *lines; /* of the findings, for their fingerprints */
+    struct stack_line *lines; /* for the findings' fingerprints */
     uint32_t line_count;
 };
 
@@ -137,8 +136,8 @@ static void find_stack_lines(struct writer *w) {
     w->line_count = kept;
 }
 
-/* Code hosts recognize old results by this. It consists of the stack's key, which is the same in
- * the next build, and the number of the line among the leaking lines with that key. */
+/* Code hosts match results of different runs by this fingerprint. It consists of the stack's key, which does not
+ * change between builds, and the number of the line among the leaking lines with that key. */
 static void fingerprint(struct writer *w, const struct vt_gate_finding *f) {
     struct stack_line key = {f->group, line_number(f)},
                       *at = bsearch(&key, w->lines, w->line_count, sizeof key, by_stack_line);
@@ -190,7 +189,7 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     free(said.sentence);
 }
 
-/* What is larger than in earlier runs. It has no place in the source. */
+/* A figure that is larger than in earlier runs. It has no source line. */
 static void larger_figure(struct writer *w, unsigned measure) {
     struct vt_json *j = &w->j;
     VT_SCOPED char *words =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where to show a finding, and its sentences (see gate_words.h).
+ * The location to show for a finding, and its sentences (see gate_words.h).
  */
 #define _GNU_SOURCE
 #include "gate_words.h"
@@ -16,7 +16,7 @@
 
 /* --- locations --- */
 
-/* The absolute path without "." and "..", without looking at links. Free it. */
+/* The absolute path without "." and "..", without following links. Free it. */
 static char *absolute(const char *file, const char *folder) {
     struct vt_string joined = {0}, path = {0};
     if (*file != '/')
@@ -48,8 +48,8 @@ static char *below(const char *path, const char *root) {
     return vt_strdup(path + length + (length > 1));
 }
 
-/* The longest end of a path that is a file below `root`: so is a build elsewhere found, in a container
- * or another checkout. NULL: there is none. Free it. */
+/* The longest end of a path that is a file below `root`. This finds the sources of a build made elsewhere, in a
+ * container or another checkout. NULL: there is none. Free it. */
 static char *by_its_end(const char *path, const char *root) {
     for (const char *end = strchr(path + (*path == '/'), '/'); end; end = strchr(end + 1, '/')) {
         VT_SCOPED char *here = vt_formatted("%s%s", strcmp(root, "/") ? root : "", end);
@@ -60,9 +60,9 @@ static char *by_its_end(const char *path, const char *root) {
     return NULL;
 }
 
-/* A file that the compiler named relative to a folder of its own: it is what the name says only if it
- * is there, because libc's are named so, too. The user's own is also looked for by its end. Sets
- * `file` and `inside`, or neither. */
+/* A file name relative to a folder of the compiler's choice. It is used only if the file exists there, because libc's
+ * files are also named like this. For user code, the path's end is also looked up. Sets `file` and `inside`, or
+ * neither. */
 static void find_relative(const struct vt_process *p, const char *top,
                           struct vt_gate_location *location) {
     const struct vt_frame *frame = location->frame;
@@ -103,8 +103,8 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
                            const char *root, struct vt_gate_location *location) {
     const struct vt_frame *first = vt_stack_main_frame(stack);
     vt_gate_location_of(p, first, root, location);
-    /* Code hosts show annotations at files of the repository, so an outer frame of user code below
-     * the root is better than an inner one outside. */
+    /* Code hosts annotate only files of the repository, so an outer frame of user code below the root is better than
+     * an inner one outside. */
     for (uint32_t i = 0; !location->inside && i < stack->count; i++) {
         struct vt_gate_location other;
         if (!vt_stack_frame(stack, i)->user_code)
@@ -141,8 +141,8 @@ char *vt_gate_call_text(const struct vt_gate_message *said) {
     return vt_stack_key_call_text(&site);
 }
 
-/* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets what
- * keeps it, and the advice. */
+/* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets its owners and the
+ * advice. */
 static void write_leak(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable,
                        struct vt_string *text) {
     const struct vt_gate_line *line = f->outcome == VT_GATE_FAILS ? &gate->lines[f->line] : NULL;
@@ -194,8 +194,8 @@ struct vt_gate_message vt_gate_message_of(const struct vt_gate_page *page,
     return said;
 }
 
-/* Adds "4 sites (1.2 MiB) were not judged: too few iterations. The largest was allocated at a.py:12 in f.", and what would
- * help. */
+/* Adds "4 sites (1.2 MiB) were not judged: too few iterations. The largest was allocated at a.py:12 in f.", and a
+ * remedy. */
 static void write_inconclusive(const struct vt_process *p, const struct vt_gate_process *g,
                                const char *before, struct vt_string *text) {
     const struct vt_site *largest = g->largest_inconclusive;
@@ -212,8 +212,8 @@ static void write_inconclusive(const struct vt_process *p, const struct vt_gate_
                       "counted.");
 }
 
-/* About memory that was released with its context and so was not judged, and what else was not, with the
- * process's name if there are several. NULL: there is none. Free it. */
+/* A note on memory that was released with its context and on inconclusive sites, with the process's name if there are
+ * several. NULL: there is none. Free it. */
 static char *note_of(const struct vt_gate_page *page, uint32_t process) {
     const struct vt_process *p = &page->gate->model->processes[process];
     const struct vt_gate_process *g = &page->gate->processes[process];
@@ -251,7 +251,7 @@ uint64_t vt_gate_dropped(const struct vt_gate *gate) {
     return dropped;
 }
 
-/* --- beside earlier runs --- */
+/* --- compared with earlier runs --- */
 
 const char *const vt_gate_measure_names[VT_GATE_MEASURES] = {"peak", "held"};
 

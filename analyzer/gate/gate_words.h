@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the gate's formats: what several of them say of a judgement, laid out once, and where to show a
- * finding.
+ * Texts that several of the gate's formats share, and the location to show for a finding.
  */
 #ifndef VRAMTRACE_ANALYZER_GATE_WORDS_H
 #define VRAMTRACE_ANALYZER_GATE_WORDS_H
@@ -24,7 +23,7 @@ void vt_gate_location_find(const struct vt_process *process, const struct vt_sta
 void vt_gate_location_of(const struct vt_process *process, const struct vt_frame *frame,
                          const char *source_root, struct vt_gate_location *location);
 
-/* What is said of a line, or of a line that consists of one finding. */
+/* The texts for a line, or for a line that consists of one finding. */
 struct vt_gate_message {
     const struct vt_gate_line *line;
     const struct vt_gate_finding *worst; /* of the line */
@@ -35,7 +34,7 @@ struct vt_gate_message {
     char *sentence;
 };
 
-/* A judgement as a format writes it. */
+/* A result, prepared for the formats. */
 struct vt_gate_page {
     const struct vt_gate *gate;
     const struct vt_gate_format_options *how;
@@ -43,9 +42,9 @@ struct vt_gate_page {
     char *headline;               /* "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB" */
     struct vt_gate_message *said; /* parallel to the gate's lines */
     char **names;                 /* vt_gate_process_name of the model's processes */
-    char **notes;                 /* of the processes, in the gate's order; see vt_gate_note */
+    char **notes;                 /* one per process, in the gate's order; NULL: none */
     uint32_t note_count;
-    char *figures[VT_GATE_MEASURES]; /* beside earlier runs: what each is; NULL: there are none */
+    char *figures[VT_GATE_MEASURES]; /* compared with earlier runs; NULL: there are none */
     char *not_compared;              /* vt_earlier_left_out */
 };
 void vt_gate_page_open(struct vt_gate_page *page, const struct vt_gate *gate,
@@ -55,7 +54,7 @@ void vt_gate_page_close(struct vt_gate_page *page);
 /* gate_doc.c: adds all but the headline. */
 void vt_gate_document(const struct vt_gate_page *page, struct vt_doc *doc);
 
-/* Of a line that is not the gate's. Free both texts. */
+/* For a line that is not in the gate. Free both texts. */
 struct vt_gate_message vt_gate_message_of(const struct vt_gate_page *page,
                                           const struct vt_gate_line *line);
 
@@ -72,13 +71,13 @@ char *vt_gate_call_text(const struct vt_gate_message *said);
 /* "peak", "held". */
 extern const char *const vt_gate_measure_names[VT_GATE_MEASURES];
 
-/* How many events the logs lost: if any, all figures are lower bounds. */
+/* The number of events that the logs lost: if any, all figures are lower bounds. */
 uint64_t vt_gate_dropped(const struct vt_gate *gate);
 
-/* "passed", "failed", or "open": what the log lacks leaves it open. */
+/* "passed", "failed", or "open": data missing in the log leaves it open. */
 const char *vt_gate_verdict(bool failed, bool open);
 
-/* Why nothing can be said: "12 events lost", "the log is cut off or damaged". */
+/* Why the result is open: "12 events lost", "the log is cut off or damaged". */
 const char *vt_gate_open_text(const struct vt_gate *gate, uint64_t open_events, uint32_t processes);
 
 #endif
