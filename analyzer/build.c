@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds a process of the model from its log: reader -> replay -> sites with names -> verdicts. The
- * model of several logs is build_model.c's.
+ * Builds a process of the model from its log: reader -> replay -> sites with names -> verdicts. build_model.c builds
+ * the model of several logs.
  */
 #include "build_process.h"
 
@@ -24,7 +24,7 @@ struct build {
     struct vt_replay replay;
     struct vt_history history;
     struct vt_pictures pictures;
-    struct vt_sources from; /* these, and their results */
+    struct vt_sources from; /* the inputs of the analysis */
     struct vt_process *p;
     const struct vt_model_options *options;
 };
@@ -263,7 +263,7 @@ static void fill_variables(struct build *b) {
             vt_strdup(b->log.variables[i].name), vt_strdup(b->log.variables[i].value)};
 }
 
-/* The author of the log and its modules chose the source files and lines to show. */
+/* Whoever wrote the log and its modules chose the source files and lines to show. */
 static void set_source_user(struct build *b) {
     b->p->hides_source = !b->options->source && b->log.foreign;
     b->p->answers = b->log.answers;
@@ -310,7 +310,7 @@ static int check_window(const struct build *b, struct vt_string *message) {
     return -EINVAL;
 }
 
-/* Fills the process's head, and finds the part of the run that is asked for. */
+/* Fills the process's head, and finds the requested part of the run. */
 static int fill_head(struct build *b, struct vt_string *message) {
     b->from.clock = vt_clock_of(&b->log);
     vt_build_head(&b->log, b->from.clock, b->path, b->p);
@@ -343,7 +343,7 @@ static int replay_run(struct build *b, uint64_t until, struct vt_string *message
     return 0;
 }
 
-/* Analyses the replay's results, and phrases them. */
+/* Analyses the replay's results, and writes the sentences. */
 static void judge(struct build *b) {
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
@@ -400,7 +400,7 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
                      const struct vt_build_names *names, struct vt_built *built,
                      struct vt_string *message) {
     unsigned tries = 0;
-    VT_SCOPED_RIGHTS rights = vt_rights_lower(path); /* a log names modules, which are opened */
+    VT_SCOPED_RIGHTS rights = vt_rights_lower(path); /* a log names modules to open */
     if (rights < 0)
         return vt_rights_refuse(path, message);
     for (;;) {
@@ -427,7 +427,7 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
     }
 }
 
-/* --- a process that runs --- */
+/* --- a running process --- */
 
 struct vt_follow {
     struct build b;
@@ -466,7 +466,7 @@ static void close_followed(struct vt_follow *f) {
     f->closed = true;
 }
 
-/* Reads the new records, from a newer summary on, if there is one. */
+/* Reads the new records, starting from a newer summary if there is one. */
 static int read_on(struct vt_follow *f, struct vt_string *message) {
     if (!f->closed && vt_summary_is_newer(&f->b.log))
         close_followed(f);

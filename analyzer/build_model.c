@@ -13,7 +13,7 @@ struct vt_model_memory {
     struct vt_build_names names;
     bool given_symbols; /* owned by the caller */
     struct vt_stacks **stacks;
-    struct vt_owner_names **owners; /* one for each process, as of `stacks` */
+    struct vt_owner_names **owners; /* one per process, parallel to `stacks` */
     struct vt_symbols **packed;     /* likewise; NULL where the model's are used */
     /* Of a model with `apart`: */
     struct vt_model_logs apart;
@@ -21,7 +21,7 @@ struct vt_model_memory {
     const char **logs;
 };
 
-/* Returns 0, or -errno with `message`; then nothing is left to free. */
+/* Returns 0, or -errno with `message` and nothing to free. */
 static int open_model(const struct vt_model_options *options, uint32_t room, struct vt_model *model,
                       struct vt_string *message) {
     *model = (struct vt_model){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Notes on records that the replay could not explain, or had to skip (see build_process.h).
+ * Notes on records that the replay could not explain or had to skip (see build_process.h).
  */
 #include "build_process.h"
 
@@ -17,7 +17,7 @@ static void note_missed(struct vt_process *p) {
     }
 }
 
-/* Whether PyTorch took memory but reports its blocks through unknown functions. */
+/* Whether PyTorch allocated memory, but reports its blocks through unknown functions. */
 static bool torch_is_mute(const struct vt_replay *r, const struct vt_process *p) {
     const char *listens = vt_process_variable(p, "VRAMTRACE_FRAMEWORK");
     if (listens && !strcmp(listens, "off"))

@@ -47,7 +47,7 @@ void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *
 
 /* --- build_notes.c --- */
 
-/* `since`: only a later part of the log is shown. */
+/* `since`: the report covers only a later part of the log. */
 void vt_build_notes(const struct vt_replay *r, bool since, struct vt_process *p);
 
 #endif

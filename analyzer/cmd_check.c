@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace check: the leak gate for existing logs. `vramtrace run --check` does the same with the
- * logs of a command that it runs (run_check.c).
+ * vramtrace check: the leak gate for existing logs. `vramtrace run --check` does the same with the logs of its
+ * command (run_check.c).
  */
 #include "gate/gate.h"
 #include "commands.h"
@@ -46,8 +46,7 @@ static int check_folder(const char *folder) {
     return status;
 }
 
-/* Finds logs of other runs in the named folders. The reports list them, because they are not
- * judged. */
+/* Finds logs of other runs in the named folders. The reports list them as not checked. */
 static void find_left_out(char *const *arguments, int count, const struct vt_logs *chosen,
                           struct vt_logs *all, struct vt_gate_format_options *how) {
     VT_SCOPED_STRING message = {0};

@@ -25,8 +25,8 @@ static void interrupt(int number) {
     __atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);
 }
 
-/* The log's path, from a path or a PID. Free it. NULL, with `message`: none. Root works with the rights of the
- * log's user, who may exchange the folders above it at any moment. */
+/* The log's path, from a path or a PID. Free it. NULL, with `message`: none. Root uses the rights of the log's user,
+ * who may exchange the folders above it at any time. */
 static char *log_of(const char *argument, struct vt_string *message) {
     unsigned long pid = vt_option_number(argument, INT32_MAX);
     if (pid)

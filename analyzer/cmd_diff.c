@@ -25,7 +25,7 @@ struct options {
 
 /* --- the document --- */
 
-/* Side by side, as all tables here. */
+/* Side by side, like all tables here. */
 static const struct vt_doc_column sides[] = {{.title = "", .before = 2, .width = 10, .right = true},
                                              {.title = "", .before = 1},
                                              {.title = "", .before = 1, .width = 10, .right = true},
@@ -63,7 +63,7 @@ static void add_more(struct vt_doc *doc, unsigned column, const char *text) {
     vt_doc_add(doc, VT_DOC_MORE, text)->column = column;
 }
 
-/* Sites often share their innermost frame, so the next frame of user code stands below. */
+/* Sites often share their innermost frame, so the next frame of user code is shown below. */
 static void add_caller(const struct vt_diff_side *side, struct vt_doc *doc) {
     const struct vt_stack *stack = side->site->stack;
     uint32_t at = stack->user_frame + 1;
@@ -95,7 +95,7 @@ static void add_row(const struct vt_diff_row *r, struct vt_doc *doc) {
         add_more(doc, PLACE, vt_doc_text(doc, "stacks %u %% alike", r->likeness));
 }
 
-/* Which run was chosen: in a folder the newest. */
+/* The chosen run: in a folder the newest. */
 static void add_run(const char *label, const struct vt_model *model, struct vt_doc *doc) {
     const struct vt_process *p = &model->processes[0];
     char date[32] = "", more[32] = "";
@@ -142,7 +142,7 @@ static bool owner_changed(const struct vt_diff *d, const struct vt_diff_owner *r
     return d->moments.shown[0] && d->moments.shown[1] && !r->unseen && r->bytes[0] != r->bytes[1];
 }
 
-/* When both snapshots were taken, which are of one kind: "at the end of both". Free it. */
+/* The common kind of both snapshots: "at the end of both". Free it. */
 static char *moment_of_both(const struct vt_snapshot *before, const struct vt_snapshot *after) {
     if (before->why == VT_SNAPSHOT_END)
         return vt_strdup("at the end of both");
@@ -194,7 +194,7 @@ static void add_owner(const struct vt_diff_owner *r, struct vt_doc *doc) {
     }
 }
 
-/* What each owner holds, where that changed and both runs have a snapshot. Returns whether one changed. */
+/* The owners whose memory changed, if both runs have a snapshot. Returns whether there is one. */
 static bool add_owners(const struct vt_diff *d, const struct options *o, struct vt_doc *doc) {
     const struct vt_diff_moments *m = &d->moments;
     uint32_t changed = 0, unseen = 0;
@@ -236,7 +236,7 @@ static void write_text(const struct vt_diff *d, const struct options *o,
     vt_doc_line(&doc, "%s", "");
     add_totals(d, &doc);
     bool changed = add_rows(d, o, &doc);
-    /* a site can hold as much as before, and another owner keep it */
+    /* owners can change while the site's bytes stay the same */
     if (!add_owners(d, o, &doc) && !changed) {
         vt_doc_line(&doc, "%s", "");
         vt_doc_line(&doc, "no site holds more or less than before");
@@ -280,7 +280,7 @@ static void json_total(struct vt_json *j, const char *name, const struct vt_diff
     vt_json_close(j, '}');
 }
 
-/* When the owners were seen that are compared. */
+/* When the compared owners were seen. */
 static void json_moments(struct vt_json *j, const struct vt_diff_moments *m) {
     static const char *const sides[] = {"before", "after"};
     vt_json_open(j, "owner_moments", '{');
@@ -343,8 +343,7 @@ static void write_json(const struct vt_diff *d) {
 
 /* --- the command --- */
 
-/* Builds the model of a log, or of a folder's newest run. Returns 0, or an exit status after it
- * printed an error. */
+/* Builds the model of a log, or of a folder's newest run. Returns 0, or an exit status after printing an error. */
 static int build(char *const *argument, const struct options *o, struct vt_model *model) {
     struct vt_model_options options = {.device = -1, .user_code = o->user_code.items};
     struct vt_logs logs;
@@ -414,7 +413,7 @@ int vt_cmd_diff(int argc, char **argv) {
         .usage =
             "usage: vramtrace diff [options] BEFORE AFTER\n"
             "\n"
-            "Compares what two runs leak and hold at the end, site by site: what is new,\n"
+            "Compares the leaks of two runs and their memory at the end, site by site: new,\n"
             "gone, larger or smaller. BEFORE and AFTER are logs, or folders, which stand for\n"
             "their newest runs. Sites are matched by call stack, even if files were edited or\n"
             "rebuilt.\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace diff --run all: which figures of two sets of runs changed, and which are not told apart from noise.
- * cmd_diff.c takes the options.
+ * vramtrace diff --run all: the figures of two sets of runs that changed, and those within noise. cmd_diff.c parses
+ * the options.
  */
 #include "commands.h"
 #include "build.h"
@@ -20,7 +20,7 @@ static char *set_text(const struct vt_runs_figure *f, unsigned set) {
                               VT_BYTES(f->high[set]));
 }
 
-/* A line may allocate from the driver and from a framework; its layer is said where there are rows of several. */
+/* A line may allocate from the driver and from a framework; the layer is shown only where a line has several rows. */
 static char *name_text(const struct vt_runs *r, const struct vt_runs_figure *f) {
     bool several = false;
     if (f->of != VT_RUNS_LINE)
@@ -33,7 +33,7 @@ static char *name_text(const struct vt_runs *r, const struct vt_runs_figure *f) 
                         several ? ", " : "", several ? vt_layer_name(f->layer) : "");
 }
 
-/* Figures within noise whose medians are the same are only counted. */
+/* Figures within noise that have equal medians are only counted. */
 static void add_section(struct vt_doc *doc, const struct vt_runs *r, enum vt_runs_state state,
                         uint32_t top) {
     static const char *const headings[VT_RUNS_STATES] = {"CHANGED", "WITHIN NOISE",

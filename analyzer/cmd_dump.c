@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace dump: a log's records in the order of the file, one line each: offset, type, fields. It
- * is for debugging vramtrace, so it uses little of the rest: it walks the chunks record by record
- * and shows where that stops.
+ * vramtrace dump: a log's records in file order, one line each: offset, type, fields. It is for debugging vramtrace,
+ * so it depends on little other code: it walks the chunks record by record and shows where that stops.
  */
 #include "commands.h"
 #include "cmd_input.h"

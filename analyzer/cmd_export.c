@@ -46,7 +46,7 @@ static int parse_format(const struct vt_given_option *given) {
     return no_format(given->value);
 }
 
-/* An empty picture needs a word. */
+/* Warns if the output has no samples. */
 static void warn_empty(const struct vt_model *model, enum vt_export_value value) {
     static const char *const what[VT_EXPORT_VALUES] = {
         [VT_EXPORT_LIVE] = "nothing was live at the end; see --value peak",
@@ -57,8 +57,7 @@ static void warn_empty(const struct vt_model *model, enum vt_export_value value)
         vt_error("--value %s: %s", vt_export_value_names[value], what[value]);
 }
 
-/* For very many logs the model has no timeline. Without it, a format shows all but counters,
- * or nothing. */
+/* For very many logs the model has no timeline. Without it, a format omits counters, or has nothing to write. */
 static int check_timeline(const struct options *o, uint32_t logs) {
     if (!o->writer->timeline || o->input.model.timeline)
         return VT_STATUS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace fit: would a recorded run fit on another card, with other settings, with what scaled? Parses
- * its options, builds the model, chooses the process and the device that need most, and asks fit/.
+ * vramtrace fit: would a recorded run fit on another card, with other settings, or scaled? Parses its options, builds
+ * the model, chooses the process and the device with the highest need, and calls fit/.
  */
 #include "commands.h"
 #include "build.h"
@@ -22,7 +22,7 @@ struct options {
     bool json;
 };
 
-/* Sizes; one as people name a card ("24G") is that usual card's. */
+/* Sizes; a card's nominal size ("24G") means that usual card. */
 static int parse_memory(const struct vt_given_option *given) {
     enum { LEAST = 1 << 20 };
     struct options *o = given->field;
@@ -67,7 +67,7 @@ static int parse_scale(const struct vt_given_option *given) {
         text);
 }
 
-/* The process and the device that held most. NULL: no process used one. */
+/* The process and the device with the largest peak. NULL: no process used a device. */
 static const struct vt_device *choose(const struct vt_model *model, const struct vt_process **of) {
     const struct vt_device *most = NULL;
     for (uint32_t i = 0; i < model->process_count; i++)
@@ -129,14 +129,15 @@ static int fit(void *to, char *const *arguments, int count) {
 
 static const struct vt_option rows[] = {
     {"memory", " SIZE,...",
-     "cards of these sizes: 24G,40G; of a usual card counts what its driver leaves to programs",
-     parse_memory, .at = 0},
+     "cards of these sizes: 24G,40G; for known cards the usable memory counts", parse_memory,
+     .at = 0},
     {"conf", " STRING",
      "settings of PyTorch's allocator, as in PYTORCH_ALLOC_CONF; may be repeated, for a row each",
      vt_parse_texts, AT(confs)},
     {"scale", " role:NAME=FACTOR",
-     "this memory times FACTOR: of a role (activations, batch, ...), an owner (owner:NAME), a call "
-     "site (site:ID); the most specific wins; may be repeated",
+     "multiply the memory of a role (activations, batch, ...), an owner (owner:NAME) or a call "
+     "site "
+     "(site:ID) by FACTOR; the most specific wins; may be repeated",
      parse_scale, .at = 0},
     {"format", " text|json", "json: schema vramtrace-fit/1", vt_parse_json, AT(json)},
     {"device", " N", "this GPU; default: the one that needs most", vt_input_parse_device,

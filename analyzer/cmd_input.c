@@ -77,7 +77,7 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
 /* Up to this many processes are shown in full; more are compared, and a few are shown. */
 enum { WHOLE = 16 };
 
-/* Pictures of many processes have no space for all of this, nor does the machine's memory. */
+/* For many processes the timeline has less detail, to limit memory and the size of pictures. */
 static void bound_timeline(struct vt_model_options *options, uint32_t logs) {
     enum { WITH_COURSES = 256 };
     if (logs > WHOLE)
@@ -93,7 +93,7 @@ static bool has_site(const struct vt_process *p, const void *prefix) {
     return found;
 }
 
-/* The given option that needs more than merged files have; NULL: none. */
+/* The given option that needs data missing from merged files; NULL: none. */
 static const char *option_of_events(const struct vt_input *input) {
     const struct vt_model_options *o = &input->model;
     return o->since                 ? "--since"
@@ -178,7 +178,7 @@ FILE *vt_output_open(const char *path, struct vt_new_file *file) {
 }
 
 int vt_output_close(const char *path, struct vt_new_file *file, int error) {
-    vt_progress_end(); /* of logs that are read again during output */
+    vt_progress_end(); /* of logs reread during output */
     if (file && file->out != stdout)
         error = vt_new_file_close(file, error);
     else if (fflush(stdout) || ferror(stdout))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace merge: reads logs and merged files one after the other, reduces each process to its lines, and
- * writes one merged file. The file appears whole or not at all: it is written under another name first.
+ * vramtrace merge: reads logs and merged files one by one, reduces each process to its lines, and writes one merged
+ * file. It is written under another name first, so that it appears complete or not at all.
  */
 #include "commands.h"
 #include "build.h"
@@ -20,7 +20,7 @@
 struct output {
     char *path; /* NULL: standard output */
     struct vt_new_file file;
-    bool fresh; /* no file may be replaced */
+    bool fresh; /* must not replace a file */
 };
 
 /* Only a merged file may be replaced. */
@@ -33,8 +33,8 @@ static int check_replaced(const char *path) {
     return VT_STATUS_USAGE;
 }
 
-/* Opens the file before the logs are read; NULL: with the first free name. Returns 0, or an exit status after it printed
- * an error. */
+/* Opens the file before the logs are read; NULL: with the first free name. Returns 0, or an exit status after
+ * printing an error. */
 static int open_output(const char *path, struct output *o) {
     *o = (struct output){.fresh = !path, .file.out = stdout};
     if (path && !strcmp(path, "-")) {
@@ -68,7 +68,7 @@ static int give_free_name(struct output *o) {
     return error;
 }
 
-/* Ends it. Returns an exit status. */
+/* Completes the file. Returns an exit status. */
 static int close_output(struct output *o, int error, uint64_t *bytes) {
     struct stat st = {0};
     if (!error && (fflush(o->file.out) || ferror(o->file.out)))

@@ -16,7 +16,7 @@ struct options {
     const struct vt_format *writer;
 };
 
-/* `lines`: the option, where it asks for more than the lines and owners that a merged file has. */
+/* `lines`: the option, if it needs more than the lines and owners in a merged file. */
 static int parse_by(const struct vt_given_option *given) {
     static const char *const names[] = {"line", "site", "function", "file", "module", "owner"};
     static const char *const options[] = {NULL,        "--by site",   "--by function",
@@ -58,7 +58,7 @@ static int parse_site(const struct vt_given_option *given) {
     return vt_usage("report", "--site %s: expected an id as the report shows it, like 3f2a", id);
 }
 
-/* If no site has this id, that is an error, not an empty report. */
+/* An id that no site has is an error, not an empty report. */
 static int check_site(const struct vt_model *model, const char *prefix) {
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].site_count; j++)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace run: starts a traced command. The steps are options, program, libraries, environment,
- * process and logs, each in a file run_*.c. Whatever would prevent tracing is found before the
- * command starts, if possible.
+ * vramtrace run: starts a traced command. The steps are options, program, libraries, environment, process and logs,
+ * each in a file run_*.c. Obstacles to tracing are found before the command starts, if possible.
  *
- * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, goes into each
- * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to),
- * VRAMTRACE_RUN_REMOTE (run_local.h). A nested run joins the enclosing one, which lists its processes.
- * For the pytest plugin: VRAMTRACE_CHECK (the gate's options, one a line), VRAMTRACE_COMMAND (this
- * program).
+ * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, copied to each log's header),
+ * VRAMTRACE_RUN_LIST (the file to which each log's path is appended), VRAMTRACE_RUN_REMOTE (run_local.h). A nested
+ * run joins the enclosing one, which lists its processes. For the pytest plugin: VRAMTRACE_CHECK (the gate's options,
+ * one per line), VRAMTRACE_COMMAND (this program).
  */
 #define _GNU_SOURCE
 #include "commands.h"
@@ -22,7 +20,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* An existing one stays: the user's, or that of a run on another machine. */
+/* An existing one is kept: the user's, or that of a run on another machine. */
 static void set_run_id(void) {
     unsigned char bytes[16];
     char id[2 * sizeof bytes + 1];
@@ -49,22 +47,21 @@ static void set_environment(const struct vt_run_options *options,
     setenv("VRAMTRACE_QUIET", "1", 1); /* this program prints the lines */
     VT_SCOPED char *preload = vt_run_preload_value(libraries, getenv("LD_PRELOAD"));
     setenv("LD_PRELOAD", preload, 1);
-    /* AddressSanitizer's shared runtime refuses to start behind another library, unless told: works
-     * behind ours. The user's own options come later, and win. */
+    /* AddressSanitizer's shared runtime refuses to start after another library unless this option is set; it works
+     * after ours. The user's own options come later and take precedence. */
     const char *asan = getenv("ASAN_OPTIONS");
     VT_SCOPED char *unordered = vt_formatted("verify_asan_link_order=0:%s", asan ? asan : "");
     setenv("ASAN_OPTIONS", unordered, 1);
     if (!libraries->sim_folder)
         return;
-    /* The preloaded driver is found as "libcuda.so.1"; some programs load "libcuda.so", which needs
-     * this path. */
+    /* The preloaded driver is found as "libcuda.so.1"; some programs load "libcuda.so", which needs this path. */
     const char *folders = getenv("LD_LIBRARY_PATH");
     VT_SCOPED char *path = vt_formatted("%s%s%s", libraries->sim_folder,
                                         folders && *folders ? ":" : "", folders ? folders : "");
     setenv("LD_LIBRARY_PATH", path, 1);
 }
 
-/* Has pytest load the plugin that judges each test. Without it the gate still judges the run. */
+/* Makes pytest load the plugin that checks each test. Without it the gate still checks the whole run. */
 static void set_pytest(const struct vt_run_plan *plan) {
     if (!vt_run_pytest_is(plan->argv))
         return;
@@ -144,12 +141,12 @@ struct paths {
     char *share; /* of the simulated GPU; NULL: none */
 };
 
-/* Returns 0, or an exit status after it printed an error. */
+/* Returns 0, or an exit status after printing an error. */
 static int open_paths(const struct vt_run_plan *plan, struct paths *paths) {
     const char *output = getenv("VRAMTRACE_OUTPUT");
     bool judged = plan->options.judged || vt_run_options_each(&plan->options);
     *paths = (struct paths){.outer = outer_list()};
-    paths->own_list = !paths->outer || judged; /* a gate judges only its own command's logs */
+    paths->own_list = !paths->outer || judged; /* a gate covers only its own command's logs */
     paths->list = paths->own_list ? vt_run_list_make() : vt_strdup(paths->outer);
     if (!paths->list) {
         vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s%s", strerror(errno),
@@ -181,7 +178,7 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
     struct vt_run_beside nvml = {0}, compactor = {0};
-    if (paths->own_list) { /* else the enclosing run does */
+    if (paths->own_list) { /* else the enclosing run removes it */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
         vt_run_compact_start(&compactor, paths->list);
     }

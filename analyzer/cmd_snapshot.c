@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace snapshot: asks a running process for the owners of its memory, waits for the answer in
- * its log, and prints that.
+ * vramtrace snapshot: asks a running process for the owners of its memory, waits for the answer in its log, and
+ * prints it.
  */
 #include "commands.h"
 #include "build.h"
@@ -62,7 +62,7 @@ static int explain(unsigned pid, const char *log, enum vt_answer answer, const s
 
 static bool interrupted;
 
-/* Ends the waiting, so that the request is taken back. */
+/* Ends the waiting, so that the request is withdrawn. */
 static void interrupt(int number) {
     (void)number;
     __atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);

@@ -78,8 +78,8 @@ static int unknown_command(const char *word) {
     return VT_STATUS_USAGE;
 }
 
-/* Standard descriptors that are closed stay unusable, but none of our files takes their numbers: messages would go into it.
- * The command of `run` also starts without them. */
+/* Closed standard descriptors stay unusable, but none of our files may get their numbers, or messages would be
+ * written into it. The command of `run` also starts without them. */
 static void open_closed(void) {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
@@ -88,13 +88,13 @@ static void open_closed(void) {
 
 int main(int argc, char **argv) {
     open_closed();
-    /* `vramtrace report | head` must not end with a signal, nor at a file size limit: each command
-     * checks its output for errors. `run` restores the original settings for its command. */
+    /* `vramtrace report | head` must not end with a signal, nor at a file size limit: each command checks its output
+     * for errors. `run` restores the original settings for its command. */
     if (argc < 2 || strcmp(argv[1], "run") != 0) {
         signal(SIGPIPE, SIG_IGN);
         signal(SIGXFSZ, SIG_IGN);
     }
-    /* Always return large arrays to the system when freed: glibc would start to keep them. */
+    /* Always return large arrays to the system when freed; by default glibc begins to keep them. */
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     if (argc < 2) {
         usage(stderr);

@@ -15,18 +15,18 @@ const char *const vt_diff_names[VT_DIFF_STATES] = {
     [VT_DIFF_WENT] = "went",         [VT_DIFF_SAME] = "same",
 };
 
-/* Sites less alike than this are different. If one of three frames was renamed, sites with equal
- * sizes are the same, with different sizes they are not. */
+/* Sites less alike than this are different. If one of three frames was renamed, sites with equal sizes still match;
+ * with different sizes they do not. */
 #define ALIKE    0.7
-/* The most remaining sites of each run to compare, each with each. */
+/* The most remaining sites of each run to compare pairwise. */
 #define COMPARED 500
-/* How many innermost frames of a stack to compare. */
+/* Number of innermost frames to compare. */
 #define FRAMES   64
 
-/* The sites of one run with the same key that allocate on the same line: a function's lines are rows of
- * their own, as in a report. */
+/* The sites of one run with the same key that allocate on the same line: a function's lines are separate rows, as in
+ * a report. */
 struct group {
-    struct vt_stack_key key; /* only its hash, except of those that left_over returns */
+    struct vt_stack_key key; /* only its hash, except for those that left_over returns */
     uint32_t line;           /* 0: unknown */
     struct vt_diff_side side;
     bool matched;
@@ -62,7 +62,7 @@ static double frame_likeness(const char *a, const char *b) {
     return x && y && length == (size_t)(y - b) && *a != '?' && !memcmp(a, b, length) ? 0.95 : 0;
 }
 
-/* The likeness of two stacks, from 0 to 1: by the frames that they have in common, in order. */
+/* The similarity of two stacks, from 0 to 1: by their common frames, in order. */
 static double likeness_of(const struct vt_stack_key *a, const struct vt_stack_key *b) {
     double best[FRAMES + 1] = {0};
     uint32_t n = a->count < FRAMES ? a->count : FRAMES, m = b->count < FRAMES ? b->count : FRAMES;
@@ -121,7 +121,8 @@ static void add_site(struct groups *groups, const struct vt_process *p,
     vt_site_figures_add(&side->figures, &figures);
 }
 
-/* What the gate would fail. An interpreter may have freed it at the end, so this is not what is live. */
+/* Adds the memory that would fail the gate. An interpreter may have freed it at the end, so it may differ from the
+ * live memory. */
 static void add_leaks(const struct vt_model *model, struct groups *groups,
                       struct vt_diff_total *total) {
     struct vt_suppressions own = {0};
@@ -177,8 +178,8 @@ static void free_groups(struct groups *groups) {
 
 /* --- matching --- */
 
-/* What a side of a row holds, to compare. A leak that was fixed is compared with what is still live:
- * what it held for a while is no leak. */
+/* The amount to compare for a side of a row. A fixed leak is compared with the memory that is still live, since
+ * memory held for a while is not a leak. */
 static uint64_t amount(const struct vt_diff_row *row, unsigned side) {
     const struct vt_diff_side *s = &row->sides[side];
     if (!row->leak)
@@ -208,7 +209,7 @@ static void add_row(struct vt_diff *diff, struct group *before, struct group *af
         after->matched = true;
 }
 
-/* How many groups from `at` on have the key of the first. */
+/* The number of groups from `at` on with the same key. */
 static uint32_t same_key(const struct groups *groups, uint32_t at) {
     uint32_t count = 0;
     while (at + count < groups->count &&
@@ -217,8 +218,8 @@ static uint32_t same_key(const struct groups *groups, uint32_t at) {
     return count;
 }
 
-/* Matches the lines of one function in their order, since an edit above moves all of them; where one came
- * or went, only those that stayed where they were. */
+/* Matches the lines of one function in order, since an edit above moves them all; if their number changed, only lines
+ * that did not move match. */
 static void match_lines(struct vt_diff *diff, struct group *before, uint32_t n, struct group *after,
                         uint32_t m) {
     for (uint32_t i = 0, j = 0; i < n && j < m;) {

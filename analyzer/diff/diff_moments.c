@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which snapshots of owners are compared (see diff.h).
+ * Chooses the snapshots of owners to compare (see diff.h).
  *
- * What a program holds depends on the moment: at the end main() has returned, in the middle of a
- * step there are batches. So both runs are compared at moments of one kind: the end, the failure, a
- * phase, a request of one name; if little is left at the end, as memory grew. Of that last kind each
- * run has many, at heights that the other one may never reach; the two are taken that are most
- * alike.
+ * A program's memory depends on the moment: at the end main() has returned, in the middle of a step there are
+ * batches. So both runs are compared at moments of the same kind: the end, the failure, a phase or a request with the
+ * same name; during growth if little is left at the end. Each run has many growth snapshots, at levels that the other
+ * run may not reach; the two most similar ones are compared.
  */
 #include "diff.h"
 
 #include <string.h>
 
-/* A kind that shows less than this part of what another one does is passed over. */
+/* A kind is skipped if it shows less than this part of another kind's memory. */
 #define SHOWS_ENOUGH 8
 
 static unsigned rank(const struct vt_snapshot *s) {
@@ -31,12 +30,12 @@ static bool same_kind(const struct vt_snapshot *a, const struct vt_snapshot *b) 
     return a->phase && b->phase ? !strcmp(a->phase, b->phase) : a->phase == b->phase;
 }
 
-/* The snapshot of an end at which nothing was live: none is written then. */
+/* Stands for the snapshot at an end without live memory, where none is written. */
 static const struct vt_snapshot nothing_left = {
     .why = VT_SNAPSHOT_END, .at = VT_UNKNOWN, .complete = true};
 
-/* Whether a process ended like that: owners were looked for as memory grew, so they would have been
- * at the end. */
+/* Whether a process ended without live memory: owners were searched for during growth, so they would have been
+ * searched for at the end. */
 static bool left_nothing(const struct vt_process *p) {
     bool looked = false;
     if (p->ending.how != VT_END_EXITED || !p->quality.complete)
@@ -52,8 +51,7 @@ static bool left_nothing(const struct vt_process *p) {
     return looked;
 }
 
-/* A process's snapshot of this kind: the last, or of those that are taken as memory grows the
- * fullest. NULL: it has none. */
+/* A process's snapshot of this kind: the last one, or during growth the fullest one. NULL: it has none. */
 static const struct vt_snapshot *of_kind(const struct vt_process *p,
                                          const struct vt_snapshot *kind) {
     const struct vt_snapshot *found = NULL;
@@ -66,7 +64,7 @@ static const struct vt_snapshot *of_kind(const struct vt_process *p,
     return !found && same_kind(kind, &nothing_left) && left_nothing(p) ? &nothing_left : found;
 }
 
-/* What the snapshots of this kind show, plus one; 0: there are none. */
+/* Memory shown by the snapshots of this kind, plus one; 0: there are none. */
 static uint64_t shows(const struct vt_model *model, const struct vt_snapshot *kind) {
     uint64_t bytes = 0;
     bool found = false;
@@ -83,7 +81,7 @@ static bool is_better(const struct vt_snapshot *a, const struct vt_snapshot *b) 
     return !b || rank(a) < rank(b) || (rank(a) == rank(b) && a->at > b->at);
 }
 
-/* Whether a process has a later snapshot of the same kind: one of each kind is asked about. */
+/* Whether a process has a later snapshot of the same kind: each kind is considered once. */
 static bool comes_again(const struct vt_process *p, uint32_t snapshot) {
     for (uint32_t i = snapshot + 1; i < p->snapshot_count; i++)
         if (same_kind(&p->snapshots[i], &p->snapshots[snapshot]))
@@ -91,8 +89,8 @@ static bool comes_again(const struct vt_process *p, uint32_t snapshot) {
     return false;
 }
 
-/* The best kind that both runs have, of which one shows at least so much; `run` is one of them. NULL:
- * there is none. `most` rises to the most that any of them shows. */
+/* The best kind that both runs have, if one of its snapshots shows at least `most`; `run` is one of the runs. NULL:
+ * there is none. Raises `most` to the largest amount shown. */
 static const struct vt_snapshot *best_kind(const struct vt_model *models[2], unsigned run,
                                            uint64_t at_least, uint64_t *most) {
     const struct vt_snapshot *best = NULL;
@@ -120,7 +118,7 @@ static const struct vt_snapshot *common_kind(const struct vt_model *models[2]) {
     return a && (!b || !is_better(b, a)) ? a : b;
 }
 
-/* --- as memory grew --- */
+/* --- during growth --- */
 
 /* How much two snapshots have in common, in bytes. `held` has the owners of `a`, by id. */
 static uint64_t in_common(const struct vt_snapshot *a, const struct vt_map *held,
@@ -136,8 +134,8 @@ static uint64_t in_common(const struct vt_snapshot *a, const struct vt_map *held
     return bytes;
 }
 
-/* Takes the two snapshots of this kind that have most in common, of the fuller process only those
- * that show at least half of its most. */
+/* Chooses the two snapshots of this kind with most in common; for the fuller process only from those that show at
+ * least half of its maximum. */
 static void add_peers(const struct vt_process *fuller, const struct vt_process *other,
                       const struct vt_snapshot *kind, const struct vt_snapshot **a,
                       const struct vt_snapshot **b) {
@@ -161,7 +159,7 @@ static void add_peers(const struct vt_process *fuller, const struct vt_process *
     }
 }
 
-/* The index of the process with the same part in the other run. */
+/* The index of the corresponding process in the other run. */
 static uint32_t peer_of(const struct vt_model *model, uint32_t process,
                         const struct vt_model *other) {
     int rank_of_it = model->processes[process].rank;
@@ -182,7 +180,7 @@ static void note_fullest(struct vt_diff_moments *m, unsigned side, uint32_t coun
     }
 }
 
-/* Whether every process of the run that was asked at all has its snapshot, and none was cut short. */
+/* Whether every process of the run that took snapshots has its snapshot, and all are complete. */
 static bool is_whole(const struct vt_diff_moments *m, unsigned side, const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_snapshot *s = m->of[side][i];

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The comparison of two runs by owner (see diff.h): what one name holds before and after. A name is
- * the same in both runs, however its memory was allocated. What has another name is still the same
- * memory if one site allocated it for one role, and its name ends alike, its size is the same, or
- * there is nothing else that it could be: a weight is `self.fc.weight` in forward(), and
- * `trainer.model.fc.weight` in main().
+ * The comparison of two runs by owner (see diff.h): the memory of each name before and after. A name means the same
+ * owner in both runs, however its memory was allocated. A different name may still be the same memory: if one site
+ * allocated it for the same role, and the names have a common end, the sizes are equal, or there is no other
+ * candidate. A weight is `self.fc.weight` in forward(), and `trainer.model.fc.weight` in main().
  */
 #include "diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The most owners of one run only to compare with those of the other. */
+/* The most owners found in only one run to compare with the other run's. */
 #define COMPARED 500
 
 struct collecting {
@@ -46,13 +45,13 @@ static void collect(struct collecting *c, const struct vt_model *model, unsigned
     }
 }
 
-/* --- one memory under two names --- */
+/* --- memory with two names --- */
 
-/* An owner of one run only. */
+/* An owner found in only one run. */
 struct single {
     struct vt_diff_owner *row;
     const struct vt_memory_owner *owner;
-    uint32_t site; /* index in vt_diff.rows, of the site that it has most of */
+    uint32_t site; /* index in vt_diff.rows: the site with most of its memory */
     uint64_t bytes, count;
     bool matched;
 };
@@ -70,7 +69,7 @@ static int by_size(const void *a, const void *b) {
     return VT_ORDER({y->bytes, x->bytes}, {x->owner->id, y->owner->id});
 }
 
-/* The owners of one run only, the largest first. */
+/* The owners found in only one run, the largest first. */
 static struct single *singles_of(struct vt_diff *d, unsigned side, uint32_t *count) {
     struct single *singles = vt_alloc(d->owner_count, sizeof *singles);
     VT_SCOPED_MAP numbers = {0};
@@ -94,15 +93,14 @@ static struct single *singles_of(struct vt_diff *d, unsigned side, uint32_t *cou
     return singles;
 }
 
-/* Where the last part of the name's first `length` characters begins. */
+/* The offset of the last part of the name's first `length` characters. */
 static size_t last_part(const char *name, size_t length) {
     while (length && name[length - 1] != '.')
         length--;
     return length;
 }
 
-/* How many parts two names have in common at their ends: of `self.fc.weight` and `model.fc.weight`
- * two. */
+/* The number of common parts at the ends of two names: two for `self.fc.weight` and `model.fc.weight`. */
 static unsigned common_end(const struct vt_memory_owner *x, const struct vt_memory_owner *y) {
     const char *a = x->container, *b = y->container;
     size_t n = x->container_length, m = y->container_length;
@@ -124,7 +122,7 @@ static void join_singles(struct single *before, struct single *after) {
     row->owner[1] = after->owner;
     row->bytes[1] = after->bytes;
     row->count[1] = after->count;
-    after->row->owner[1] = NULL; /* it has none then, and is dropped */
+    after->row->owner[1] = NULL; /* now without owners, so it is dropped */
     before->matched = after->matched = true;
 }
 
@@ -165,7 +163,7 @@ static void join_alike(struct single *a, uint32_t n, struct single *b, uint32_t 
             join_singles(&a[pairs[i].before], &b[pairs[i].after]);
 }
 
-/* The only one of `list` that may match, if it is the only one. */
+/* The only item of `list` that may match; NULL: none, or several. */
 static struct single *only_one(const struct single *one, struct single *list, uint32_t count) {
     struct single *found = NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -178,7 +176,7 @@ static struct single *only_one(const struct single *one, struct single *list, ui
     return found;
 }
 
-/* Marks those that were not seen in one run although their site holds about as much in both. */
+/* Marks owners that one run's snapshot did not find although their site holds about as much in both. */
 static void mark_unseen(const struct vt_diff *d, struct single *singles, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_diff_row *row = &d->rows[singles[i].site];
@@ -201,15 +199,15 @@ static void join_names(struct vt_diff *d) {
     mark_unseen(d, b, m);
 }
 
-/* Whether what the other run has of an owner that it does not show is known: none. What an exception
- * kept, which ended the program, has no counterpart where nothing ended it. */
+/* Whether an owner missing in the other run is known to hold nothing there. Memory kept by the exception that ended
+ * the program has a counterpart only in a run that such an exception ended. */
 static bool is_comparable(const struct vt_diff *d, const struct vt_diff_owner *o) {
     unsigned side = vt_diff_owner_side(o);
     return (o->owner[0] && o->owner[1]) ||
            (d->moments.tell && !vt_owner_was_ended(o->process[side], o->owner[side]));
 }
 
-/* Drops what became a part of another row. */
+/* Drops rows that were merged into others. */
 static void finish_rows(struct vt_diff *d) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < d->owner_count; i++) {

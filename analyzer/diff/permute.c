@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which figures of two sets of runs differ by more than the runs do among themselves: a permutation test on the
+ * Finds the figures of two sets of runs that differ more than the runs within a set: a permutation test on the
  * largest statistic. For runs.c.
  *
  * If nothing changed, any split of all runs into two sets of these sizes is as likely as the real one. So a figure's
- * statistic is compared with the largest one of all figures at each split: the more figures there are, the larger
- * that is, and the chance that any of them is named stays the same. All splits are tried where they are few, else
- * random ones, the same each time. Of five and five runs there are 252, two of which are the real one and its mirror
- * image: p is 0.8 % at best.
+ * statistic is compared with the largest statistic of all figures at each split: this maximum rises with the number
+ * of figures, so the chance of any false report stays the same. All splits are tried if there are few, otherwise
+ * random ones, the same each time. Five and five runs have 252 splits; two of them are the real one and its mirror
+ * image, so p is at least 0.8 %.
  *
- * The statistic is the gap between the two sets by the sum of their widths; it is below 0 where they overlap. So each
- * figure is measured by its own noise; one with two modes is as wide as both; and one far run makes its set wide, and
- * names nothing. In sets of eight and more an eighth is left out at either end.
+ * The statistic is the gap between the two sets divided by the sum of their widths; it is negative if they overlap.
+ * So each figure is measured against its own noise; with two modes the width spans both; a single outlier widens its
+ * set, so nothing is reported. In sets of eight or more an eighth is left out at either end.
  */
 #include "runs.h"
 
@@ -29,8 +29,8 @@ static uint32_t count_splits(const uint32_t runs[2]) {
     return splits > EXACT ? 0 : (uint32_t)(splits + 0.5);
 }
 
-/* The next split in order: the last run of the first set that has a free place behind it takes that, and those behind
- * it come up to it. `in_first`: by run. */
+/* Moves to the next split in order: the last run of the first set with a free place behind it moves there, and those
+ * behind it follow. `in_first`: by run. */
 static void next_split(bool *in_first, uint32_t runs) {
     uint32_t at = runs - 1, behind = 0;
     for (; !in_first[at - 1] || in_first[at]; at--)

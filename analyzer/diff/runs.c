@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two sets of runs: their figures, and which of them changed (see runs.h). Lines are the same by VT_LINE_NAMED
- * (model/source_line.h) and layer; those of one function are matched in their order if there are equally many, because an edit above
- * moves all of them, else by their numbers.
+ * (model/source_line.h) and layer; those of one function are matched in their order if there are equally many,
+ * because an edit above moves them all, otherwise by line number.
  */
 #include "runs.h"
 
@@ -24,7 +24,7 @@ struct taking {
     uint32_t run; /* in the set */
 };
 
-/* The figure like this one, which is added if it is new. */
+/* Finds or adds the figure with this key. */
 static struct vt_runs_figure *figure(struct taking *t, uint64_t key, struct vt_runs_figure new) {
     struct vt_runs *r = t->runs;
     new.function = text_key(vt_mix(vt_mix(key + new.of) + new.device), new.what);
@@ -47,7 +47,8 @@ static void raise(uint64_t *value, uint64_t to) {
     *value = to > *value ? to : *value;
 }
 
-/* What lies in a caching allocator's segments has lines of its own. Returns what the site counts for the run. */
+/* Memory in a caching allocator's segments has lines of its own. Returns the bytes that the site adds to the run's
+ * total. */
 static uint64_t add_site(struct taking *t, const struct vt_process *p, const struct vt_site *site) {
     const struct vt_frame *frame = vt_stack_main_frame(site->stack);
     uint64_t held = vt_site_compared_bytes(p, site);
@@ -67,7 +68,7 @@ static uint64_t add_site(struct taking *t, const struct vt_process *p, const str
     return site->layer == VT_LAYER_DRIVER ? held : 0;
 }
 
-/* Call sites have their peaks one after the other, too: a line's is at most the device's. */
+/* The call sites of a line may peak at different times: a line's peak is at most the device's. */
 static void add_line_peaks(struct taking *t, const struct vt_process *p) {
     for (uint32_t i = 0; i < t->runs->count; i++) {
         struct vt_runs_figure *f = &t->runs->figures[i];
@@ -116,7 +117,7 @@ static int by_line(const void *a, const void *b) {
     return VT_ORDER({x->of, y->of}, {x->function, y->function}, {x->line, y->line});
 }
 
-/* The lines of one function, or one figure of something else. */
+/* Matches the lines of one function, or a single other figure. */
 static void match_function(struct vt_runs_figure *lines, uint32_t count) {
     VT_SCOPED uint64_t **before = vt_alloc(count, sizeof *before);
     uint32_t n = 0, m = 0;
@@ -129,7 +130,7 @@ static void match_function(struct vt_runs_figure *lines, uint32_t count) {
         lines[i].values[0] = lines[i].values[1] ? before[at++] : NULL;
 }
 
-/* Matches lines, and leaves out those that became part of another. What a set does not have is 0 in all its runs. */
+/* Matches lines, and drops those merged into another. A figure missing in a set is 0 in all its runs. */
 static void match_lines(struct vt_runs *r) {
     uint32_t count = 0;
     vt_sort(r->figures, r->count, sizeof *r->figures, by_line);
@@ -153,7 +154,7 @@ static void match_lines(struct vt_runs *r) {
     r->count = count;
 }
 
-/* --- what changed --- */
+/* --- changes --- */
 
 static void sum_up(struct vt_runs_figure *f, const uint32_t runs[2]) {
     for (unsigned set = 0; set < 2; set++) {
@@ -180,7 +181,7 @@ static int by_state(const void *a, const void *b) {
 
 /* --- both sets --- */
 
-/* Numbers the runs of a folder's logs, each log's in `run`; a log that is named is a run. Returns how many there are. */
+/* Numbers the runs of a folder's logs into `run`; a log named directly is a run. Returns their number. */
 static uint32_t number_runs(const struct vt_logs *logs, uint32_t *run) {
     VT_SCOPED_MAP numbers = {0};
     for (uint32_t i = 0; i < logs->count; i++)
@@ -188,7 +189,7 @@ static uint32_t number_runs(const struct vt_logs *logs, uint32_t *run) {
     return (uint32_t)numbers.used;
 }
 
-/* Whether a process ran to its end, and its log has all of it. */
+/* Whether a process ran to its end and its log is complete. */
 static bool is_measure(const struct vt_process *p) {
     bool ended = vt_ended_well(p->ending) || p->ending.how == VT_END_EXEC;
     return ended && vt_log_is_whole(&p->quality);
@@ -236,7 +237,7 @@ int vt_runs_compare(char *const folders[2], const struct vt_model_builder *build
     struct taking t = {.runs = r};
     int error = 0;
     *r = (struct vt_runs){0};
-    for (unsigned set = 2; set-- && !error;) { /* a figure has its name after */
+    for (unsigned set = 2; set-- && !error;) { /* the second set determines a figure's name */
         struct vt_logs logs;
         error = vt_logs_find(&folders[set], 1, "all", &logs, message);
         VT_SCOPED uint32_t *run = vt_alloc(logs.count, sizeof *run);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run needs, and where it fits (see fit.h).
+ * A run's memory needs, and where it fits (see fit.h).
  *
- * What the process takes of a device is PyTorch's segments, by the model; what lies outside of them,
- * as recorded at each moment; and the driver's own share, as it was measured: it is in no log, so each
- * row has that much less. A program without PyTorch's allocator takes what it allocated, rounded up to
- * the driver's pages.
+ * A process's device memory consists of PyTorch's segments, from the model; memory outside them, as recorded over
+ * time; and the driver's own share, which no log has: it was measured, and is subtracted from each card. For a
+ * program without PyTorch's allocator: its allocations, rounded up to the driver's pages.
  */
 #include "fit.h"
 
@@ -17,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is usable is the least that PyTorch was seen to call "total capacity" of such a card; the rest is
- * the driver's, or ECC's, which takes a sixteenth of GDDR. */
+/* Usable memory: the smallest "total capacity" that PyTorch has reported for such a card; the driver keeps the rest,
+ * or ECC, which takes a sixteenth of GDDR. */
 #define CARD(gib, usable)                                                                          \
     { #gib " GiB", (uint64_t)gib << 30, (uint64_t)(usable * (1 << 30)) }
 const struct vt_fit_card vt_fit_cards[] = {
@@ -37,12 +36,12 @@ const struct vt_fit_card vt_fit_cards[] = {
 };
 #undef CARD
 
-/* Of PyTorch and of a C program on an H200, with the code that was loaded, 518 to 638 MiB were measured. */
+/* Measured on an H200: 518 to 638 MiB for PyTorch and for a C program, including loaded code. */
 #define CONTEXT ((uint64_t)640 << 20)
 
-/* --- what is known --- */
+/* --- known facts --- */
 
-/* Why events are missing, so that there is no yes or no. NULL: they are all there. */
+/* Why events are missing, so that there is no definite answer. NULL: the log is complete. */
 static char *missing_events(const struct vt_process *p) {
     if (p->compacted_until)
         return vt_formatted("the log was compacted: single events before %s are gone",
@@ -53,7 +52,7 @@ static char *missing_events(const struct vt_process *p) {
     return p->quality.gaps ? vt_strdup("the log is cut off or damaged") : NULL;
 }
 
-/* Whether the lives of two processes overlap. */
+/* Whether two processes ran at the same time. */
 static bool overlap(const struct vt_process *a, const struct vt_process *b) {
     return a->started_at <= b->started_at + b->duration &&
            b->started_at <= a->started_at + a->duration;
@@ -75,7 +74,8 @@ static void find_sharers(struct vt_fit *fit, const struct vt_model *model) {
     }
 }
 
-/* Failures that the program was told of, and after which it went on. PyTorch's allocator tells after its own tries. */
+/* Failures that were reported to the program, and after which it continued. PyTorch's allocator reports only after
+ * its own retries. */
 static void find_caught(struct vt_fit *fit) {
     const struct vt_process *p = fit->process;
     for (uint32_t i = p->oom_count; i-- > 0;) {
@@ -109,8 +109,8 @@ static void set_known(struct vt_fit *fit) {
 
 /* --- the rows --- */
 
-/* Without what others take at the most; of a usual card, without the context where the log does not have
- * its size. On the recorded device the process had what it had. */
+/* Memory left for this process: without the others' peaks; for a usual card also without the context, if the log
+ * does not have its size. On the recorded device the process had what it used. */
 static struct vt_fit_memory memory_beside(const struct vt_fit *fit, struct vt_fit_memory memory) {
     if (memory.usable_bytes < memory.bytes && !memory.here && fit->driver_bytes == VT_UNKNOWN)
         memory.usable_bytes -= CONTEXT;
@@ -121,7 +121,7 @@ static struct vt_fit_memory memory_beside(const struct vt_fit *fit, struct vt_fi
     return memory;
 }
 
-/* Adds a row for each of the settings; without any, of those recorded. */
+/* Adds a row for each of the settings; with none given, for the recorded ones. */
 static void add_rows(struct vt_fit *fit, const char *const *confs, uint32_t count,
                      struct vt_fit_memory memory) {
     for (uint32_t i = 0; i < (count ? count : 1); i++)
@@ -136,8 +136,8 @@ static void add_rows(struct vt_fit *fit, const char *const *confs, uint32_t coun
         };
 }
 
-/* The recorded device. What others had of it at one moment, they did not have all the time: that counts only
- * where the driver refused something. */
+/* The recorded device. Memory of other processes at one moment may have been free at others, so it counts only if the
+ * driver refused a request. */
 static struct vt_fit_memory here(const struct vt_fit *fit) {
     const struct vt_process *p = fit->process;
     uint64_t total = fit->device->total_bytes, others = 0;
@@ -168,7 +168,7 @@ static void add_default_rows(struct vt_fit *fit, const struct vt_fit_options *op
 
 /* --- the model --- */
 
-/* What is rehearsed: the recorded run, the same without a limit, then the rows. */
+/* The rehearsals: the recorded run, the same without a limit, then the rows. */
 struct plan {
     struct vt_log log;
     struct vt_rehearsal_setup *setups;
@@ -177,7 +177,7 @@ struct plan {
 };
 enum { AS_RECORDED, WITHOUT_LIMIT, ROWS };
 
-/* The driver's own share is in no log. */
+/* The driver's own share is not in the log. */
 static struct vt_rehearsal_setup setup_of(const struct vt_fit *fit, struct vt_fit_memory memory,
                                           struct vt_cache_settings settings) {
     bool bounded = memory.usable_bytes != VT_UNKNOWN;
@@ -211,7 +211,7 @@ static int make_plan(struct vt_fit *fit, struct plan *plan, struct vt_string *me
     return 0;
 }
 
-/* The phase that was open then, the innermost, and its number among those of its name. */
+/* The innermost phase open at that time, and its number among the phases of its name. */
 static void find_phase(const struct vt_process *p, struct vt_fit_row *row) {
     for (uint32_t i = 0; i < p->phase_count && p->phases[i].start <= row->failed_at; i++)
         if (!p->phases[i].mark && p->phases[i].name && p->phases[i].end >= row->failed_at)
@@ -220,7 +220,7 @@ static void find_phase(const struct vt_process *p, struct vt_fit_row *row) {
         row->phase_number += vt_same_text(phase->name, row->phase->name);
 }
 
-/* The call site of a failed request: replays of a log number their sites alike. */
+/* The call site of a failed request: all replays of a log number their sites alike. */
 static void find_site(const struct vt_fit *fit, const struct vt_replay *replay, uint32_t stack,
                       struct vt_fit_row *row) {
     const struct vt_process *p = fit->process;
@@ -246,7 +246,7 @@ static void set_row(const struct vt_fit *fit, const struct vt_replay *replay, st
     find_phase(fit->process, row);
 }
 
-/* Whether the model reserved what PyTorch did. */
+/* Whether the model reserved as much as PyTorch did. */
 static void prove(struct vt_fit *fit, const struct vt_rehearsal_result *as_recorded) {
     double recorded = (double)fit->recorded_reserved_bytes;
     fit->model_reserved_bytes = as_recorded->peak_reserved;
@@ -304,8 +304,8 @@ static int fit_by_model(struct vt_fit *fit, const struct vt_fit_options *options
 
 /* --- without PyTorch --- */
 
-/* What the driver's pages add at the peak, by each site's average. It puts allocations of less than half a page
- * side by side. */
+/* Bytes that rounding to the driver's pages adds at the peak, by each site's average. The driver packs allocations of
+ * less than half a page. */
 static uint64_t rounding(const struct vt_process *p, const struct vt_device *d) {
     const uint64_t page = 2 << 20;
     uint64_t waste = 0, small = 0;
@@ -322,7 +322,7 @@ static uint64_t rounding(const struct vt_process *p, const struct vt_device *d) 
     return waste + (page - small % page) % page;
 }
 
-/* By what was allocated from the driver, at its most. */
+/* By the peak of driver memory. */
 static void fit_by_peak(struct vt_fit *fit) {
     const struct vt_device *d = fit->device;
     fit->outside_bytes = d->peak_bytes;
@@ -339,10 +339,10 @@ static void fit_by_peak(struct vt_fit *fit) {
     }
 }
 
-/* --- the whole --- */
+/* --- the answer --- */
 
-/* Where no yes or no can be given. A compacted log has the peaks; where events are missing, more may have been
- * needed than it has. */
+/* For logs that allow no definite answer. A compacted log has the peaks; with missing events, the real need may be
+ * higher than recorded. */
 static void set_range(struct vt_fit *fit) {
     const struct vt_device *d = fit->device;
     uint64_t recorded = d->peak_bytes + vt_known(fit->driver_bytes);

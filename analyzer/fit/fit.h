@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of fit/: would a recorded run fit, on which card, with which settings of PyTorch's allocator,
- * with what scaled? The run is replayed once more in a model of the allocator (replay/cache_model.h), all
- * rows of an answer in one pass.
+ * Public header of fit/: would a recorded run fit, on which card, with which settings of PyTorch's allocator, scaled
+ * in which way? The run is replayed in a model of the allocator (replay/cache_model.h), all rows of an answer in one
+ * pass.
  *
- * Invariants: the model is proved first: the run as it was recorded must come out as PyTorch recorded it. Where
- * it does not, or where events are missing, there is a range, and a yes or a no only where that decides. Uses base, log,
- * model, replay and, for text, report.
+ * Invariants: the model is validated first: its result for the recorded run must match PyTorch's record. If it does
+ * not match, or events are missing, the need is a range, and the answer is definite only if the whole range allows
+ * it. Uses base, log, model, replay and, for text, report.
  *
- *     fit.c        the proof, the needs, the rows
- *     scale.c      what --scale scales: the factor of each call site
+ *     fit.c        the validation, the needs, the rows
+ *     scale.c      --scale: the factor of each call site
  *     fit_write.c  the answer as text and as JSON
  */
 #ifndef VRAMTRACE_ANALYZER_FIT_H
@@ -17,7 +17,7 @@
 
 #include "model/model.h"
 
-/* A usual card, by the size in its name, and what its driver has for programs: less than that. */
+/* A usual card, by its nominal size, and the memory that its driver leaves to programs. */
 struct vt_fit_card {
     const char *name;
     uint64_t bytes, usable_bytes;
@@ -26,39 +26,40 @@ extern const struct vt_fit_card vt_fit_cards[]; /* by size; the last has no name
 
 enum vt_fit_scope { VT_FIT_ROLE, VT_FIT_OWNER, VT_FIT_SITE }; /* the more specific later */
 
-/* What --scale asks for: "role:activations=2". */
+/* An item of --scale: "role:activations=2". */
 struct vt_fit_scale {
     const char *text;
     enum vt_fit_scope scope;
     char *name;
     double factor;
-    bool found;     /* something has this name, though a more specific one may decide about it */
-    uint32_t sites; /* that it decides about; what they held at the recorded peak */
+    bool found;     /* the name exists, even if a more specific one takes precedence */
+    uint32_t sites; /* those that it applies to; their bytes at the recorded peak */
     uint64_t bytes_at_peak;
 };
 
 struct vt_fit_memory {
-    uint64_t bytes, usable_bytes;   /* as named; of these, for this process. VT_UNKNOWN: no limit */
-    const struct vt_fit_card *card; /* NULL: no usual one */
+    uint64_t bytes, usable_bytes;   /* nominal; usable by this process. VT_UNKNOWN: no limit */
+    const struct vt_fit_card *card; /* NULL: not a common one */
     bool here;                      /* the recorded device */
 };
 
 struct vt_fit_options {
     struct vt_fit_memory *memory; /* none: the recorded device, and usual cards */
-    const char *const *confs;     /* as PYTORCH_ALLOC_CONF has them; none: as recorded */
+    const char *const *confs;     /* as in PYTORCH_ALLOC_CONF; none: as recorded */
     struct vt_fit_scale *scales;
     uint32_t memory_count, conf_count, scale_count;
 };
 
-/* A memory with settings. What is not known, or did not happen, is VT_UNKNOWN or NULL. */
+/* A memory with settings. Unknown members, and events that did not happen, are VT_UNKNOWN or NULL. */
 struct vt_fit_row {
     struct vt_fit_memory memory;
-    char *conf;                               /* as a variable would have it; "": the defaults */
-    bool recorded;                            /* the settings are the run's */
-    bool fits;                                /* if vt_fit is sure */
-    uint64_t peak_reserved_bytes, peak_bytes; /* of PyTorch, of the process; up to the failure */
+    char *conf;                               /* as the value of the variable; "": the defaults */
+    bool recorded;                            /* these are the run's own settings */
+    bool fits;                                /* valid if vt_fit is `sure` */
+    uint64_t peak_reserved_bytes, peak_bytes; /* PyTorch's, the process's; up to the failure */
     uint64_t failed_at, missing_bytes;
-    const struct vt_phase *phase; /* then, and which of its name, from 1 */
+    /* at the failure, and its number among those with its name, from 1 */
+    const struct vt_phase *phase;
     uint32_t phase_number;
     const struct vt_site *site;
     const struct vt_stack *stack;
@@ -67,27 +68,29 @@ struct vt_fit_row {
 struct vt_fit {
     const struct vt_process *process;
     const struct vt_device *device;
-    uint32_t processes;    /* of the run on GPUs, of which this one needs most */
-    uint32_t sharers;      /* of these on its GPU at the same time, itself too; 1: alone */
-    uint64_t shared_bytes; /* the others' peaks, an upper bound: taken on each card */
-    uint32_t caught; /* requests that were refused, after which the program went on; since when */
+    uint32_t processes; /* number of the run's processes on GPUs; this one needs most */
+    /* processes on its GPU at the same time, including itself; 1: alone */
+    uint32_t sharers;
+    uint64_t shared_bytes; /* sum of the others' peaks, an upper bound: subtracted on each card */
+    uint32_t caught; /* refused requests after which the program continued; time of the first */
     uint64_t caught_at;
-    bool torch;           /* it has PyTorch's allocator; else rows are by driver memory */
+    bool torch;           /* it uses PyTorch's allocator; otherwise rows are by driver memory */
     const char *settings; /* recorded */
-    bool ended_early;     /* it would have gone on, or goes on: what it needs then is not known */
-    const struct vt_oom *oom; /* at which the run ended; NULL */
+    /* it did not run to its end, or is still running: its later need is unknown */
+    bool ended_early;
+    const struct vt_oom *oom; /* the failure that ended the run; NULL */
 
-    double
-        deviation; /* (model's - recorded) / recorded of the most that was reserved; NAN: not known */
+    double deviation; /* (model's - recorded) / recorded peak of reserved memory; NAN: unknown */
     uint64_t recorded_reserved_bytes, model_reserved_bytes;
-    bool sure; /* yes and no are given; else `why` not, and between what the needs lie */
+    bool sure; /* the answers are definite; otherwise `why` not, and the range of the need */
     char *why;
     uint64_t from_bytes, to_bytes;
 
-    /* without a limit: in all, PyTorch's, beside it, to fill the driver's pages */
+    /* without a limit: in total, PyTorch's, outside it, padding of the driver's pages */
     uint64_t needs_bytes, reserved_bytes, outside_bytes, rounding_bytes;
-    uint64_t driver_bytes;             /* context and code, as measured; VT_UNKNOWN */
-    const struct vt_fit_row *smallest; /* usual card that fits, up to an early end; NULL */
+    uint64_t driver_bytes; /* context and code, as measured; VT_UNKNOWN */
+    /* smallest usual card that fits, up to an early end; NULL */
+    const struct vt_fit_row *smallest;
 
     const struct vt_fit_scale *scales;
     uint32_t scale_count;
@@ -95,9 +98,8 @@ struct vt_fit {
     uint32_t row_count, row_room;
 };
 
-/* Fills `fit` for a device of a process, one of the model's; free it even after an error. Returns 0, or
- * -errno with `message`: the log cannot be read, or an option has a name that is not known. The options must
- * outlive it. */
+/* Fills `fit` for a device of a process of the model; free it even after an error. Returns 0, or -errno with
+ * `message`: the log cannot be read, or an option has an unknown name. The options must outlive it. */
 int vt_fit_make(const struct vt_model *model, const struct vt_process *process,
                 const struct vt_device *device, const struct vt_fit_options *options,
                 struct vt_fit *fit, struct vt_string *message);
@@ -113,18 +115,17 @@ void vt_fit_json(const struct vt_fit *fit, FILE *out);
 /* The call sites by their numbers in a replay (vt_site.number). */
 struct vt_fit_sites {
     uint32_t count;
-    double *factors; /* how many times as large their blocks are to be */
-    bool
-        *in_backward; /* they allocate in backward passes; how many of their blocks outlived one: */
-    uint32_t *outlived; /* vt_rehearsal_watch_backward */
+    double *factors;    /* factor for the sizes of their blocks */
+    bool *in_backward;  /* they allocate in backward passes */
+    uint32_t *outlived; /* blocks that outlived one: vt_rehearsal_watch_backward */
 };
 
 /* Free it with vt_fit_sites_close. */
 struct vt_fit_sites vt_fit_sites_open(const struct vt_process *process);
 void vt_fit_sites_close(struct vt_fit_sites *sites);
 
-/* Fills the factors, once the run was replayed; counts in the scales what each decides about. Returns 0, or -EINVAL
- * with `message`: nothing has such a name. */
+/* Fills the factors after the replay, and counts in each scale the sites it applies to. Returns 0, or -EINVAL with
+ * `message`: a name was not found. */
 int vt_fit_sites_scale(const struct vt_process *process, unsigned device,
                        const struct vt_fit_options *options, struct vt_fit_sites *sites,
                        struct vt_string *message);

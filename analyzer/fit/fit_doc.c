@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A paragraph of its own. */
+/* A separate paragraph. */
 static void add_sentence(struct vt_doc *doc, const char *label, unsigned column, char *text) {
     struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_MORE, vt_doc_keep(doc, text));
     item->label = label;
@@ -79,7 +79,7 @@ static void add_needs(const struct vt_fit *fit, struct vt_doc *doc) {
                  {fit->rounding_bytes, "to fill pages of 2 MiB (an estimate)"},
                  {vt_known(fit->driver_bytes), "context"}};
     struct vt_string text = {0};
-    bool idle = false; /* fits where not all of it would */
+    bool idle = false; /* fits only because other processes did not use all their memory */
     for (uint32_t i = 0; i < fit->row_count; i++)
         idle |=
             fit->sure && fit->rows[i].fits && fit->rows[i].memory.usable_bytes < fit->needs_bytes;
@@ -120,7 +120,7 @@ static char *conf_text(const struct vt_fit_row *row) {
 
 enum { CONF_COLUMN = 24 };
 
-/* The settings of a row; wide ones stand above it. */
+/* The settings of a row; wide ones go above it. */
 static const char *add_conf(const struct vt_fit_row *row, struct vt_doc *doc) {
     char *conf = vt_doc_keep(doc, conf_text(row));
     if (strlen(conf) <= CONF_COLUMN)
@@ -129,7 +129,7 @@ static const char *add_conf(const struct vt_fit_row *row, struct vt_doc *doc) {
     return "";
 }
 
-/* `most`: what the recorded settings take there; 0: they are no row. */
+/* `most`: the need of the recorded settings there; 0: not a row. */
 static void add_row(const struct vt_fit *fit, const struct vt_fit_row *row, uint64_t most,
                     struct vt_doc *doc) {
     bool bounded = row->memory.usable_bytes != VT_UNKNOWN;
@@ -157,7 +157,7 @@ static bool same_memory(const struct vt_fit_memory *a, const struct vt_fit_memor
     return a->bytes == b->bytes && a->here == b->here;
 }
 
-/* The rows of one memory. Returns how many they are. */
+/* The rows of one memory. Returns their number. */
 static uint32_t add_memory(const struct vt_fit *fit, uint32_t first, struct vt_doc *doc) {
     const struct vt_fit_row *rows = &fit->rows[first];
     const struct vt_fit_memory *m = &rows->memory;
@@ -183,7 +183,7 @@ static uint32_t add_memory(const struct vt_fit *fit, uint32_t first, struct vt_d
     return count;
 }
 
-/* Usual cards: the smallest that fits is named above, here the next smaller one. */
+/* Common cards: the smallest that fits is named above, the next smaller one here. */
 static void add_smaller(const struct vt_fit *fit, struct vt_doc *doc) {
     const struct vt_fit_row *fails = NULL;
     for (uint32_t i = 0; i < fit->row_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace fit as JSON, schema vramtrace-fit/1, whose keys vramtrace-json(5) has.
+ * vramtrace fit as JSON, schema vramtrace-fit/1; vramtrace-json(5) describes its keys.
  */
 #include "fit.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What --scale scales: a factor for each call site (see fit.h). fit.c calls.
+ * --scale: computes a factor for each call site (see fit.h). Called by fit.c.
  *
- * A site's role is what snapshots saw its blocks as, by bytes. What no snapshot saw are activations if
- * they come and go with the rounds: a snapshot at a run's end sees hardly any of those; but gradients if they
- * outlive the backward pass that makes them. Whatever is
- * allocated inside an optimizer is the optimizer's, its temporary buffers, too: they are as large as the
- * parameters.
+ * A site's role is the role that snapshots found for most of its bytes. Memory that no snapshot found is an
+ * activation if it comes and goes with the iterations (a snapshot at the end finds few of those), and a gradient if
+ * it outlives its backward pass. All allocations inside an optimizer count as the optimizer's, including temporary
+ * buffers, which are as large as the parameters.
  */
 #include "fit.h"
 
@@ -14,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What snapshots saw a site's blocks as, in bytes; and the scale of one of the owners. */
+/* The roles of a site's blocks in snapshots, in bytes; and the scale of one of its owners. */
 struct seen {
     uint64_t bytes[VT_PURPOSES];
     struct vt_fit_scale *owner;
-    uint32_t outlived; /* of its blocks so many outlived a backward pass */
+    uint32_t outlived; /* number of its blocks that outlived a backward pass */
 };
 
-/* Whether a name, such as "opt" or "opt (torch.optim.adamw.AdamW)", is an owner's, or its first steps. */
+/* Whether a name, such as "opt" or "opt (torch.optim.adamw.AdamW)", is the owner's name or its first steps. */
 static bool is_of(const char *owner, const char *name) {
     const char *type = strstr(name, " (");
     bool typed = type && !strchr(type + 1, ' ');
@@ -44,7 +43,7 @@ static void see(const struct vt_memory_owner *owner, const struct vt_fit_options
     }
 }
 
-/* Whether a frame is of an optimizer; or, `backward`, of the thread that waits for a backward pass. */
+/* Whether a frame is in an optimizer or, for `backward`, in the thread that waits for a backward pass. */
 static bool is_inside(const struct vt_stack *stack, bool backward) {
     bool found = false;
     for (uint32_t i = 0; i < stack->count && !found; i++) {
@@ -54,8 +53,8 @@ static bool is_inside(const struct vt_stack *stack, bool backward) {
     return found;
 }
 
-/* Whether its blocks come and go: most of what it was given was given back, also if variables of a loop
- * outside of any function still have the last round's; or nothing of it lived for most of the run. */
+/* Whether its blocks come and go: most were freed, even if variables of a loop outside any function still hold the
+ * last iteration's; or none lived for most of the run. */
 static bool is_transient(const struct vt_process *p, const struct vt_site *s) {
     uint64_t rest = s->first_at == VT_UNKNOWN ? 0 : vt_beyond(p->duration, s->first_at);
     uint64_t held = s->live_bytes > s->held_bytes ? s->live_bytes : s->held_bytes;
@@ -76,7 +75,7 @@ static enum vt_purpose role_of(const struct vt_process *p, const struct vt_site 
     return seen->outlived > s->alloc_count / 2 ? VT_PURPOSE_GRADIENTS : VT_PURPOSE_ACTIVATIONS;
 }
 
-/* The most specific scale that is about a site. NULL: none. */
+/* The most specific scale for a site. NULL: none. */
 static struct vt_fit_scale *scale_of(const struct vt_process *p, const struct vt_site *s,
                                      const struct seen *seen,
                                      const struct vt_fit_options *options) {
@@ -108,7 +107,7 @@ static void list_owners(const struct vt_snapshot *snapshot, struct vt_string *me
     }
 }
 
-/* Returns 0, or -EINVAL with `message`: nothing has the scale's name. A role may be one that nothing has. */
+/* Returns 0, or -EINVAL with `message`: the scale's name was not found. A role without memory is valid. */
 static int check(const struct vt_process *p, const struct vt_fit_scale *scale,
                  struct vt_string *message) {
     const struct vt_snapshot *snapshot = vt_process_snapshot(p);
