@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of export/: a finished model -> the file format of another tool.
+ * Public header of export/: converts a finished model to the file formats of other tools.
  *
- * Invariants: a format reads only the model; its figures are those of the JSON report. Names in a log are
- * hostile: a format writes them as text, whatever they contain. Formats that show call stacks get them
- * from samples.h, so that they agree. Uses base, model, and of replay the sizes of PyTorch's segments.
+ * Invariants: a format reads only the model; its figures are those of the JSON report. Names in a log are untrusted:
+ * a format writes them as text, whatever they contain. Formats that show call stacks get them from samples.h, so that
+ * they agree. Uses base, model, and the sizes of PyTorch's segments from replay.
  *
  *     formats below   the list; one file fmt_NAME.c each
  *     samples.h       the memory of a model as samples, each with its call stack
  *     profile.h       a pprof profile under construction
  *     perfetto.h      a writer of Perfetto traces
- *     pytorch.h       a device's memory as PyTorch's snapshots have it
+ *     pytorch.h       a device's memory in the form of PyTorch's snapshots
  *     pickle.h        a writer of Python pickles
  */
 #ifndef VRAMTRACE_ANALYZER_EXPORT_H
@@ -18,13 +18,13 @@
 
 #include "model/model.h"
 
-/* The bytes that a picture shows. */
+/* The bytes that an output shows. */
 enum vt_export_value {
     VT_EXPORT_LIVE,      /* at the end */
-    VT_EXPORT_PEAK,      /* as each device was at its peak */
-    VT_EXPORT_ALLOCATED, /* all that was ever allocated */
-    VT_EXPORT_LEAKED,    /* by the leaks, as a report counts them */
-    VT_EXPORT_VALUES     /* their count; as a user's choice: none */
+    VT_EXPORT_PEAK,      /* at each device's peak */
+    VT_EXPORT_ALLOCATED, /* sum of all allocations */
+    VT_EXPORT_LEAKED,    /* in leaks, as a report counts them */
+    VT_EXPORT_VALUES     /* their count; as an option: not given */
 };
 extern const char *const vt_export_value_names[VT_EXPORT_VALUES]; /* "live", ... */
 
@@ -36,9 +36,10 @@ struct vt_export_options {
 
 struct vt_export_format {
     const char *name, *help;
-    bool to_file;      /* nothing for a terminal */
-    bool valued;       /* shows only the value that the user chose */
-    unsigned timeline; /* enum vt_timeline_part: needed parts of the model beyond the figures */
+    bool to_file; /* the output does not go to a terminal */
+    bool valued;  /* shows only the value given by the user */
+    /* enum vt_timeline_part: parts of the model that it needs beyond the figures */
+    unsigned timeline;
     /* Writes the whole file. Returns 0 or -errno; the caller checks ferror(out). */
     int (*write)(const struct vt_model *model, const struct vt_export_options *options, FILE *out);
 };
@@ -46,7 +47,7 @@ struct vt_export_format {
 /* Ends with a row whose name is NULL. */
 extern const struct vt_export_format vt_export_formats[];
 
-/* Whether there is anything of this value to show. */
+/* Whether any site has memory of this value. */
 bool vt_export_has(const struct vt_model *model, enum vt_export_value value);
 
 /* The default value: the leaks' memory, or else the peak. A program with a caching allocator ends with an empty

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of call sites as CSV (RFC 4180): a row for each site with all its figures, the largest of
- * the chosen value first. Unknown is an empty field. Each row is one line: a stack is written as
- * fmt_folded.c does, and control characters are escaped. A text that a spreadsheet would run as a
- * formula has a ' before it.
+ * A table of call sites as CSV (RFC 4180): a row for each site with all its figures, the largest of the chosen value
+ * first. Unknown values are empty. Each row is one line: a stack is written as in fmt_folded.c, and control
+ * characters are escaped. Text that a spreadsheet would run as a formula gets a ' before it.
  */
 #include "samples.h"
 
@@ -19,7 +18,7 @@ struct row {
     const struct vt_process *process;
     const struct vt_site *site;
     uint64_t bytes[VT_EXPORT_VALUES], counts[VT_EXPORT_VALUES];
-    enum vt_export_value value; /* by which rows are sorted */
+    enum vt_export_value value; /* sort key of the rows */
     uint32_t number;
 };
 
@@ -27,11 +26,11 @@ struct table {
     FILE *out;
     const struct vt_export_options *options;
     struct vt_sample_stack stack;
-    bool names; /* the row of the columns' names is being written */
+    bool names; /* writing the header row */
     bool first; /* in its row */
 };
 
-/* Returns whether a value is to follow: in the row of names, the name stands for it. */
+/* Returns whether a value should follow; in the header row it writes the name instead. */
 static bool begin_column(struct table *t, const char *name) {
     if (!t->first)
         fputc(',', t->out);
@@ -63,13 +62,13 @@ static void put_number(struct table *t, const char *name, uint64_t value) {
 
 /* --- the columns --- */
 
-/* A row, and what several of its columns need. */
+/* A row, and data shared by several of its columns. */
 struct figures {
     const struct row *row;
     const struct vt_process *process;
     const struct vt_site *site;
-    const struct vt_frame *own;      /* NULL: no frame of the user's */
-    const struct vt_owned_by *owned; /* what has most of it; NULL: unknown */
+    const struct vt_frame *own;      /* NULL: no frame of user code */
+    const struct vt_owned_by *owned; /* the owner of most of it; NULL: unknown */
 };
 
 static void put_place(struct table *t, const struct figures *f) {
@@ -89,7 +88,7 @@ static void put_stack(struct table *t, const struct figures *f) {
     put_text(t, "stack", frames.text);
 }
 
-/* The keys of the JSON report that are a text or a number. */
+/* The keys of the JSON report that are texts or numbers. */
 static void put_keys(struct table *t, const struct vt_key *keys, const void *of) {
     for (; keys->key; keys++) {
         uint64_t number;
@@ -126,7 +125,7 @@ static void put_row(struct table *t, const struct figures *f) {
     t->first = true;
 }
 
-/* The row of names: written as a row of nothing. */
+/* The header row, written as a row without values. */
 static void put_names(struct table *t) {
     static const struct vt_process process;
     static const struct vt_site site;

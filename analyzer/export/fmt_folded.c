@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collapsed stacks, as Brendan Gregg's stackcollapse scripts write them and flamegraph.pl, inferno
- * and speedscope read them: a line for each stack, its frames outermost first and joined by `;`,
- * then a blank and its bytes.
+ * Collapsed stacks, in the format of Brendan Gregg's stackcollapse scripts, read by flamegraph.pl, inferno and
+ * speedscope: one line per stack, with frames joined by `;`, outermost first, then a blank and the bytes.
  */
 #include "samples.h"
 
@@ -22,7 +21,7 @@ int vt_export_folded_write(const struct vt_model *model, const struct vt_export_
         vt_samples_stack(&samples, &samples.items[i], options->native, &stack);
         for (uint32_t k = 0; k < stack.count; k++) {
             VT_SCOPED char *line = vt_samples_line(&stack.frames[k], true);
-            bool command = !k && !strncmp(line, "::", 2); /* to a CI service */
+            bool command = !k && !strncmp(line, "::", 2); /* a workflow command for a CI service */
             fprintf(out, "%s%s%s", k ? ";" : "", command ? "\\x3a" : "", line + command);
         }
         fprintf(out, " %" PRIu64 "\n", bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace for Perfetto (ui.perfetto.dev, trace_processor): for each process counters of its devices'
- * memory, whole and by line and class, its phases as slices of their threads, and marks, snapshots,
- * leaks and out-of-memory errors as instants with what a report says of them.
+ * A trace for Perfetto (ui.perfetto.dev, trace_processor). For each process: counters of its devices' memory, in
+ * total and by line and class; phases as slices of their threads; and marks, snapshots, leaks and out-of-memory
+ * errors as instants with the report's sentences.
  */
 #include "export.h"
 #include "perfetto.h"
@@ -16,16 +16,16 @@ enum {
     NAME_WIDTH = 60,
     OWNERS_MOST = 20,
     LANES_MOST = 64,   /* of a thread */
-    PID_FREE = 1 << 22 /* above every Linux's */
+    PID_FREE = 1 << 22 /* above the largest pid of Linux */
 };
 
 struct writer {
     struct vt_perfetto w;
     const struct vt_process *process;
     uint64_t track;      /* the process's */
-    uint32_t pid;        /* by which the trace has it */
+    uint32_t pid;        /* its pid in the trace */
     uint32_t rank;       /* of its next track */
-    struct vt_map taken; /* process and thread numbers */
+    struct vt_map taken; /* process and thread numbers in use */
     uint32_t next_free;
 };
 
@@ -33,8 +33,8 @@ static uint64_t when(const struct writer *w, uint64_t at) {
     return w->process->started_at + at;
 }
 
-/* Perfetto takes equal numbers for one process or thread; those of several hosts and containers may be
- * equal, and then the later one gets a number that Linux never gives out. */
+/* Perfetto treats equal numbers as one process or thread. Numbers from different hosts and containers may be equal;
+ * then the later one gets a number that Linux never uses. */
 static uint32_t unique(struct writer *w, uint32_t number) {
     uint32_t is = number;
     if (vt_map_get(&w->taken, number) != VT_MAP_NONE)
@@ -54,7 +54,7 @@ static void instant(struct writer *w, uint64_t track, uint64_t at, const char *c
 
 /* --- counters --- */
 
-/* `bytes` VT_UNKNOWN: not known in that slot. */
+/* `bytes` VT_UNKNOWN: unknown in that slot. */
 static void put_levels(struct writer *w, const struct vt_course *c, const uint64_t *bytes,
                        uint64_t track) {
     uint64_t last = VT_UNKNOWN;
@@ -109,7 +109,7 @@ static void bands(struct writer *w, const struct vt_course *c, uint64_t group, u
     }
 }
 
-/* A device that a process saw and did not use says nothing. */
+/* Skips devices that a process saw but did not use. */
 static bool is_empty(const struct vt_course *c) {
     uint64_t seen = 0;
     for (uint32_t i = 0; i < c->slot_count; i++) {
@@ -138,8 +138,7 @@ static void course(struct writer *w, const struct vt_course *c) {
 
 /* --- phases --- */
 
-/* Slices of one track lie in each other. What does not fit, since NVTX ranges may overlap, goes to a
- * track beside it. */
+/* Slices of one track must be nested. NVTX ranges may overlap; those go to an additional track. */
 struct lane {
     uint64_t track;
     const struct vt_phase **open; /* the innermost last */
@@ -179,7 +178,7 @@ static struct lane *add_lane(struct writer *w, struct lanes *l) {
     return &l->lanes[l->count++];
 }
 
-/* NULL: so many overlap that no reader would look at a track more, and each costs a look at all. */
+/* NULL: too many overlap for a readable trace, and each lane costs a search. */
 static struct lane *lane_for(struct writer *w, struct lanes *l, const struct vt_phase *p) {
     for (uint32_t i = 0; i < l->count; i++) {
         struct lane *lane = &l->lanes[i];
@@ -310,7 +309,7 @@ static void snapshots(struct writer *w) {
     }
 }
 
-/* --- the whole --- */
+/* --- the trace --- */
 
 static void trace_process(struct writer *w, const struct vt_process *p) {
     VT_SCOPED_STRING name = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile for pprof and what reads its format (speedscope, Grafana, Datadog): profile.proto,
- * gzip-compressed. Each value is a sample type in bytes and one in blocks, named as a heap profile
- * names its own. What a site has at the end is divided among its owners, if a snapshot at the end
- * says who they are; the samples differ by their labels then.
+ * A profile for pprof and the tools that read its format (speedscope, Grafana, Datadog): profile.proto,
+ * gzip-compressed. Each value is a sample type in bytes and one in blocks, with the names of a heap profile. A site's
+ * memory at the end is divided among its owners, if a snapshot at the end shows them; these samples differ in their
+ * labels.
  */
 #include "profile.h"
 #include "samples.h"
@@ -14,21 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES      (2 * VT_EXPORT_VALUES) /* of a sample: blocks and bytes of each value */
+#define VALUES      (2 * VT_EXPORT_VALUES) /* per sample: blocks and bytes of each value */
 #define LABELS      6
-#define PHASES_SEEN 64 /* how many open phases are looked at for one call site */
+#define PHASES_SEEN 64 /* number of open phases examined per call site */
 
 struct writer {
     const struct vt_export_options *options;
     struct vt_profile *profile;
     struct vt_samples samples;
-    const struct vt_process *process; /* of the sample at hand; the next two are of it */
+    const struct vt_process *process; /* the current sample's, like the next two */
     struct vt_map modules;            /* address of a path -> index of the module */
-    const char **phases;              /* for each site: during which all of it was allocated */
+    const char **phases; /* for each site: the phase in which all of it was allocated */
     struct vt_sample_stack stack;
-    uint64_t *locations; /* of the sample at hand, innermost first */
+    uint64_t *locations; /* the current sample's, innermost first */
     uint32_t depth, room;
-    struct vt_profile_line *lines; /* of the location at hand */
+    struct vt_profile_line *lines; /* of the current location */
     uint32_t line_room;
 };
 
@@ -44,8 +44,8 @@ static int by_time(const void *a, const void *b) {
     return VT_ORDER({x->at, y->at}, {x->index, y->index});
 }
 
-/* For each site the innermost phase that was open from its first allocation to its last; NULL: there
- * is none. Phases are sorted by start, so each walk goes forward once. */
+/* For each site the innermost phase that was open from its first allocation to its last; NULL: there is none. Phases
+ * are sorted by start, so one forward pass suffices. */
 static const char **find_phases(const struct vt_process *p) {
     const char **found = vt_alloc(p->site_count + 1, sizeof *found);
     VT_SCOPED struct order *sites = vt_alloc(p->site_count + 1, sizeof *sites);
@@ -142,7 +142,7 @@ static const char *device_name(const struct vt_sample *sample, char room[16]) {
     return room;
 }
 
-/* `owner`: whose part it is; NULL: of no known one. */
+/* `owner`: the part's owner; NULL: unknown. */
 static void add_part(struct writer *w, const struct vt_sample *sample,
                      const struct vt_memory_owner *owner, const uint64_t bytes[VT_EXPORT_VALUES],
                      const uint64_t counts[VT_EXPORT_VALUES]) {
@@ -177,7 +177,7 @@ static uint64_t subtract_part(uint64_t *from, uint64_t wanted) {
     return part;
 }
 
-/* Whether this owner has it at the end: of what leaked it may be one that was seen before. */
+/* Whether this owner has the memory at the end; a leak's owner may come from an earlier snapshot. */
 static bool is_of_end(const struct vt_process *p, const struct vt_owned_by *by) {
     const struct vt_snapshot *snapshot = vt_process_snapshot(p);
     return snapshot && snapshot->why == VT_SNAPSHOT_END && !by->seen;
@@ -237,7 +237,7 @@ static void add_value_types(const struct writer *w) {
     m->period = 1;
 }
 
-/* Of the part of the run that the model shows. */
+/* For the part of the run that the model shows. */
 static void add_times(const struct writer *w, const struct vt_model *model) {
     Perftools__Profiles__Profile *m = vt_profile_message(w->profile);
     for (uint32_t i = 0; i < model->process_count; i++) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A snapshot as torch.cuda.memory._dump_snapshot() writes it, for PyTorch's memory_viz (the page, and
- * torch/cuda/_memory_viz.py): a pickle of the segments at the end and of what was allocated and freed
- * on the way there. What PyTorch itself cannot see is in it, too: each allocation outside of its
- * allocator is a segment with one block.
+ * A snapshot in the format of torch.cuda.memory._dump_snapshot(), for PyTorch's memory_viz (the page, and
+ * torch/cuda/_memory_viz.py): a pickle of the segments at the end and of earlier allocations and frees. It also has
+ * memory that PyTorch cannot see: each allocation outside its allocator is a segment with one block.
  *
- * The keys are PyTorch's. The reader matches what was allocated with its "free_completed", and
- * "free_requested" just before that is one step with it.
+ * The keys are PyTorch's. The reader matches an allocation with its "free_completed", and merges a "free_requested"
+ * just before that.
  */
 #include "export.h"
 #include "pickle.h"
@@ -23,7 +22,7 @@ struct writer {
     struct vt_pickle p;
     bool native;
     const struct vt_process *process;
-    uint32_t *stacks, *notes; /* of its sites: where the pickle keeps them, or VT_MAP_NONE */
+    uint32_t *stacks, *notes; /* per site: index in the pickle, or VT_MAP_NONE */
     uint32_t no_stack, default_pool;
 };
 
@@ -52,7 +51,7 @@ static void frame(struct writer *w, const struct vt_frame *f) {
     vt_pickle_close(&w->p);
 }
 
-/* Under the key "frames". */
+/* Writes the value of "frames". */
 static void write_frames_of(struct writer *w, const struct vt_stack *s) {
     vt_pickle_open(&w->p, "frames", '[');
     for (uint32_t i = 0; s && i < s->count; i++)
@@ -71,7 +70,7 @@ static void stack_of(struct writer *w, uint32_t site) {
     *kept = vt_pickle_keep(&w->p);
 }
 
-/* What a report knows of it: "site 3f2a19..., growing; cudaMalloc". */
+/* The report's data on a site: "site 3f2a19..., growing; cudaMalloc". */
 static void note_of(struct writer *w, uint32_t site) {
     const char *key = "user_metadata";
     if (site == VT_NO_SITE) {
@@ -151,7 +150,7 @@ static void segment(struct writer *w, const struct trace *t, const struct vt_pyt
 
 /* --- changes --- */
 
-/* Opens an entry, up to its address. */
+/* Begins an entry, including its address. */
 static void entry(struct writer *w, const char *action, uint64_t at) {
     vt_pickle_open(&w->p, NULL, '{');
     vt_pickle_text(&w->p, "action", action);
@@ -187,7 +186,7 @@ static void write_change(struct writer *w, const struct vt_change *c, uint64_t b
         event(w, c->mapping ? "segment_unmap" : "segment_free", c, bytes);
 }
 
-/* PyTorch's are those that it raises; that a retry helped is no event of its own. */
+/* PyTorch logs an event for each error that it raises, but not for a successful retry. */
 static void oom(struct writer *w, const struct vt_oom *o) {
     entry(w, "oom", o->at);
     vt_pickle_number(&w->p, "device_free", o->free_bytes == VT_UNKNOWN ? 0 : o->free_bytes);
@@ -203,7 +202,7 @@ static bool is_shown(const struct trace *t, const struct vt_oom *o) {
            (!timeline->changes_left_out || o->at >= timeline->changes[0].at);
 }
 
-/* Pieces that the driver mapped behind each other are one mapping of the allocator's. */
+/* Counts consecutive pieces that the driver mapped: they are one mapping of the allocator. */
 static uint32_t adjacent(const struct trace *t, uint32_t first, uint64_t *bytes) {
     const struct vt_change *c = t->made.changes[first];
     uint32_t i = first + 1;
@@ -239,9 +238,9 @@ static void trace(struct writer *w, const struct trace *t) {
     vt_pickle_close(&w->p);
 }
 
-/* --- the whole --- */
+/* --- the snapshot --- */
 
-/* Of what was live at the end, where a device had more allocations than its map has regions. */
+/* Bytes live at the end that are not in the map: a device may have more allocations than its map has regions. */
 static uint64_t bytes_left_out(const struct trace *t) {
     const struct vt_timeline *timeline = t->process->timeline;
     uint64_t bytes = 0, regions = 0;
@@ -253,7 +252,7 @@ static uint64_t bytes_left_out(const struct trace *t) {
     return regions && t->device->live_bytes > bytes ? t->device->live_bytes - bytes : 0;
 }
 
-/* What the page shows as "Allocator Settings". */
+/* Shown on the page as "Allocator Settings". */
 static void settings(struct writer *w, const struct trace *traces, uint32_t count) {
     bool left_out = false;
     vt_pickle_open(&w->p, "allocator_settings", '{');
@@ -299,8 +298,7 @@ static void begin_process(struct writer *w, const struct vt_process *p) {
     memset(w->notes, 0xff, p->site_count * sizeof *w->notes);
 }
 
-/* One process's devices have the numbers that it knows them by; of several processes those that were
- * used are counted through. */
+/* For one process, devices have the process's numbers; for several, all used devices are numbered consecutively. */
 static struct trace *make_traces(const struct vt_model *model, uint32_t *count) {
     struct trace *traces = NULL;
     uint32_t room = 0, next = 0;

@@ -2,10 +2,9 @@
 /*
  * The writer of Perfetto traces (see perfetto.h).
  *
- * A trace is a message whose field 1 repeats: so packets follow each other, each with the field's tag
- * and its length, and nothing of a trace is kept in memory. Its clock is CLOCK_REALTIME, because the
- * log has that of its beginning; it is declared the clock of the trace, so that no reader looks for a
- * relation to CLOCK_BOOTTIME, which is the default.
+ * A trace is a message whose field 1 repeats: packets follow each other, each with the field's tag and its length, so
+ * no part of a trace is kept in memory. The clock is CLOCK_REALTIME, because the log has its start time in it; it is
+ * declared the trace's clock, so that readers do not expect a relation to CLOCK_BOOTTIME, the default.
  */
 #include "perfetto.h"
 
@@ -75,7 +74,7 @@ void vt_perfetto_close(struct vt_perfetto *w) {
 
 /* --- tracks --- */
 
-/* Gives the track its id, and writes it. */
+/* Sets the track's id, and writes the track. */
 static uint64_t add_track(struct vt_perfetto *w, Vtp__TrackDescriptor *track, uint64_t parent) {
     Vtp__TracePacket packet = VTP__TRACE_PACKET__INIT;
     track->has_uuid = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A writer of Perfetto traces, packet by packet. Texts come out as valid UTF-8; times are ns since
- * the epoch. Write errors stay in `out`.
+ * A writer of Perfetto traces, packet by packet. Texts are written as valid UTF-8; times are ns since the epoch. The
+ * caller checks ferror(out).
  */
 #ifndef VRAMTRACE_ANALYZER_PERFETTO_H
 #define VRAMTRACE_ANALYZER_PERFETTO_H
@@ -10,17 +10,17 @@
 
 struct vt_perfetto {
     FILE *out;
-    uint64_t seed, tracks; /* the tracks' ids are made of these */
+    uint64_t seed, tracks; /* the tracks' ids are derived from these */
     bool begun;
-    uint8_t *bytes; /* of the packet at hand */
+    uint8_t *bytes; /* of the current packet */
     size_t room;
 };
 
-/* `seed`: so that traces of several runs can be opened together. */
+/* `seed`: allows opening traces of several runs together. */
 void vt_perfetto_open(struct vt_perfetto *w, FILE *out, uint64_t seed);
 void vt_perfetto_close(struct vt_perfetto *w);
 
-/* The functions below return the id of a new track. `parent`: that of another one; 0: none. */
+/* The functions below return the id of a new track. `parent`: id of another track; 0: none. */
 struct vt_perfetto_process {
     uint32_t pid;
     const char *name;
@@ -31,15 +31,15 @@ struct vt_perfetto_process {
 };
 uint64_t vt_perfetto_process(struct vt_perfetto *w, const struct vt_perfetto_process *process);
 uint64_t vt_perfetto_thread(struct vt_perfetto *w, uint64_t parent, uint32_t pid, uint32_t tid);
-/* Of slices and instants, or of other tracks. `rank`: its place among those of its parent. */
+/* A track for slices and instants, or with child tracks. `rank`: its position among its siblings. */
 uint64_t vt_perfetto_track(struct vt_perfetto *w, uint64_t parent, const char *name, uint32_t rank);
-/* Of a number of bytes. Those of one parent have one scale. `description`: NULL. */
+/* A counter in bytes. Siblings share one scale. `description`: NULL is allowed. */
 uint64_t vt_perfetto_counter(struct vt_perfetto *w, uint64_t parent, const char *name,
                              const char *description, uint32_t rank);
 
 void vt_perfetto_count(struct vt_perfetto *w, uint64_t track, uint64_t at, uint64_t bytes);
 
-/* What is written beside an event. Without a text a number; VT_UNKNOWN is left out. */
+/* A value attached to an event: a text, or a number if there is none; VT_UNKNOWN is left out. */
 struct vt_perfetto_note {
     const char *name;
     const char *text;

@@ -29,7 +29,7 @@ enum {
     STOP = '.'
 };
 
-/* MemoryViz.js passes them as the arguments of one call, of which a browser takes only so many. */
+/* MemoryViz.js passes them as the arguments of one call, and browsers limit their number. */
 enum { APPENDED_AT_ONCE = 1000 };
 
 static void op(struct vt_pickle *p, int code) {
@@ -51,7 +51,7 @@ void vt_pickle_end(struct vt_pickle *p) {
     vt_map_free(&p->texts);
 }
 
-/* A byte or four. */
+/* Numbers below 256 have a short form. */
 static void memo(struct vt_pickle *p, uint32_t number, int code, int long_code) {
     op(p, number <= 0xff ? code : long_code);
     little_endian(p, number, number <= 0xff ? 1 : 4);
@@ -92,7 +92,7 @@ static void put_number(struct vt_pickle *p, uint64_t value) {
     } else if (value <= INT32_MAX) {
         op(p, BININT);
         little_endian(p, value, 4);
-    } else { /* of two's complement: the ninth byte says that it is positive */
+    } else { /* two's complement: the ninth byte makes it positive */
         unsigned bytes = value > INT64_MAX ? 9 : 8;
         op(p, LONG1);
         op(p, (int)bytes);
@@ -102,7 +102,7 @@ static void put_number(struct vt_pickle *p, uint64_t value) {
     }
 }
 
-/* What comes before a value: its key, or of an item of a list the opcodes that append. */
+/* The prefix of a value: its key, or in a list the opcodes that append earlier items. */
 static void put_key(struct vt_pickle *p, const char *key) {
     if (key)
         put_known_text(p, key);

@@ -19,19 +19,19 @@ typedef Perftools__Profiles__Profile Profile;
 typedef Perftools__Profiles__Sample Sample;
 
 struct text {
-    char *text; /* as it was given */
+    char *text; /* as given */
     int64_t number;
     UT_hash_handle hh;
 };
 
-/* Something with a key of bytes; its number is its id. */
+/* An entity with a byte key; its number is its id. */
 struct thing {
     uint64_t id;
     UT_hash_handle hh;
     char key[];
 };
 
-/* A repeated field that grows: protobuf-c wants an array of pointers. */
+/* A growing repeated field: protobuf-c needs an array of pointers. */
 struct list {
     void **items;
     size_t count, room;
@@ -80,7 +80,7 @@ int64_t vt_profile_text(struct vt_profile *p, const char *text) {
     return known->number;
 }
 
-/* Whether the key is new; *id: of the thing that has it. */
+/* Whether the key is new; *id: of the entity with this key. */
 static bool is_new(struct thing **things, const void *key, size_t length, uint64_t *id) {
     struct thing *known;
     HASH_FIND(hh, *things, key, length, known);
@@ -119,7 +119,7 @@ uint64_t vt_profile_mapping(struct vt_profile *p, const struct vt_module *module
 }
 
 static uint64_t function(struct vt_profile *p, const struct vt_profile_line *line) {
-    /* A system name that is the name makes pprof shorten it as C++, "<module>" to nothing. */
+    /* If the system name equals the name, pprof shortens it like a C++ name, "<module>" to nothing. */
     const char *whole = line->frame ? line->frame->function : NULL;
     int64_t key[] = {
         vt_profile_text(p, line->name),
@@ -173,7 +173,7 @@ void vt_profile_sample(struct vt_profile *p, const uint64_t *locations, uint32_t
     perftools__profiles__sample__init(s);
     s->n_location_id = depth;
     s->location_id = vt_alloc(depth, sizeof *s->location_id);
-    if (depth) /* NULL is no array for memcpy, not even of nothing */
+    if (depth) /* memcpy does not accept NULL, even for 0 bytes */
         memcpy(s->location_id, locations, depth * sizeof *locations);
     s->n_value = value_count;
     s->value = vt_alloc(value_count, sizeof *s->value);
@@ -214,7 +214,7 @@ void vt_profile_close(struct vt_profile *p) {
         free(text->text);
         free(text);
     }
-    perftools__profiles__profile__free_unpacked(p->message, NULL); /* with all that is in it */
+    perftools__profiles__profile__free_unpacked(p->message, NULL); /* including everything in it */
     free_things(&p->functions_by_key);
     free_things(&p->mappings_by_key);
     free_things(&p->locations_by_key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pprof profile under construction: its tables of texts, functions, mappings and locations, in
- * which each thing stands once, and its samples. fmt_pprof.c says what goes in.
+ * A pprof profile under construction: its tables of texts, functions, mappings and locations, without duplicates, and
+ * its samples. fmt_pprof.c decides the contents.
  */
 #ifndef VRAMTRACE_ANALYZER_PROFILE_H
 #define VRAMTRACE_ANALYZER_PROFILE_H
@@ -13,28 +13,28 @@
 struct vt_profile;
 
 struct vt_profile *vt_profile_open(void);
-void vt_profile_close(struct vt_profile *profile); /* after it was written */
+void vt_profile_close(struct vt_profile *profile); /* call it after writing */
 
-/* The message, whose other fields the caller sets, to what free() frees. */
+/* The message; the caller may set its other fields, to memory for free(). */
 Perftools__Profiles__Profile *vt_profile_message(struct vt_profile *profile);
 
-/* The number of a text; NULL is "". What is not UTF-8 and control characters are escaped. */
+/* The number of a text; NULL is "". Invalid UTF-8 and control characters are escaped. */
 int64_t vt_profile_text(struct vt_profile *profile, const char *text);
 
-/* The id of a file that was mapped. NULL: 0. */
+/* The id of a mapped file. NULL: 0. */
 uint64_t vt_profile_mapping(struct vt_profile *profile, const struct vt_module *module);
 
-/* A line of a location: `frame` NULL: `name` stands for no frame. */
+/* A line of a location. `frame` NULL: `name` is not a frame. */
 struct vt_profile_line {
     const char *name;
     const struct vt_frame *frame;
 };
 
-/* The id of a place in the code: the innermost of inlined functions first. */
+/* The id of a code location; inlined functions innermost first. */
 uint64_t vt_profile_location(struct vt_profile *profile, uint64_t mapping, uint64_t address,
                              const struct vt_profile_line *lines, uint32_t count);
 
-/* Adds a sample, which takes copies of the arrays. */
+/* Adds a sample; copies the arrays. */
 struct vt_profile_label {
     const char *key, *text;
 };

@@ -2,11 +2,11 @@
 /*
  * Makes a device's segments and changes consistent (see pytorch.h).
  *
- * The segments are those of the map of the end, and what stays allocated without being in it: arrays
- * have no address there. Where events were lost, changes contradict them, and are left out: a second
- * allocation of what was not freed, a segment that would lie in another one, one that would come
- * after its blocks, a block in no segment. But blocks in memory that was never seen (old versions of
- * PyTorch give them addresses of their own) get a segment that was always there.
+ * The segments are those of the map at the end, and allocations that remain but are not in it: arrays have no address
+ * there. If events were lost, some changes are inconsistent and are left out: a second allocation at an address that
+ * was not freed, a segment inside another one, a segment later than its blocks, a block in no segment. But blocks in
+ * memory that was never seen (old versions of PyTorch use addresses of their own) get a segment that exists from the
+ * start.
  */
 #include "pytorch.h"
 
@@ -17,7 +17,7 @@
 
 struct range {
     uint64_t start, end;
-    uint64_t reach; /* of `ever`: the highest end up to this one */
+    uint64_t reach; /* in `ever`: the highest end up to this one */
 };
 
 struct ranges { /* by address */
@@ -27,20 +27,20 @@ struct ranges { /* by address */
 
 struct maker {
     const struct vt_process *process;
-    const struct vt_address_map *map; /* of the end; NULL: there is none */
+    const struct vt_address_map *map; /* at the end; NULL: there is none */
     struct vt_pytorch_device *made;
-    struct vt_pytorch_block *kept; /* blocks that the changes leave, by address */
+    struct vt_pytorch_block *kept; /* blocks that remain after all changes, by address */
     uint32_t kept_count, kept_room;
     struct ranges ever;          /* all driver memory, each once */
-    struct ranges homes, blocks; /* driver memory and blocks at a moment */
+    struct ranges homes, blocks; /* driver memory and blocks at one moment */
 };
 
-/* The first range that begins behind `address`. */
+/* The first range that begins after `address`. */
 static uint32_t range_after(const struct ranges *r, uint64_t address) {
     return (uint32_t)vt_count_up_to(r->items, r->count, sizeof *r->items, address);
 }
 
-/* Of ranges that do not overlap: the one with the address. NULL: none. */
+/* The range with the address, among ranges that do not overlap. NULL: none. */
 static struct range *range_with(const struct ranges *r, uint64_t address) {
     uint32_t i = range_after(r, address);
     return i && address < r->items[i - 1].end ? &r->items[i - 1] : NULL;
@@ -63,7 +63,7 @@ static void erase(struct ranges *r, const struct range *range) {
     memmove(&r->items[i], &r->items[i + 1], (--r->count - i) * sizeof *r->items);
 }
 
-/* Of ranges that do not overlap: whether one has some of these addresses. */
+/* Whether one of the ranges, which do not overlap, contains some of these addresses. */
 static bool overlaps(const struct ranges *r, uint64_t start, uint64_t end) {
     uint32_t i = range_after(r, start);
     return range_with(r, start) || (i < r->count && r->items[i].start < end);
@@ -74,7 +74,7 @@ static int by_start(const void *a, const void *b) {
     return VT_ORDER({x->start, y->start}, {x->end, y->end});
 }
 
-/* --- the segments of the end --- */
+/* --- segments at the end --- */
 
 static void add_segment(struct maker *m, struct vt_pytorch_segment segment) {
     struct vt_pytorch_device *d = m->made;
@@ -100,14 +100,13 @@ static int segments_by_address(const void *a, const void *b) {
     return VT_ORDER({x->address, y->address});
 }
 
-/* The first of the kept blocks that does not begin before `address`. */
+/* The first of the remaining blocks that does not begin before `address`. */
 static uint32_t kept_from(const struct maker *m, uint64_t address) {
     return address ? (uint32_t)vt_count_up_to(m->kept, m->kept_count, sizeof *m->kept, address - 1)
                    : 0;
 }
 
-/* Tiles a stretch with the blocks that the changes leave; `used` more bytes of it are in use at
- * unknown addresses. */
+/* Fills a gap with the remaining blocks; `used` more bytes of it are in use at unknown addresses. */
 static void tile(struct maker *m, uint64_t start, uint64_t end, uint64_t used, uint32_t site) {
     uint64_t known = 0;
     uint32_t first = kept_from(m, start);
@@ -145,7 +144,7 @@ static void add_pieces(struct maker *m, const struct vt_map_region *region) {
     }
 }
 
-/* Gives the segments their blocks. Those of the map come with pieces. */
+/* Adds the segments' blocks. Segments of the map already have pieces. */
 static void add_blocks(struct maker *m) {
     struct vt_pytorch_device *d = m->made;
     uint32_t region = 0, regions = m->map ? m->map->region_count : 0;
@@ -190,7 +189,7 @@ static uint64_t key_of(const struct vt_change *c) {
     return c->address * 2 + !is_driver(c);
 }
 
-/* The map's driver memory with the address. NULL: none. */
+/* The map's driver memory with this address. NULL: none. */
 static const struct vt_map_region *region_with(const struct maker *m, uint64_t address) {
     const struct vt_map_region *all = m->map ? m->map->regions : NULL;
     size_t i = vt_count_up_to(all, m->map ? m->map->region_count : 0, sizeof *all, address);
@@ -220,7 +219,7 @@ static void find_ever(struct maker *m, unsigned device) {
     ever->count = count;
 }
 
-/* Whether driver memory ever had some of these addresses; `other`: other than just that range. */
+/* Whether driver memory ever had some of these addresses; `other`: in a different range. */
 static bool was_ever(const struct maker *m, uint64_t start, uint64_t end, bool other) {
     uint32_t i = range_after(&m->ever, start);
     bool itself = i && m->ever.items[i - 1].start == start && m->ever.items[i - 1].end == end;
@@ -229,7 +228,7 @@ static bool was_ever(const struct maker *m, uint64_t start, uint64_t end, bool o
            (i < m->ever.count && m->ever.items[i].start < end);
 }
 
-/* An allocation that no later change frees. Returns whether it fits. */
+/* Adds an allocation that no later change frees. Returns whether it is consistent. */
 static bool keep_block(struct maker *m, const struct vt_change *c) {
     uint64_t end = c->address + c->bytes;
     if (!is_driver(c)) {
@@ -253,8 +252,7 @@ static bool keep_block(struct maker *m, const struct vt_change *c) {
 
 enum { ALLOCATED = 1, FREED };
 
-/* Chooses the device's changes, the last first, of which each address has an allocation and a free in
- * turn. */
+/* Chooses the device's changes, the last first, such that allocations and frees alternate at each address. */
 static void choose_changes(struct maker *m, unsigned device) {
     const struct vt_timeline *t = m->process->timeline;
     struct vt_pytorch_device *d = m->made;
@@ -274,7 +272,7 @@ static void choose_changes(struct maker *m, unsigned device) {
     vt_map_free(&later);
 }
 
-/* Segments for the blocks in memory that was never seen. */
+/* Adds segments for blocks in memory that was never seen. */
 static void house_blocks(struct maker *m) {
     struct vt_pytorch_device *d = m->made;
     struct ranges homeless = {0};
@@ -297,7 +295,7 @@ static void house_blocks(struct maker *m) {
     free(homeless.items);
 }
 
-/* Goes back over a change of driver memory. Returns whether it fits. */
+/* Reverts a change of driver memory. Returns whether it is consistent. */
 static bool undo_driver(struct maker *m, const struct vt_change *c) {
     uint64_t end = c->address + c->bytes;
     if (!c->alloc) {
@@ -335,7 +333,7 @@ static bool undo_block(struct maker *m, const struct vt_change *c) {
     return true;
 }
 
-/* Goes back from the end, takes the changes that fit, and puts them in the order of time. */
+/* Goes back from the end, keeps the consistent changes, and sorts them by time. */
 static void fit(struct maker *m) {
     struct vt_pytorch_device *d = m->made;
     uint32_t count = 0;

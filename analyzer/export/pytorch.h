@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device's memory as PyTorch's snapshots have it: the segments of the end, and the changes that
- * lead there. The readers of snapshots go back from the end change by change, so both must fit: what
- * is freed was there, and each block lies in a segment.
+ * A device's memory in the form of PyTorch's snapshots: the segments at the end, and the changes before. Readers of
+ * snapshots go back from the end change by change, so both must be consistent: every freed block existed, and each
+ * block lies in a segment.
  */
 #ifndef VRAMTRACE_ANALYZER_PYTORCH_H
 #define VRAMTRACE_ANALYZER_PYTORCH_H
@@ -18,9 +18,9 @@ struct vt_pytorch_block {
 struct vt_pytorch_segment {
     uint64_t address, bytes;
     uint32_t site;     /* VT_NO_SITE: unknown */
-    bool of_allocator; /* a caching allocator's; else an allocation of its own, with one block */
+    bool of_allocator; /* a caching allocator's; otherwise a separate allocation with one block */
     bool expandable;   /* mapped piece by piece */
-    uint32_t first, count; /* of vt_pytorch_device.blocks, which tile it */
+    uint32_t first, count; /* in vt_pytorch_device.blocks, which fill it completely */
 };
 
 struct vt_pytorch_device {

@@ -30,7 +30,7 @@ static struct vt_sample *add_sample(struct vt_samples *samples, struct vt_sample
     return &samples->items[samples->count++];
 }
 
-/* What the segments on a device hold beyond the blocks in them. */
+/* The part of a device's segments that no block uses. */
 static void add_idle(struct vt_samples *samples, const struct vt_process *p,
                      const struct vt_device *d) {
     static const enum vt_export_value values[] = {VT_EXPORT_LIVE, VT_EXPORT_PEAK};
@@ -87,7 +87,7 @@ void vt_samples_free(struct vt_samples *samples) {
 
 /* --- frames --- */
 
-/* Takes `name`. */
+/* Takes over `name`. */
 static void push_frame(struct vt_sample_stack *stack, char *name, const struct vt_frame *frame) {
     VT_GROW(stack->frames, stack->count, stack->room);
     stack->frames[stack->count++] = (struct vt_sample_frame){name, frame};
