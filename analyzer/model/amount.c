@@ -4,17 +4,16 @@
  */
 #include "amount.h"
 
-/* Whether it counts what it held at the last allocation: most of it was freed after that. */
+/* Whether it counts the memory held at the last allocation: most of it was freed after that. */
 static bool counts_as_held(const struct vt_site *site, const struct vt_leak *leak) {
-    if (!leak) /* what grew within a bound was kept as well */
+    if (!leak) /* growth within a bound was also kept */
         return site->bound && site->bound->growth && site->live_count * 2 < site->held_count;
     return leak->verdict == VT_VERDICT_GROWING &&
            (leak->live_count * 2 < leak->held_count || site->live_count * 2 < site->held_count);
 }
 
-/* The blocks that a site had kept at the last allocation. Where it keeps only few of its blocks,
- * the newest one was probably about to be freed like most others, so the count is that of the
- * growth, which leaves out blocks that are too young to tell. */
+/* The blocks that a site had kept at the last allocation. If it keeps few of its blocks, the newest one was probably
+ * about to be freed like most others; so this is the growth's count, which leaves out the youngest blocks. */
 static uint64_t kept(const struct vt_site *site) {
     uint64_t grown = site->growth ? site->growth->blocks : 0;
     bool few = grown && grown < site->held_count && site->held_count * 4 < site->alloc_count;

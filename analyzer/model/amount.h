@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many bytes and blocks a leak counts, and what is inconclusive. For the report's headline and map, and for the
- * gate.
+ * The bytes and blocks that a leak counts, and the sum of inconclusive sites. For the report's headline and map, and
+ * for the gate.
  *
  * A leak counts blocks that are live at the end. The exception is a growing leak that was mostly freed after the
  * process's last allocation, by an interpreter's finalization or by a queue of frees flushed at exit. It counts the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is kept by something that takes only so many entries, in figures and in words (see model.h).
+ * Memory kept by bounded containers, as figures and texts (see bound.h).
  */
 #include "model.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CUDA's errors in words, of allocations that did not fail for lack of memory (see failed.h).
+ * Texts for CUDA's errors when an allocation failed for a reason other than lack of memory (see failed.h).
  */
 #include "model.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which verdicts fail by default, and so which sites are leaks (see model.h). analysis/leaks.c asks for reports and pictures, gate/ for the exit
- * status: both must give the same answer, so there is one rule.
+ * The verdicts that fail by default, and so the sites that are leaks (see model.h). One rule for analysis/leaks.c
+ * (reports and pictures) and gate/ (the exit status).
  *
- * What is lost or grows is a leak only as far as the log proves it: where events were lost, each could
- * have been a free. A CUDA library's own memory is none, too: vt_site.library_own, which the gate finds
- * among its suppressions.
+ * Lost and growing memory is a leak only as far as the log proves it: each missing event could have been a free. A
+ * CUDA library's own memory is not a leak either: vt_site.library_own, which the gate finds among its suppressions.
  */
 #include "model.h"
 
@@ -26,8 +25,8 @@ bool vt_site_may_fail(const struct vt_process *p, const struct vt_site *site,
     return vt_verdict_fails(p, site->verdict, chosen);
 }
 
-/* Whether a site that grew while the log had room must have grown on: it holds as much at the end as
- * it would at that rate, with the events as a clock. A cache that filled meanwhile holds less. */
+/* Whether a site that grew while the log had space must have continued to grow: it holds as much at the end as it
+ * would at that rate, with the events as a clock. A cache that became full holds less. */
 static bool grew_on(const struct vt_process *p, const struct vt_site *site) {
     double seen = (double)(site->live_count - site->unrecorded_count);
     double events = (double)p->events, all = events + (double)p->quality.missing_growth;
@@ -38,8 +37,7 @@ bool vt_site_fails(const struct vt_process *p, const struct vt_site *site,
                    const bool chosen[VT_VERDICTS]) {
     if (!vt_site_may_fail(p, site, chosen))
         return false;
-    if (site->verdict ==
-        VT_VERDICT_LOST) /* the exit scan looked for it in the tracer's own table */
+    if (site->verdict == VT_VERDICT_LOST) /* the exit scan used the tracer's own table for it */
         return true;
     uint64_t missing = vt_log_doubtful_live(&p->quality);
     if (missing && site->live_count <= missing)

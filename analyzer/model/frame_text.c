@@ -23,7 +23,7 @@ unsigned vt_frame_text_columns(const char *text) {
     return columns;
 }
 
-/* Cuts to `width` columns, in place; a text that was cut ends in three dots. */
+/* Cuts to `width` columns, in place; a shortened text ends in three dots. */
 static void cut_end(char *text, unsigned width) {
     if (vt_frame_text_columns(text) <= width)
         return;
@@ -91,8 +91,7 @@ static bool is_letter(char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The length of "operator()", "operator<<" and the like at `at`, else 0: their brackets close
- * nothing. */
+/* The length of "operator()", "operator<<" and the like at `at`, else 0: their brackets do not enclose anything. */
 static size_t operator_length(const char *name, const char *at) {
     static const char word[] = "operator";
     size_t length = sizeof word - 1;
@@ -105,8 +104,8 @@ static size_t operator_length(const char *name, const char *at) {
     return length;
 }
 
-/* Where the name continues after parentheses that hold the parameters of an enclosing function, as
- * in "f(int) const::{lambda()#1}::operator()". NULL: they are the function's own parameters. */
+/* The rest of the name after the parameters of an enclosing function, as in "f(int) const::{lambda()#1}::operator()".
+ * NULL: they are the function's own parameters. */
 static const char *past_inner(const char *open, const char *name) {
     const char *after = past_bracket(open), *scope = after;
     while (!strncmp(scope, " const", 6) || !strncmp(scope, " &", 2))
@@ -116,8 +115,8 @@ static const char *past_inner(const char *open, const char *name) {
     return open == name || open[-1] == ' ' ? after : NULL;
 }
 
-/* torch.compile continues a function behind what it could not compile in a function of its own,
- * "Net.torch_dynamo_resume_in_step_at_9": the user's is "Net.step". */
+/* After code that it cannot compile, torch.compile continues in a separate function,
+ * "Net.torch_dynamo_resume_in_step_at_9"; the user's function is "Net.step". */
 static char *python_function(const char *name) {
     static const char mark[] = "torch_dynamo_resume_in_";
     const char *at = strstr(name, mark), *inner = at ? at + sizeof mark - 1 : NULL, *end = NULL;
@@ -169,8 +168,8 @@ char *vt_frame_text_function(const struct vt_frame *frame) {
     return vt_printable(out.text);
 }
 
-/* Drops leading scopes until it fits, but never the function's own name: "Loader.batch" is then
- * "...batch". Frees `function`. */
+/* Drops leading scopes until it fits, but never the function's own name: "Loader.batch" becomes "...batch". Frees
+ * `function`. */
 static char *cut_scopes(char *function, unsigned width, bool python) {
     const char *separator = python ? "." : "::";
     size_t length = strlen(separator);
@@ -194,7 +193,8 @@ static char *cut_scopes(char *function, unsigned width, bool python) {
 static char *fitted(const char *text, unsigned width, bool python) {
     const char *in = strstr(text, " in ");
     while (in && in > text && !strchr("0123456789", in[-1]) && strstr(in + 1, " in "))
-        in = strstr(in + 1, " in "); /* of a folder's name: a line's number stands before it */
+        /* part of a folder's name: a line number comes before the real one */
+        in = strstr(in + 1, " in ");
     size_t length = in ? (size_t)(in - text) : strlen(text);
     VT_SCOPED char *file = vt_strndup(text, length), *function = vt_strdup(in ? in + 4 : "");
     unsigned columns = vt_frame_text_columns(text), before = vt_frame_text_columns(file);
@@ -241,7 +241,7 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
     return fitted(vt_printable(text.text), width, frame->python);
 }
 
-/* A line of a file, and when that was changed: seconds since 1970. */
+/* A line of a file, and the file's modification time: seconds since 1970. */
 struct source_line {
     const char *text;
     uint64_t changed;

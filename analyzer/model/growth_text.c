@@ -14,7 +14,7 @@ const struct vt_growth_words vt_growth_rules[VT_GROWTH_RULES] = {
 #include "growth_rules.def"
 };
 
-/* Adds what a name of a sentence stands for. */
+/* Adds the value of a placeholder in a sentence. */
 static void add_figure(const struct vt_growth *g, const char *name, size_t length,
                        struct vt_string *text) {
     static const struct {

@@ -20,7 +20,7 @@
  *     failed.h        allocations that failed, and CUDA's errors in words
  *     suppress.h      patterns of leaks to ignore
  *     timeline.h      the run over time, for pictures
- *     job_data.h           many processes, reduced to comparable figures
+ *     job_data.h      many processes, reduced to comparable figures
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_H
 #define VRAMTRACE_ANALYZER_MODEL_H

@@ -45,7 +45,7 @@ uint64_t vt_snapshot_live_bytes(const struct vt_snapshot *s) {
     return bytes;
 }
 
-/* What owners have of the leaks; where none has anything in any snapshot, all that was live. */
+/* The part of the leaks' memory that has owners; if no snapshot shows an owner of a leak, all live memory. */
 static uint64_t owned_bytes(const struct vt_snapshot *s, const struct vt_leak **leaks) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; leaks && i < s->owner_count; i++)
@@ -55,7 +55,7 @@ static uint64_t owned_bytes(const struct vt_snapshot *s, const struct vt_leak **
     return leaks ? bytes : vt_snapshot_live_bytes(s);
 }
 
-/* The snapshot in which most is told. `first` is preferred while it has half of that. NULL: nothing is told. */
+/* The snapshot that shows most. `first` is preferred if it shows at least half of that. NULL: none shows anything. */
 static const struct vt_snapshot *
 fullest(const struct vt_process *p, const struct vt_snapshot *first, const struct vt_leak **leaks) {
     const struct vt_snapshot *found = NULL;
@@ -83,7 +83,7 @@ const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) 
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
                                                  const struct vt_oom *oom) {
     const struct vt_oom *next = oom + 1;
-    uint64_t until = oom->at + 10000000000; /* ns: it waits for another one that is under way */
+    uint64_t until = oom->at + 10000000000; /* ns: it waits for another one in progress */
     if (next < p->ooms + p->oom_count && next->thread == oom->thread && next->at < until)
         until = next->at;
     for (const struct vt_snapshot *s = p->snapshots; s < p->snapshots + p->snapshot_count; s++)
@@ -153,7 +153,8 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
     VT_SCOPED char *file = r->file ? file_text(p, r->file, python) : NULL;
     const char *separator = "";
     if (python && r->function) {
-        const char *within = strstr(r->function, ".<locals>.<"); /* a comprehension: its function */
+        /* a comprehension: use its function */
+        const char *within = strstr(r->function, ".<locals>.<");
         bool comprehension = within && (strstr(within, "comp>") || strstr(within, "<genexpr>"));
         int length = (int)(comprehension ? within - r->function : (long)strlen(r->function));
         vt_string_format(&s, "%.*s()", length, r->function);
@@ -174,7 +175,7 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
     if (o->may_be_unused)
         vt_string_add(&s, ", " VT_MAY_BE_UNUSED);
     if (!s.length) {
-        vt_string_free(&s); /* an empty name takes memory, too */
+        vt_string_free(&s); /* an empty name still owns an allocation */
         return NULL;
     }
     return vt_printable(s.text);
@@ -235,8 +236,8 @@ static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) 
         vt_string_add(s, o->container);
 }
 
-/* " in the traceback of server.last_error", of a container in there: a function that has returned keeps its
- * variables only because somebody keeps its exception. */
+/* " in the traceback of server.last_error", of a container there: after a function has returned, its variables live
+ * on only if its exception is kept. */
 static void add_traceback(const struct vt_memory_owner *o, struct vt_string *s) {
     uint32_t at = 0;
     while (at < o->name_count && strcmp(o->path[at], ".__traceback__") != 0 &&
@@ -267,7 +268,7 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
     case VT_ROOT_INTERPRETER:
         vt_string_format(&s, "Python's interpreter: %s", o->container);
         break;
-    default: /* what no variable has: the list that a comprehension makes */
+    default: /* without a variable: the list that a comprehension creates */
         vt_string_add(&s, o->container[0] == '{' ? "a temporary" : o->container);
     }
     if (o->more_variables)

@@ -25,7 +25,7 @@ enum vt_root_kind {
 };
 extern const char *const vt_root_names[VT_ROOTS];
 
-/* Purposes of memory in training. names/roles.def assigns them. */
+/* Purposes of memory in training. symbols/roles.def assigns them. */
 enum vt_purpose {
     VT_PURPOSE_PARAMETERS,
     VT_PURPOSE_GRADIENTS,

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Owners that are told as one: all items of a container, all keys of a dictionary, and what is too
- * small to be told alone. Leaks and the tables of owners ask here, so that all of them say the same
- * (analysis/owners.c, report/words_owners.c).
+ * Owners shown as one group: all items of a container, all keys of a dictionary, and owners too small to be listed
+ * separately. Leaks and the tables of owners share these groups (analysis/owners.c, content/report_owners.c).
  */
 #include "model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of the whole that is told alone: of a leak, or by its size; of variables in a table. */
+/* The part of the whole above which an owner is listed separately: in a leak, or by its size; for variables in a
+ * table. */
 enum { SMALL = 10, SMALL_ROW = 50 };
 
-enum { FEW = 3 }; /* as many variables are told by name */
+enum { FEW = 3 }; /* this many variables are named */
 
 struct grouping {
     struct vt_owner_group *groups;
     bool by_purpose;
     uint32_t count;
-    uint64_t bytes, blocks; /* of all */
+    uint64_t bytes, blocks; /* in all groups */
 };
 
-/* In which groups become one: what lies in one dictionary; small ones whose names begin alike; small
- * ones that are variables of one place. */
+/* The stages of merging groups: items of one dictionary; small ones whose names have a common start; small variables
+ * of one module or function. */
 enum stage { KEYS, NEAR, VARIABLES };
 
-/* Groups that may become one. */
+/* Groups that may be merged. */
 struct bucket {
     uint32_t members, largest, child;
     uint64_t bytes;
-    bool differ; /* not all of them go on by one step */
-    bool whole;  /* one of them is told by just what all have in common */
+    bool differ; /* they do not all continue with one step */
+    bool whole;  /* one of them is named by exactly the common part */
     bool chosen;
-    const char *item_type; /* of the containers in the container; NULL: unknown, or they differ */
+    const char *item_type; /* of the nested containers; NULL: unknown, or they differ */
 };
 
-/* Lets a group be told by so many steps of its owner. */
+/* Names a group by this many steps of its owner. */
 static void name_by_steps(struct vt_owner_group *g, uint32_t steps) {
     struct vt_memory_owner *o = &g->owner;
     vt_owner_set_container(o, o->steps[steps - 1], o->types[steps - 1]);
@@ -51,7 +51,7 @@ static uint32_t in_common(const struct vt_memory_owner *a, const struct vt_memor
     return i ? i : 1;
 }
 
-/* What is for one purpose lies all over a model: its variable says more than what is common to all. */
+/* Memory for one purpose is spread over a model: its variable is a better name than the common steps. */
 static void name_by_variable(struct vt_owner_group *g) {
     const struct vt_memory_owner *o = &g->owner;
     uint32_t steps = o->container_steps, most = steps && !strcmp(o->path[0], "self") ? 2 : 1;
@@ -86,9 +86,9 @@ static void add_owner(struct grouping *all, struct vt_map *known, const struct v
     all->blocks += by->count;
 }
 
-/* --- groups become one --- */
+/* --- merging --- */
 
-/* Whether a name goes on behind its first steps by a key or an item of a container. */
+/* Whether a name continues after its first steps with a key or an item of a container. */
 static bool goes_by_key(const struct vt_owner_group *g, uint32_t steps) {
     return g->owner.container_steps > steps && strchr("[{", g->owner.path[steps][0]);
 }
@@ -107,7 +107,7 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
     return vt_hash_bytes(hash + 1, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* What groups must have in common to become one. */
+/* Groups with the same key are merged. */
 static uint64_t bucket_key(const struct vt_owner_group *g, uint32_t steps, enum stage stage) {
     const struct vt_root *r = &g->owner.root;
     if (stage != VARIABLES)
@@ -115,7 +115,7 @@ static uint64_t bucket_key(const struct vt_owner_group *g, uint32_t steps, enum 
     return hash_text(hash_text(hash_text(r->kind, r->module), r->function), r->file) + r->line;
 }
 
-/* The class of the containers that lie in one, as far as a group says: "list". NULL: unknown. */
+/* The class of the nested containers, as far as a group shows it: "list". NULL: unknown. */
 static const char *item_type(const struct vt_owner_group *g, uint32_t steps) {
     const struct vt_memory_owner *o = &g->owner;
     bool container = o->item_type || o->name_count > o->container_steps;
@@ -137,7 +137,7 @@ static void put_in(struct bucket *b, const struct grouping *all, uint32_t i, uin
     }
     b->whole |= whole;
     b->bytes += g->bytes;
-    /* one key that has nearly all says more than its dictionary */
+    /* one key that has nearly all is a better name than its dictionary */
     bool one = stage == KEYS && !b->whole && all->groups[b->largest].bytes >= b->bytes / 10 * 9;
     b->chosen = b->differ && !one && (stage != VARIABLES || b->members > FEW);
 }
@@ -150,7 +150,7 @@ static void fold(struct vt_owner_group *into, struct vt_owner_group *g) {
     into->still |= g->still;
     into->owner.may_be_unused |= g->owner.may_be_unused;
     into->seen = g->seen ? into->seen : NULL;
-    g->containers = 0; /* it is no more */
+    g->containers = 0; /* merged */
 }
 
 static void merge_bucket(struct vt_owner_group *g, const struct bucket *b, uint32_t steps,
@@ -163,7 +163,7 @@ static void merge_bucket(struct vt_owner_group *g, const struct bucket *b, uint3
     }
 }
 
-/* Makes one of those that have so many steps in common. */
+/* Merges the groups that share so many steps. */
 static void join(struct grouping *all, uint32_t steps, enum stage stage) {
     VT_SCOPED struct bucket *buckets = vt_alloc(all->count, sizeof *buckets);
     uint32_t *of = vt_alloc(all->count, sizeof *of), bucket_count = 0, kept = 0;

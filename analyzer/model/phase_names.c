@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which names of phases are one for a reader (see model.h).
+ * Phase names that a report shows as one (see model.h).
  */
 #include "model.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* What emit_nvtx() writes behind an operator's name. */
+/* The suffix that emit_nvtx() adds to an operator's name. */
 size_t vt_phase_operator_length(const char *name) {
     static const char *const added[] = {
         ", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "};

@@ -15,7 +15,7 @@
 uint32_t vt_stack_main(const struct vt_stack *stack) {
     if (stack->user_frame < stack->count)
         return stack->user_frame;
-    /* The lower, the better. */
+    /* Lower is better. */
     enum vt_user_code_rank best = VT_USER_CODE_NONE;
     uint32_t found = 0;
     for (uint32_t i = 0; i < stack->count; i++) {
@@ -62,7 +62,7 @@ const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack) {
 
 /* --- its line --- */
 
-/* Removes what a compiler adds to the name of a function that it split or specialized. */
+/* Removes suffixes that a compiler adds to the name of a split or specialized function. */
 static void cut_clone(char *name) {
     static const char *const marks[] = {" [clone", ".constprop.", ".isra.", ".part.",
                                         ".cold",   ".lto_priv.",  ".llvm."};
@@ -73,7 +73,7 @@ static void cut_clone(char *name) {
     }
 }
 
-/* "libfoo.so.1.2" -> "libfoo.so", but "libfoo-5ac6.so" stays. */
+/* "libfoo.so.1.2" -> "libfoo.so", but "libfoo-5ac6.so" stays unchanged. */
 static void cut_version(char *module) {
     char *at = strstr(module, ".so.");
     if (at)
@@ -106,7 +106,7 @@ uint64_t vt_frame_line(const struct vt_frame *f, enum vt_line_by by) {
     uint64_t key = function ? hash_text(1, function) : 0;
     if (f->line && f->file)
         return vt_python_file_hash(key + f->line, f->file);
-    /* reports show no offset beside a function */
+    /* reports show no offset if they show a function */
     return hash_text(function ? key : f->offset, f->module ? f->module : f->file);
 }
 

@@ -25,7 +25,7 @@ char *vt_stack_key_call_text(const struct vt_site *s) {
     return text.text;
 }
 
-/* In a baseline each frame is one line, so control characters must go. */
+/* In a baseline each frame is one line, so control characters are removed. */
 static char *clean(char *text) {
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -54,7 +54,7 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
         if (vt_stack_frame(stack, i)->interpreter)
             continue;
         char *name = clean(vt_frame_line_name(vt_stack_frame(stack, i)));
-        /* nameless frames all look alike, so their number must tell stacks apart */
+        /* frames without names look alike, so their number distinguishes stacks */
         if (key->count && name[0] != '?' && !strcmp(name, key->frames[key->count - 1]))
             free(name);
         else

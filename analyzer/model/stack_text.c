@@ -2,9 +2,9 @@
 /*
  * A call site as text (see stack_text.h).
  *
- * A node runs in torch::autograd::...::NAME::apply. Between it and the main frame are the engine,
- * and the thread that waits in backward(). A node that is written in Python has PyNode::apply, and
- * its Python frames follow inwards, the class's backward() among them.
+ * A node runs in torch::autograd::...::NAME::apply. Between it and the main frame are the engine and the thread that
+ * waits in backward(). A node written in Python has PyNode::apply, followed inwards by its Python frames, including
+ * the class's backward().
  */
 #include "stack_text.h"
 
@@ -23,7 +23,7 @@ static char *python_node(const struct vt_frame *frame) {
     return vt_printable(vt_strndup(frame->function, (size_t)(at - frame->function)));
 }
 
-/* The node that frame `index` runs; NULL: it runs none. */
+/* The node that frame `index` runs; NULL: none. */
 static char *node_at(const struct vt_stack *stack, uint32_t index) {
     static const char space[] = "torch::autograd::", ending[] = "::apply";
     const struct vt_frame *frame = vt_stack_frame(stack, index);
@@ -54,7 +54,7 @@ char *vt_stack_text_node(const struct vt_stack *stack) {
     return node;
 }
 
-/* "train.py:24": a cut file name says nothing, so it is not cut below its last part. */
+/* "train.py:24"; a cut file name is useless, so its last part is always complete. */
 static char *place_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     struct vt_frame place = *frame;
     place.function = NULL;
@@ -91,7 +91,7 @@ char *vt_stack_text(const struct vt_process *p, const struct vt_stack *stack, un
         free(where);
         where = place_text(p, main_frame, rest);
         vt_string_format(&text, "%s%s", where ? before : "", node);
-        if (!where) /* the node's name says enough */
+        if (!where) /* the node's name is sufficient */
             where = place_text(p, main_frame, width > short_columns ? width - short_columns : 0);
         if (where)
             vt_string_format(&text, "%s%s", between, where);

@@ -13,8 +13,8 @@ const char vt_suppress_builtin[] =
 #include "suppressions_builtin.def"
     ;
 
-/* Frames that are in every stack of some kind of process, mostly the outermost. A pattern that
- * matches one of them would turn the gate off by mistake. */
+/* Frames found in every stack of some kind of process, mostly the outermost. A pattern that matches one of them would
+ * disable the gate by mistake. */
 static const struct {
     const char *text, *what;
 } everywhere[] = {
@@ -31,7 +31,7 @@ static const struct {
     {"Py_RunMain", "every Python process's function"},
 };
 
-/* Matches like a shell, with '*' only. */
+/* Matches like a shell, but only '*' is special. */
 static bool matches(const char *glob, const char *text) {
     const char *star = NULL, *again = NULL;
     while (*text) {

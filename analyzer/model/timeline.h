@@ -119,7 +119,7 @@ struct vt_alarm {
     unsigned device;
     uint64_t at;
     uint64_t live_bytes; /* then */
-    uint64_t mark_bytes; /* what VRAMTRACE_ALARM is for this device */
+    uint64_t mark_bytes; /* the value of VRAMTRACE_ALARM for this device */
 };
 #define VT_ALARMS 1000 /* the most that are kept: the first ones */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which frames are user code (see user_code.h), by a list of what is not. symbols/stacks.c asks for
- * each frame.
+ * Which frames are user code (see user_code.h), by lists of exceptions. symbols/stacks.c calls this for each frame.
  */
 #include "user_code.h"
 
@@ -49,11 +48,11 @@ static const char *const foreign_folders[] = {
 static const char *const foreign_headers[] = {"/cccl/", "/thrust/", "/cub/", "/libcudacxx/"};
 static const char *const header_endings[] = {".h", ".hpp", ".cuh", ".inl"};
 
-/* What the names of functions in CUDA's headers begin with. */
+/* Prefixes of function names in CUDA's headers. */
 static const char *const foreign_namespaces[] = {"thrust::", "cub::", "cuda::std::"};
 
-/* Where a console script of an installed package ends: pip's have 8 lines, and 10 where the
- * interpreter's path is too long for "#!". */
+/* The last line of a console script of an installed package: pip's have 8 lines, or 10 if the interpreter's path is
+ * too long for "#!". */
 #define CONSOLE_SCRIPT_LINES 12
 
 static bool is_foreign_library(const struct vt_frame *frame) {
@@ -72,8 +71,8 @@ static bool is_version(const char *name, size_t length) {
     return length && strspn(name, "0123456789.") >= length;
 }
 
-/* .../cuda/include/, .../cuda-13.0/include/, .../cuda/12.4/include/, .../targets/sbsa-linux/include/:
- * the toolkit's headers, wherever it is installed. */
+/* .../cuda/include/, .../cuda-13.0/include/, .../cuda/12.4/include/, .../targets/sbsa-linux/include/: the toolkit's
+ * headers, wherever it is installed. */
 static bool is_toolkit_path(const char *path) {
     for (const char *at = strstr(path, "/include/"); at; at = strstr(at + 1, "/include/")) {
         const char *folder = at;
@@ -111,7 +110,7 @@ static bool is_foreign_path(const char *path) {
     return is_toolkit_path(path) || vt_python_file_is_generated(path);
 }
 
-/* Where the name of a demangled function begins: templates have their result type before it. */
+/* The start of a demangled function's name: for templates the result type comes first. */
 static const char *bare_name(const char *function) {
     const char *start = function;
     int depth = 0;
@@ -131,8 +130,8 @@ static const char *bare_name(const char *function) {
     return start;
 }
 
-/* In libcudart_static.a NVIDIA names every function but the API's libcudart_static_ and 40 digits,
- * which change with each release. */
+/* In libcudart_static.a every function outside the API is named libcudart_static_ and 40 digits, which change with
+ * each release. */
 static bool is_static_runtime(const char *function) {
     static const char beginning[] = "libcudart_static_";
     size_t length = sizeof beginning - 1;
@@ -140,7 +139,7 @@ static bool is_static_runtime(const char *function) {
            strspn(function + length, "0123456789abcdef") == 40;
 }
 
-/* cudaMalloc, __cudaRegisterFatBinary and their like, of a library without debug information. */
+/* cudaMalloc, __cudaRegisterFatBinary and the like, from a library without debug information. */
 static bool is_runtime_call(const struct vt_frame *frame) {
     const char *name = frame->function;
     if (!name || frame->python || frame->file)
@@ -158,8 +157,8 @@ uint32_t vt_user_code_static_runtime(const struct vt_frame *frames, uint32_t cou
     return n;
 }
 
-/* A function of the static runtime or of CUDA's headers: of Thrust and CUB, and cudaMalloc<float>,
- * cudaMallocManaged<float> and their like, which only pass on to the runtime's. */
+/* A function of the static runtime or of CUDA's headers: Thrust's and CUB's, and cudaMalloc<float>,
+ * cudaMallocManaged<float> and the like, which only call the runtime. */
 static bool is_foreign_function(const char *function) {
     if (is_static_runtime(function))
         return true;
@@ -205,7 +204,7 @@ static bool begins_with(const char *text, const char *beginning) {
     return !strncmp(text, beginning, strlen(beginning));
 }
 
-/* PyTorch's c10 and its tensors without content, and classes that are called allocators. */
+/* PyTorch's c10 and its tensors without content, and classes named as allocators. */
 static bool is_allocator(const char *name) {
     static const char *const beginnings[] = {"c10::", "at::detail::", "at::native::empty",
                                              "at::_ops::empty", "at::empty"};
@@ -234,7 +233,7 @@ enum vt_user_code_rank vt_user_code_rank(const struct vt_frame *frame) {
     return VT_USER_CODE_OTHER;
 }
 
-/* Whether a pattern of --own names the frame. */
+/* Whether a pattern of --own matches the frame. */
 static bool is_named(const struct vt_frame *frame, const char *const *patterns) {
     for (; patterns && *patterns; patterns++)
         if (matches(frame->function, *patterns) || matches(frame->file, *patterns) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of vocabulary.h, as files, JSON and reports have them: verdicts, layers, endings, causes.
+ * The words of vocabulary.h, as used in files, JSON and reports: verdicts, layers, endings, causes.
  */
 #include "vocabulary.h"
 
