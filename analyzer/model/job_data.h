@@ -95,7 +95,7 @@ struct vt_job_line {
 struct vt_job_cell {
     uint32_t process, line;
     unsigned device;         /* ordinal; VT_DEVICE_HOST */
-    enum vt_verdict verdict; /* of its call sites, the first in a report's order */
+    enum vt_verdict verdict; /* the first among its call sites in a report's order */
     VT_EMBED_SITE_FIGURES;   /* of all its call sites */
     /* vt_stack_helper_caller of its largest call site with this verdict: "train.py:41 in step" */
     const char *caller;
@@ -167,7 +167,7 @@ struct vt_job_difference {
     uint32_t what;  /* index in lines or owners; PEAK: 0 */
     uint64_t bytes; /* of the process */
     uint64_t median, low,
-        high; /* of the majority of similar peers, whose values all lie between low and high */
+        high; /* the majority of similar peers, whose values all lie between low and high */
 };
 
 /* The process's distance from its peers' median. */
@@ -182,7 +182,7 @@ struct vt_job_outlier {
     uint32_t peers; /* index in peers: the processes compared, including these */
     bool more;      /* they hold more than the others, else less */
     bool two; /* only two peers, so either may be the outlier: the one that holds more is listed */
-    struct vt_job_difference *differences; /* of the first process, the largest first */
+    struct vt_job_difference *differences; /* the first process's, the largest first */
     uint32_t difference_count;
 };
 

@@ -45,13 +45,13 @@ struct vt_frame {
     const char *source;   /* the line's text if no file contains it; NULL */
     const char *module;   /* path of the library or program; NULL: Python, or generated code */
     bool other;           /* the module has a known library's name, but not its exports */
-    uint64_t offset;      /* of the call, in the module; in generated code its address; VT_UNKNOWN:
+    uint64_t offset;      /* the call's, in the module; in generated code its address; VT_UNKNOWN:
                              Python */
     bool python;
     bool inlined; /* into the next frame, with the same module and offset */
     bool user_code;
     bool interpreter; /* native, inside the Python interpreter: shown only on request */
-    bool waiting;     /* of the thread that called backward(), which waited for this one */
+    bool waiting;     /* on the thread that called backward(), which waited for this one */
 };
 
 /* Innermost frame first: the caller of the allocation function. Read frames with vt_stack_frame: a million stacks share
@@ -382,7 +382,7 @@ struct vt_process {
     uint32_t device_count;
     struct vt_apart pinned, managed;
     struct vt_site *sites; /* sorted by memory held, then by memory held at the peak */
-    char **whys;           /* of the sites, each text stored once */
+    char **whys;           /* the sites' texts, each stored once */
     size_t why_count, why_room;
     uint32_t site_count;
     struct vt_leak *leaks;
@@ -451,7 +451,7 @@ void vt_process_free(struct vt_process *process);
 /* The value of an environment variable; NULL: not set, or not recorded. Points into the process. */
 const char *vt_process_variable(const struct vt_process *process, const char *name);
 
-/* The sum of a process's peaks: of each device, pinned and managed memory. */
+/* The sum of a process's peaks: each device, pinned and managed memory. */
 uint64_t vt_process_peak_bytes(const struct vt_process *process);
 
 /* The most important failure: the last one without a recovery. NULL: none. */

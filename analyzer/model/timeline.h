@@ -72,7 +72,7 @@ enum vt_map_why { VT_MAP_PEAK, VT_MAP_OOM, VT_MAP_WORST, VT_MAP_END, VT_MAP_BETW
 struct vt_map_piece {
     uint64_t offset, bytes;
     uint64_t idle_bytes; /* the idle part; between 0 and `bytes` if pieces were merged */
-    /* of the block, or the largest merged one: index into vt_process.sites; VT_NO_SITE: idle, or unknown */
+    /* index of the block's site, or the largest merged block's, into vt_process.sites; VT_NO_SITE: idle, or unknown */
     uint32_t site;
     uint32_t blocks; /* 0: idle */
 };

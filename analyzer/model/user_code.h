@@ -27,7 +27,7 @@ enum vt_user_code_rank {
     VT_USER_CODE_NODE,     /* runs a node of PyTorch's autograd graph */
     VT_USER_CODE_OPERATOR, /* PyTorch's at::_ops::..., except those that only allocate */
     VT_USER_CODE_OTHER,
-    VT_USER_CODE_ALLOCATOR,   /* of a framework, which does not show the caller */
+    VT_USER_CODE_ALLOCATOR,   /* in a framework; does not show the caller */
     VT_USER_CODE_INTERPRETER, /* or a frame without a name */
     VT_USER_CODE_NONE
 };
