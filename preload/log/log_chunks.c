@@ -267,7 +267,7 @@ __attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
 
 /* Reading the clock is the most expensive part of an event, so it is read once. Before that, entered_at is the time of
  * the thread's last event: the next one is not older. A thread that sees entered_at sees the records before it: the
- * release of left() extends through the relaxed stores after it. Pairs with take_slots in log_passes.c; model:
+ * release of left() extends through the relaxed stores after it. Pairs with read_slots in log_passes.c; model:
  * ENTER. */
 VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
     if (VT_UNLIKELY(t->held || !t->last))
@@ -291,7 +291,7 @@ VT_COLD static void flush_all(struct vt_thread *t) {
 }
 
 static inline __attribute__((always_inline)) void left(struct vt_thread *t) {
-    vt_publish(t->entered_at, t->held); /* pairs with take_slots in log_passes.c; model: LEAVE */
+    vt_publish(t->entered_at, t->held); /* pairs with read_slots in log_passes.c; model: LEAVE */
     if (VT_UNLIKELY(vt_log_buffered))
         flush_all(t);
 }

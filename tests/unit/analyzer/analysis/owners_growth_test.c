@@ -219,8 +219,8 @@ static void few_long_rounds(void **state) {
             for (unsigned k = 0; k < rows[i].apart; k++)
                 work();
         }
-        if (rows[i].container)
-            snapshot(1, VT_SNAPSHOT_GROWTH, rows[i].container, 0, kept);
+        if (rows[i].holder)
+            snapshot(1, VT_SNAPSHOT_GROWTH, rows[i].holder, 0, kept);
         for (unsigned k = 0; k < rows[i].after; k++)
             work();
         give(0, kept);

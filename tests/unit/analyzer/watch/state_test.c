@@ -76,7 +76,7 @@ static void go_on_blindly(struct vt_follow *f) {
     b->p = &process;
     assert_int_equal(f->looked ? vt_log_resume(&b->log, &message) : 0, 0);
     f->looked = true;
-    assert_int_equal(take_head(b, &message), 0);
+    assert_int_equal(fill_head(b, &message), 0);
     if (!b->walk)
         assert_int_equal(open_walk(b, &message), 0);
     assert_int_equal(vt_replay_resume(b->walk, VT_TICKS_MASK, &message), 0);
