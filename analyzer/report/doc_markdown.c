@@ -18,7 +18,7 @@ static unsigned count_lines(const char *text) {
     return lines;
 }
 
-/* Takes the section over, if there is room for it. The next one begins with an empty line. */
+/* Appends the section, if it fits. The next one begins with an empty line. */
 void vt_doc_markdown_end(struct vt_doc_markdown *page) {
     struct vt_string *s = &page->section;
     while (s->length > 1 && !memcmp(s->text + s->length - 2, "\n\n", 2))
@@ -35,7 +35,7 @@ void vt_doc_markdown_end(struct vt_doc_markdown *page) {
     vt_string_free(&page->section);
 }
 
-/* An empty line, where none is yet. */
+/* Adds an empty line, unless there is one. */
 static void empty_line(struct vt_string *s) {
     if (s->length < 2 || memcmp(s->text + s->length - 2, "\n\n", 2) != 0)
         vt_string_add(s, "\n");
@@ -60,7 +60,7 @@ static void put_sentence(struct vt_string *s, const char *before, const char *te
     vt_string_add(s, "\n");
 }
 
-/* `first`: nothing is above that it could belong to. */
+/* `first`: there is no row above that it could continue. */
 static void put_row(struct vt_doc_markdown *page, const struct vt_doc_item *row, bool first) {
     struct vt_string *s = &page->section;
     bool code = row->kind == VT_DOC_PLACE || row->kind == VT_DOC_SOURCE ||
@@ -112,7 +112,7 @@ static void put_cells(struct vt_string *s, const struct vt_doc_item *table,
     vt_string_add(s, "\n");
 }
 
-/* The text stands in the last column but one. */
+/* The text is in the last column but one. */
 static void put_rest(struct vt_string *s, const struct vt_doc_item *table,
                      const struct vt_doc_item *rest) {
     vt_string_format(s, "| %s", VT_BYTES(rest->bytes));
@@ -134,7 +134,7 @@ static void put_bar(struct vt_doc_markdown *page, const struct vt_doc_item *item
     vt_markdown_block(&page->section, lines.text);
 }
 
-/* What a process is, in one paragraph below the title. */
+/* Facts about a process, in one paragraph below the title. */
 static void put_side(struct vt_doc_markdown *page, const struct vt_doc_item *item, bool title) {
     struct vt_string *s = &page->section;
     if (title) {

@@ -7,20 +7,20 @@
 
 #include "content/content.h"
 
-/* Start it as {.most = lines}; 0: any. Free both strings. */
+/* Initialize as {.most = lines}; 0: no limit. Free both strings. */
 struct vt_doc_markdown {
     unsigned most, lines;
     unsigned left_out; /* sections */
     struct vt_string text, section;
 };
 
-/* Adds the document; whoever wants its commands adds them. */
+/* Adds the document, without its commands. */
 void vt_doc_markdown_add(struct vt_doc_markdown *page, const struct vt_doc *doc);
 
 /* "## TITLE: rest". */
 void vt_doc_markdown_heading(struct vt_doc_markdown *page, const char *title, const char *rest);
 
-/* Ends the section: it goes to the text if there is room for it. */
+/* Ends the section: it is appended to the text if it fits. */
 void vt_doc_markdown_end(struct vt_doc_markdown *page);
 
 #endif

@@ -21,7 +21,7 @@ static bool is_of_table(const struct vt_doc_item *item) {
     return item->kind == VT_DOC_CELLS || item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE;
 }
 
-/* Where the table is wider than the page, the widest column of frames and names gives way. */
+/* If the table is wider than the page, the widest column of frames and names is narrowed. */
 static void fit_columns(const struct vt_doc_item *table, unsigned widths[VT_DOC_COLUMNS],
                         unsigned width) {
     enum { LEAST = 16 };
@@ -55,7 +55,7 @@ static void measure_columns(const struct vt_doc *doc, uint32_t at, unsigned widt
     fit_columns(table, widths, width);
 }
 
-/* A cell, after the blanks that are due before it. Returns the blanks that are due behind it. */
+/* Prints a cell after its leading blanks. Returns the blanks due after it. */
 static unsigned print_cell(const struct vt_text *t, const struct vt_doc_column *column,
                            unsigned width, unsigned blanks, const char *style, const char *whole) {
     VT_SCOPED char *text =
@@ -67,7 +67,7 @@ static unsigned print_cell(const struct vt_text *t, const struct vt_doc_column *
     return column->right ? 0 : pad;
 }
 
-/* Titles, or a row. No line ends with blanks. */
+/* Titles, or a row. Lines never end with blanks. */
 static void print_cells(const struct vt_text *t, const struct vt_doc_item *table,
                         const unsigned *widths, const struct vt_doc_item *row) {
     unsigned blanks = 0;
@@ -197,7 +197,7 @@ static void print_bar(const struct vt_text *t, const struct vt_doc_item *item) {
     vt_text_line_free(&line);
 }
 
-/* --- what to do next --- */
+/* --- commands to run next --- */
 
 /* Whether a hint fits beside a command that ends at this column. */
 static bool fits_beside(const struct vt_text *t, unsigned column, const char *hint) {
@@ -206,7 +206,7 @@ static bool fits_beside(const struct vt_text *t, unsigned column, const char *hi
 
 /* Prints the commands, which are the last items from `at` on. */
 static void print_commands(const struct vt_text *t, const struct vt_doc *doc, uint32_t at) {
-    unsigned column = 45; /* where the hints stand */
+    unsigned column = 45; /* column of the hints */
     for (uint32_t i = at; i < doc->count; i++) {
         unsigned columns = vt_frame_text_columns(doc->items[i].text);
         if (columns > column && fits_beside(t, columns, doc->items[i].label))

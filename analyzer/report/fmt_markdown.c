@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report's first screen as GitHub-flavoured Markdown, for a ticket, a chat or an assistant: the
- * document of the text report (doc.h), its lists as tables, memory over time as a line of characters. At most
- * LINES lines: a section that does not fit is left out, and the last line says so.
+ * The report's first screen as GitHub-flavoured Markdown, for a ticket, a chat or an assistant: the document of the
+ * text report (doc.h), with lists as tables and memory over time as a line of characters. At most LINES lines:
+ * sections that do not fit are left out, which the last line states.
  */
 #include "fmt_text.h"
 #include "doc_markdown.h"
@@ -18,7 +18,7 @@ struct page {
     struct vt_doc_markdown md;
 };
 
-/* What to do next, and what was left out. ENDING lines at most. */
+/* Commands to run next, and the number of sections left out. ENDING lines at most. */
 static void put_ending(struct page *page, const struct vt_doc *doc, uint32_t more_processes) {
     struct vt_string *s = &page->md.text;
     if (page->md.left_out || more_processes)
@@ -123,7 +123,7 @@ static void ranks_sums(struct page *page, const char *title, const char *headlin
     vt_doc_markdown_end(&page->md);
 }
 
-/* What several processes have in common; the page of the most telling one follows. */
+/* The common part for several processes; the page of the most informative one follows. */
 static void many_processes(struct page *page, const struct vt_processes *list) {
     const struct vt_job *f = page->t->model->job;
     struct vt_ranks r;
@@ -153,7 +153,7 @@ static void many_processes(struct page *page, const struct vt_processes *list) {
     vt_ranks_free(&r);
 }
 
-/* A page of the text report, as it is: that of a site, or of the owners. */
+/* A page of the text report in a code block: a site's, or the owners'. */
 static void as_text(struct page *page, const struct vt_model *model,
                     const struct vt_format_options *options) {
     struct vt_format_options plain = *options;

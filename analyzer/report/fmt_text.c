@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report for people: 80 columns, the most important first. It begins with what is still held,
- * by call site, the largest first; then comes each device at its peak, with its parts; then what to
- * do next: the document that content/report_process.c builds, for each process.
+ * The report for people: 80 columns, the most important first: memory still held, by call site, the largest first;
+ * each device at its peak, with its parts; commands to run next. content/report_process.c builds this document for
+ * each process.
  */
 #include "fmt_text.h"
 
@@ -44,7 +44,7 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
     struct vt_subject of = subject_of(model, &lines);
     struct vt_text t = text_of(&of, out);
     if (options->by ==
-        VT_BY_OWNER) { /* what was live at the peak, or before the end, has no owner */
+        VT_BY_OWNER) { /* owners are not known for the peak, or for memory live before the end */
         lines.by = VT_BY_LINE;
         lines.owners = true;
     }

@@ -9,9 +9,9 @@
 
 struct vt_format {
     const char *name, *help;
-    unsigned timeline; /* the vt_timeline_part that it shows */
-    bool to_file;      /* nothing for a terminal */
-    /* Why this build cannot write it; NULL: it can. No function: it always can. */
+    unsigned timeline; /* the vt_timeline_part that it needs */
+    bool to_file;      /* its output does not go to a terminal */
+    /* Returns why this build cannot write it; NULL: it can. No function: it always can. */
     const char *(*missing)(void);
     /* Writes the whole report. Returns 0 or -errno; the caller checks ferror(out). */
     int (*write)(const struct vt_model *model, const struct vt_format_options *options, FILE *out);
@@ -30,7 +30,7 @@ int vt_fmt_markdown_write(const struct vt_model *, const struct vt_format_option
 int vt_fmt_html_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 const char *vt_fmt_html_missing(void);
 
-/* A frame as JSON, in `file`; without its offset where `stable`. The gate writes it too. */
+/* A frame as JSON, in `file`; without its offset if `stable`. Also used by the gate. */
 struct vt_json;
 void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
                        const char *file, bool stable);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys that several JSON outputs have in common (see json_parts.h).
+ * Keys shared by several JSON outputs (see json_parts.h).
  */
 #include "json_parts.h"
 

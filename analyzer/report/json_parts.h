@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys that several JSON outputs have in common: the report (fmt_json*.c), watch and the gate. The man pages
- * document them: bytes and ns are whole numbers, unknown is null.
+ * Keys shared by several JSON outputs: the report (fmt_json*.c), watch and the gate. The man pages document them:
+ * bytes and ns are whole numbers, unknown is null.
  */
 #ifndef VRAMTRACE_ANALYZER_JSON_PARTS_H
 #define VRAMTRACE_ANALYZER_JSON_PARTS_H
@@ -10,7 +10,7 @@
 
 /* `name`: the key, or NULL in an array. */
 
-/* A rank; null: unknown, which is negative. */
+/* A rank; null: unknown (negative). */
 void vt_json_part_rank(struct vt_json *j, const char *name, int rank);
 
 /* The number of a device; null: host memory, or unknown. */
@@ -19,10 +19,10 @@ void vt_json_part_ordinal(struct vt_json *j, const char *name, unsigned device);
 /* "exit": {"kind", "status"}. */
 void vt_json_part_ending(struct vt_json *j, struct vt_ending ending);
 
-/* "unjudged": the sites of which it is open whether they leak, and what they hold. */
+/* "unjudged": the sites for which it is unknown whether they leak, and their memory. */
 void vt_json_part_inconclusive(struct vt_json *j, struct vt_inconclusive_sum sum);
 
-/* "fingerprint": a stack key (model/stack_key.h), as SARIF has it. */
+/* "fingerprint": a stack key (model/stack_key.h), as in SARIF. */
 void vt_json_part_fingerprint(struct vt_json *j, uint64_t key);
 
 #endif

@@ -14,8 +14,8 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c & 0x80;
 }
 
-/* Whether some reader would make a link or a mention of a word: "train.py" reads like a domain. As code
- * it is none, and file names look right. */
+/* Whether some reader would turn a word into a link or a mention: "train.py" looks like a domain. As code it stays
+ * text, and file names look right. */
 static bool is_link(const char *word, size_t length) {
     if (memchr(word, '@', length) || memmem(word, length, "://", 3) ||
         memmem(word, length, "www.", 4))
@@ -27,14 +27,14 @@ static bool is_link(const char *word, size_t length) {
     return false;
 }
 
-/* An underscore inside of a word is no markup: train_step, but not __main__. */
+/* Underscores inside a word are not markup: train_step, but not __main__. */
 static bool needs_escape(const char *text, size_t at) {
     if (text[at] == '_')
         return !(at && is_word(text[at - 1]) && is_word(text[at + 1]));
     return text[at] && strchr("\\`*{}[]<>#|~$&!", text[at]);
 }
 
-/* More backticks than stand one after the other in the text, and more than `least`. Free it. */
+/* A fence with more backticks than any run of them in the text, and more than `least`. Free it. */
 static char *fence_for(const char *text, size_t length, size_t least) {
     for (size_t i = 0, run = 0; i < length; i++) {
         run = text[i] == '`' ? run + 1 : 0;
@@ -47,7 +47,7 @@ static char *fence_for(const char *text, size_t length, size_t least) {
 
 static void add_code(struct vt_string *out, const char *text, size_t length, bool in_table) {
     VT_SCOPED char *fence = fence_for(text, length, 0);
-    /* a blank at both ends is taken off again */
+    /* Markdown removes one blank at both ends */
     const char *pad = length && (text[0] == '`' || text[length - 1] == '`' || text[0] == ' ' ||
                                  text[length - 1] == ' ')
                           ? " "
@@ -61,13 +61,13 @@ static void add_code(struct vt_string *out, const char *text, size_t length, boo
     vt_string_format(out, "%s%s", pad, fence);
 }
 
-/* One line that a page shows, not too long. Free it. */
+/* One line of bounded length. Free it. */
 static char *cleaned(const char *text) {
     VT_SCOPED char *line = vt_printable(vt_strdup(text));
     return vt_text_cut(line, VT_MARKDOWN_WIDEST);
 }
 
-/* The length of `code` in backticks, which our own sentences have; 0: there is none. */
+/* The length of `code` in backticks, as in our own sentences; 0: there is none. */
 static size_t code_length(const char *at) {
     const char *end = *at == '`' ? strchr(at + 1, '`') : NULL;
     return end && end > at + 1 && !memchr(at, '|', (size_t)(end - at)) ? (size_t)(end + 1 - at) : 0;
@@ -87,7 +87,7 @@ static void add_word(struct vt_string *out, const char *line, const char *at, si
     while (end > before && strchr(",;:.)", at[end - 1]) &&
            !(end > 1 && at[end - 1] == ')' && at[end - 2] == '('))
         end--;
-    /* escaped pipes are right outside of tables as well; in code they would not be */
+    /* escaped pipes are also correct outside tables, but not in code */
     if (end <= before || !is_link(at + before, end - before) || memchr(at, '|', length)) {
         add_escaped(out, line, at, length);
         return;
@@ -107,7 +107,7 @@ void vt_markdown_text(struct vt_string *out, const char *text) {
             add_word(out, line, at, length);
         at += length;
         length = strspn(at, " ");
-        /* a gap between columns, which a page would close */
+        /* a gap between columns, which Markdown would collapse */
         vt_string_add(out, length > 1 && *(at + length) ? ", " : length ? " " : "");
         at += length;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of report/: a finished model -> a report.
+ * Public header of report/: writes a finished model as a report.
  *
- * Invariants: a format reads only the model, and computes nothing that another format needs as well. Uses
- * base, model and content.
+ * Invariants: a format reads only the model, and computes nothing that another format also needs. Uses base, model
+ * and content.
  *
  *     doc_markdown.h documents as Markdown
  *     formats.h      the list of formats, and their options
- *     json_parts.h   keys that several JSON outputs have in common
+ *     json_parts.h   keys shared by several JSON outputs
  *     text_page.h    text output: documents, colours, wrapped text, headings
  */
 #ifndef VRAMTRACE_ANALYZER_REPORT_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stacks of one process, each numbered once, and their frames likewise. A million call sites have
- * mostly the same frames, so outputs for programs write both once and name them by number.
- * Frames inside the Python interpreter are skipped, except with `native`.
+ * The stacks of one process, each numbered once, and likewise their frames. A million call sites share most frames,
+ * so outputs for programs write each once and refer to it by number. Frames inside the Python interpreter are
+ * skipped, except with `native`.
  */
 #ifndef VRAMTRACE_ANALYZER_STACK_TABLE_H
 #define VRAMTRACE_ANALYZER_STACK_TABLE_H
 
 #include "model/model.h"
 
-/* Start it as {.native = ...}. */
+/* Initialize as {.native = ...}. */
 struct vt_stack_table {
     bool native;
     const struct vt_frame **frames;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 9 }; /* of height: nothing, and eight eighths of the peak */
+enum { STEPS = 9 }; /* heights: empty, and eighths of the peak */
 
-/* The most that was live in a column's part of the time. */
+/* The maximum within a column's time. */
 static uint64_t level_of(const struct vt_levels *levels, unsigned column, unsigned columns) {
     uint32_t first = (uint32_t)((uint64_t)column * levels->count / columns);
     uint32_t end = (uint32_t)((uint64_t)(column + 1) * levels->count / columns);
@@ -20,7 +20,7 @@ static uint64_t level_of(const struct vt_levels *levels, unsigned column, unsign
     return most;
 }
 
-/* Without the blanks at the end. */
+/* Without trailing blanks. */
 static char *trimmed(char *text) {
     size_t length = strlen(text);
     while (length && text[length - 1] == ' ')
@@ -33,7 +33,7 @@ char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak,
     static const char *const plain[STEPS] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     struct vt_string line = {0};
     for (unsigned c = 0; c < columns; c++) {
-        /* a level above the peak is of a summary that was changed */
+        /* only a modified summary has a level above the peak */
         unsigned step = !levels[c] ? 0
                         : levels[c] >= peak
                             ? STEPS - 1
@@ -54,7 +54,7 @@ static void put_on_axis(char *axis, size_t at, const char *text) {
     memcpy(axis + at, text, strlen(text));
 }
 
-/* The axis: when it begins and ends, and the peak below its column. The peak goes before the times. */
+/* The axis: start and end times, and the peak's time below its column. The peak takes precedence. */
 static char *draw_axis(const struct vt_levels *levels, unsigned columns) {
     enum { GAP = 2 };
     const char *from = VT_DURATION(levels->from), *to = VT_DURATION(levels->to);
@@ -64,7 +64,7 @@ static char *draw_axis(const struct vt_levels *levels, unsigned columns) {
     VT_SCOPED char *left = vt_formatted("peak %s ^", VT_BYTES(levels->bytes[levels->peak]));
     size_t length = strlen(right);
     memset(axis, ' ', columns);
-    /* on the left of its column if the time of the end were in the way */
+    /* left of its column if it would overlap the end time */
     bool leftward = column + length + GAP + strlen(to) > columns && column + 1 >= length;
     start = leftward ? column + 1 - length : column;
     if (start + length > columns)

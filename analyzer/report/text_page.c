@@ -13,7 +13,7 @@ const char *vt_text_style(const struct vt_text *t, const char *escape) {
     return t->colour ? escape : "";
 }
 
-/* Prints a word. A path that is wider than its line loses its beginning. Returns its columns. */
+/* Prints a word. A path wider than its line loses its beginning. Returns its columns. */
 static unsigned put_word(FILE *out, const char *word, size_t length, unsigned width) {
     static const char cut[] = "...";
     const char *tail = word, *end = word + length;
@@ -48,8 +48,7 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
     fputc('\n', t->out);
 }
 
-/* How many bytes of whole words fit into `width` columns: at least one word. Blanks between words
- * stay. */
+/* Number of bytes of whole words that fit into `width` columns: at least one word. Blanks between words stay. */
 static size_t fitting(const char *text, unsigned width) {
     size_t length = 0;
     unsigned columns = 0;

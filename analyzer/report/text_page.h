@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text output for people: its width, colours, wrapped text, headings. For the text formats of
- * the report and the gate, and for cmd_diff.c. Write errors stay in `out`.
+ * Text output for people: width, colours, wrapped text, headings. For the text formats of the report and the gate,
+ * and for cmd_diff.c. The caller checks ferror(out).
  */
 #ifndef VRAMTRACE_ANALYZER_TEXT_PAGE_H
 #define VRAMTRACE_ANALYZER_TEXT_PAGE_H
@@ -10,7 +10,7 @@
 
 #define VT_TEXT_WIDEST 160u
 
-/* Where text goes, and how it looks there. */
+/* The destination and style of text. */
 struct vt_text {
     FILE *out;
     unsigned width; /* columns of the page */
@@ -25,8 +25,8 @@ const char *vt_text_style(const struct vt_text *t, const char *escape);
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest);
 
-/* Writes text wrapped at blanks, each line after `indent` columns; the first after the label
- * (NULL: it is written already, up to `indent`). */
+/* Writes text wrapped at blanks, each line after `indent` columns; the first after the label (NULL: already written,
+ * up to `indent`). */
 void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text);
 
 /* --- doc_text.c --- */
@@ -34,28 +34,26 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
 /* Writes it as text to `t->out`, for `t->width`; with styles if `t->colour`. */
 void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t);
 
-/* Writes it to a terminal or a file, of the usual width, with nothing in it that a terminal obeys. */
+/* Writes it to a terminal or a file, with the usual width, and without control characters. */
 void vt_doc_show(const struct vt_doc *doc, bool colour, FILE *to);
 
-/* The bar alone, of so many columns: each part that is not 0 has at least one. `t` NULL: without styles. Free
- * it. */
+/* The bar alone, with this many columns: each part above 0 has at least one. `t` NULL: without styles. Free it. */
 char *vt_doc_bar(const struct vt_doc_parts *parts, unsigned columns, const struct vt_text *t);
 
 /* --- text_line.c --- */
 
-/* A device's live memory over the run: a character for each of equal parts of the time, as high as the
- * most that is known of it, of the peak; and below it the axis, with the times and a mark for the
- * peak. */
+/* A device's live memory over the run: one character per equal part of the time, its height the known maximum
+ * relative to the peak; below it the axis, with the times and a mark for the peak. */
 struct vt_text_line {
     char *line, *axis;
 };
 
-/* `blocks`: of Unicode's block characters, else of ASCII. False: nothing to draw. */
+/* `blocks`: with Unicode's block characters, else ASCII. False: no memory to draw. */
 bool vt_text_line_make(const struct vt_device *device, unsigned columns, bool blocks,
                        struct vt_text_line *line);
 void vt_text_line_free(struct vt_text_line *line);
 
-/* The line alone, of one level for each column; `peak` is as high as a character. Free it. */
+/* The line alone, one level per column; `peak` is a character's full height. Free it. */
 char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak, bool blocks);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes a frame, what the live view shows of a model (see frame.h). For sample.c.
+ * Makes a frame, the data that the live view shows, from a model (see frame.h). For sample.c.
  */
 #include "frame.h"
 
@@ -74,7 +74,7 @@ static void fill_owners(struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
     const struct vt_snapshot *s = vt_process_snapshot_shown(p);
     if (w->state == VT_WATCH_RUNNING && p->snapshot_count)
-        s = &p->snapshots[p->snapshot_count - 1]; /* what was asked for is the newest */
+        s = &p->snapshots[p->snapshot_count - 1]; /* the requested snapshot is the newest */
     if (!s)
         return;
     VT_SCOPED struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame: what the live view shows at one moment. The screen, --once, the JSON and the Prometheus
- * writer all read it, and nothing else.
+ * A frame: the data that the live view shows at one moment. The screen, --once, the JSON and the Prometheus writer
+ * read only this.
  *
- * It holds the models that it was made from, and what a single model cannot know: rates, and the
- * course of the last minutes. Sizes are bytes, times ns since the process's log began; unknown is
- * VT_UNKNOWN, of a rate NAN.
+ * It holds the models that it was made from, and data that a single model lacks: rates, and the course of the last
+ * minutes. Sizes are bytes, times ns since the process's log began; unknown is VT_UNKNOWN, for a rate NAN.
  */
 #ifndef VRAMTRACE_ANALYZER_FRAME_H
 #define VRAMTRACE_ANALYZER_FRAME_H
@@ -14,35 +13,35 @@
 
 #include <math.h>
 
-#define VT_WATCH_MINUTE 60000000000ull /* the time that rates are of */
+#define VT_WATCH_MINUTE 60000000000ull /* the period of rates */
 
 enum vt_watch_state {
     VT_WATCH_WAITING,    /* there is no log yet */
-    VT_WATCH_UNREADABLE, /* there is a file, and it cannot be read */
+    VT_WATCH_UNREADABLE, /* the file exists but cannot be read */
     VT_WATCH_RUNNING,
     VT_WATCH_ENDED,
 };
 extern const char *const vt_watch_state_names[];
 
-/* All that one line of code holds, as a row of the report's lists. */
+/* The memory of a line of code, as a row of the report's lists. */
 struct vt_watch_line {
-    uint64_t key;               /* the same at each refresh */
+    uint64_t key;               /* the same in each frame */
     const struct vt_site *site; /* the largest */
     uint32_t sites;
     uint64_t bytes, blocks;
-    double share;               /* of all that the process holds on its devices, 0 to 1 */
+    double share;               /* part of the memory on its devices, 0 to 1 */
     double rate;                /* bytes per second */
-    const struct vt_leak *leak; /* NULL: nothing is said of it */
+    const struct vt_leak *leak; /* NULL: not in a leak that is shown */
 };
 
 struct vt_watch_point {
     uint64_t at, live;
-    uint64_t in_use; /* VT_UNKNOWN: as before */
+    uint64_t in_use; /* VT_UNKNOWN: unchanged */
 };
 
 struct vt_watch_device {
     const struct vt_device *device;
-    uint64_t in_use; /* live, without what caching allocators keep idle */
+    uint64_t in_use; /* live, without idle memory of caching allocators */
     uint64_t cached;
     uint64_t untracked, others, free; /* VT_UNKNOWN */
     double rate;                      /* bytes per second */
@@ -52,45 +51,44 @@ struct vt_watch_device {
 
 struct vt_watch_process {
     unsigned refs;
-    uint64_t serial; /* no other has it */
+    uint64_t serial; /* unique */
     char *source;    /* as the user named it: "1234", "run.vtl" */
     char *log;       /* NULL: not known yet */
     unsigned pid;    /* on this machine; 0: unknown */
-    char *message;   /* what is waited for, or why the log cannot be read; NULL */
+    char *message;   /* the reason for waiting, or why the log cannot be read; NULL */
     enum vt_watch_state state;
-    uint64_t now; /* the moment that this shows */
+    uint64_t now; /* the moment that it shows */
     struct vt_model model;
     const struct vt_process *process; /* of `model`; NULL: nothing was read */
     struct vt_watch_line *lines;      /* the largest first */
     uint32_t line_count;
-    struct vt_watch_device *devices;    /* as those of `process` */
+    struct vt_watch_device *devices;    /* parallel to those of `process` */
     const struct vt_snapshot *snapshot; /* the last one; NULL: there is none */
-    struct vt_owner_group *owners;      /* of it, the largest first */
+    struct vt_owner_group *owners;      /* those in it, the largest first */
     uint32_t owner_count;
 };
 
 struct vt_watch_frame {
     uint64_t at;                         /* CLOCK_REALTIME, ns */
-    uint64_t cost;                       /* ns of processor time that it took */
-    struct vt_watch_process **processes; /* in the order in which they were found */
+    uint64_t cost;                       /* processor time of this refresh, ns */
+    struct vt_watch_process **processes; /* in the order of discovery */
     uint32_t count;
-    struct vt_watch_frame *next; /* of those that live.c is to free */
+    struct vt_watch_frame *next; /* in live.c's list of frames to free */
 };
 
-/* Makes a process of a model, which it takes over; the caller fills the rates and courses. */
+/* Makes a process from a model, which it takes over; the caller fills the rates and courses. */
 struct vt_watch_process *vt_frame_process(const struct vt_model *model);
 
-/* One without a model: what is not there yet. */
+/* A process without a model: its log does not exist yet, or cannot be read. */
 struct vt_watch_process *vt_frame_nothing(enum vt_watch_state state, const char *message);
 
-/* Whether a leak is to be shown: of a process that still runs, only growth is one, since whatever is
- * live may still be freed. */
+/* Whether a leak is shown: for a running process only growth is a leak, since live memory may still be freed. */
 bool vt_frame_shows_leak(const struct vt_process *process, const struct vt_leak *leak);
 
-/* Whether a device is shown: those that were not used are left out where another was. */
+/* Whether a device is shown: unused ones are left out if another one is used. */
 bool vt_frame_shows(const struct vt_watch_process *w, uint32_t device);
 
-/* A process is shared by the frames that show it: each lets go of its own. */
+/* Frames share processes; vt_frame_release frees a process with its last reference. */
 struct vt_watch_process *vt_frame_share(struct vt_watch_process *process);
 void vt_frame_release(struct vt_watch_process *process, const struct vt_model_builder *builder);
 void vt_frame_free(struct vt_watch_frame *frame, const struct vt_model_builder *builder);

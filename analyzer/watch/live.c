@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the view: one thread reads keys and draws, another one builds models, so that a long log makes
- * no key wait; a third one asks for a snapshot, which may take seconds. Without a terminal
- * a single thread writes.
+ * Runs the view: one thread reads keys and draws; a second one builds models, so that a long log does not delay keys;
+ * a third one requests snapshots, which may take seconds. Without a terminal a single thread writes.
  */
 #include "watch.h"
 
@@ -23,24 +22,24 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A refresh is followed by a pause of at least so many times its processor time: a tenth of a core. */
+/* After a refresh comes a pause of at least this many times its processor time: a tenth of a core. */
 enum { REST = 9 };
 enum { LINES_OF_METRICS = 20, LINES_PLAIN = 10, ASK_SECONDS = 10 };
-#define WAITING_NS 200000000ull /* between looks for a log that is not there yet */
+#define WAITING_NS 200000000ull /* between searches for a log that does not exist yet */
 
-/* What the threads share. What changes is under the lock. */
+/* Data shared by the threads. The lock protects all that changes. */
 struct live {
     const struct vt_watch_options *options;
     struct vt_sampler *sampler;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    int event; /* tells the screen that there is something new */
+    int event; /* wakes the screen's thread */
     bool now;  /* refresh at once */
     uint64_t interval;
     struct vt_watch_frame *made; /* not shown yet */
-    struct vt_watch_frame *old;  /* shown, and to be freed by the thread that builds */
-    char *answer, *fault;        /* of the snapshot; of the metrics' file */
-    pthread_mutex_t metrics;     /* held as their file is written */
+    struct vt_watch_frame *old;  /* already shown; the building thread frees them */
+    char *answer, *fault;        /* of the snapshot; of the metrics file */
+    pthread_mutex_t metrics;     /* held while their file is written */
     bool asking, stop_asking;
     unsigned pid;
     char *log;
@@ -49,10 +48,10 @@ struct live {
 static void notify_screen(struct live *l) {
     uint64_t one = 1;
     ssize_t written = write(l->event, &one, sizeof one);
-    (void)written; /* it is full of such words already */
+    (void)written; /* the queue is already full of wake-ups */
 }
 
-/* How long to wait after a frame. */
+/* The pause after a frame. */
 static uint64_t pause_after(const struct vt_watch_frame *frame, uint64_t interval) {
     bool waiting = false;
     for (uint32_t i = 0; i < frame->count; i++)
@@ -176,7 +175,7 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
                                        w->pid));
 }
 
-/* Takes the newest frame and what else there is to say. Returns the frame to show. */
+/* Takes the newest frame and any new messages. Returns the frame to show. */
 static struct vt_watch_frame *next_frame(struct live *l, struct vt_view *v,
                                          struct vt_watch_frame *shown) {
     uint64_t count;
@@ -202,7 +201,7 @@ static struct vt_watch_frame *next_frame(struct live *l, struct vt_view *v,
     return shown;
 }
 
-/* Until the user quits. */
+/* Runs until the user quits. */
 static void show_frames(struct live *l, struct vt_view *v) {
     struct vt_watch_frame *shown = NULL;
     pthread_t asker;
@@ -263,7 +262,7 @@ static int watch_screen(const struct vt_watch_options *o, struct vt_sampler *sam
     show_frames(&l, &view);
     vt_screen_close();
     vt_view_free(&view);
-    /* The other thread's unfinished model ends with the process: quitting does not wait for a long log. */
+    /* An unfinished model of the other thread ends with the process: quitting does not wait for a long log. */
     pthread_mutex_lock(&l.metrics);
     _exit(VT_STATUS_OK);
 }
@@ -277,7 +276,7 @@ static bool has_any(const struct vt_watch_frame *frame) {
     return false;
 }
 
-/* Writes a frame. Returns 0, or an exit status after it printed an error; -EPIPE: the reader is gone. */
+/* Writes a frame. Returns 0, or an exit status after printing an error; -EPIPE: the reader is gone. */
 static int write_frame(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
     char *fault = write_metrics(o, frame);
     if (fault) {
@@ -297,7 +296,7 @@ static int write_frame(const struct vt_watch_options *o, const struct vt_watch_f
     return VT_STATUS_INTERNAL;
 }
 
-/* Where nothing can be read at all, one frame is an error; a watch goes on. */
+/* If nothing can be read, a single frame is an error; a watch continues. */
 static int watch_once(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
     int status = write_frame(o, frame);
     if (status || has_any(frame))
@@ -322,7 +321,7 @@ static int write_frames(const struct vt_watch_options *o, struct vt_sampler *sam
     }
 }
 
-/* A process that is named has to be there. */
+/* A process given by number must exist. */
 static int check_words(const struct vt_watch_options *o) {
     for (int i = 0; i < o->word_count; i++) {
         struct vt_source source = vt_sources_open(o->words[i]);

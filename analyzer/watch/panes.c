@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Panes of text over the live view: a line's stack, owners, the report, help (see view.h). The text is
- * made when what it is about has changed.
+ * Text panes over the live view: a line's stack, owners, the report, help (see view.h). The text is regenerated when
+ * its subject changes.
  */
 #include "view.h"
 
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The report is made for such pages; in a narrower terminal Left and Right move it. */
+/* Page widths for the report; in a narrower terminal Left and Right scroll it. */
 enum { WIDTH_LEAST = VT_TEXT_WIDTH, WIDEST = VT_TEXT_WIDEST };
-/* Labels of a stack's pane; the narrowest text beside them. */
+/* Columns of the labels in a stack's pane; the narrowest text beside them. */
 enum { LABEL_COLUMNS = 15, WORDS_LEAST = 24 };
 
 #define HEADING(text) VT_STYLE_HEAD text VT_STYLE_NONE
@@ -24,7 +24,7 @@ static const struct {
 } help[] = {
     {"KEYS", "  Up Down j k  select a line, scroll text; also PgUp, PgDn, Home, End\n"
              "  Left Right   move long text\n"
-             "  Enter        the stack of the line, and what holds its memory\n"
+             "  Enter        the stack of the line, and the owners of its memory\n"
              "  o            ask the process for its owners: which variables keep the memory\n"
              "  r            the report so far\n"
              "  < > s        sort by the next column; i reverses the order\n"
@@ -44,12 +44,12 @@ static const struct {
      "Only the log of the process is read; `o` alone asks it for something.\n"},
 };
 
-/* What is left of a line of the screen after an indent. */
+/* The columns left on a line of the screen after an indent. */
 static unsigned rest_of(int columns, int indent) {
     return (unsigned)(columns > indent + WORDS_LEAST ? columns - indent : WORDS_LEAST);
 }
 
-/* A sentence behind a label, wrapped to the screen. */
+/* A sentence after a label, wrapped to the screen. */
 static void write_words(const char *label, const char *words, int columns, FILE *out) {
     unsigned width = LABEL_COLUMNS + rest_of(columns, LABEL_COLUMNS);
     vt_text_wrap(&(struct vt_text){.out = out, .width = width}, label, LABEL_COLUMNS, words);
@@ -64,7 +64,7 @@ static void write_frame(const struct vt_process *p, const struct vt_frame *frame
         fprintf(out, "        %s\n", vt_printable(line));
 }
 
-/* First the user's code, then all with what libraries do below it. */
+/* First the user's code, then all frames, including libraries. */
 static void write_frames(const struct vt_process *p, const struct vt_stack *stack, int columns,
                          FILE *out) {
     bool any = false;
@@ -164,7 +164,7 @@ static void write_report(const struct vt_watch_process *w, int columns, FILE *ou
     vt_fmt_text_write(&w->model, &options, out);
 }
 
-/* The text of a pane that shows the same stays; the list of keys never changes. */
+/* Keeps the text while the pane shows the same data; the list of keys never changes. */
 static void make_text(struct vt_view *v, const struct vt_watch_process *w, int columns) {
     char *text = NULL;
     size_t length;
@@ -201,7 +201,7 @@ static void make_text(struct vt_view *v, const struct vt_watch_process *w, int c
         v->line_count += *at == '\n';
 }
 
-/* The style that an escape sequence of the text begins, as the text report has them in a terminal. */
+/* The style of an escape sequence, as the text report uses them in a terminal. */
 static enum vt_screen_style style_of(const char *escape) {
     static const struct {
         const char *escape;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame as metrics, in the text format that the node exporter's textfile collector reads. The
- * metrics are documented in vramtrace-watch(1), and are stable.
+ * A frame as metrics, in the text format of the node exporter's textfile collector. The metrics are documented in
+ * vramtrace-watch(1), and are stable.
  */
 #include "writers.h"
 
@@ -51,13 +51,13 @@ static void put_labels_of_process(const struct vt_watch_process *w, FILE *out) {
         fprintf(out, ",rank=\"%d\"", w->process->rank);
 }
 
-/* A metric, and its value in one process or device; VT_UNKNOWN: it is left out. */
+/* A metric, and its value in one process or device; VT_UNKNOWN: left out. */
 struct metric {
     const char *name, *type, *help;
     uint64_t value;
 };
 
-/* Begins a metric: its samples stand together. */
+/* Begins a metric: all its samples follow. */
 static void begin_metric(const char *name, const char *type, const char *help, FILE *out) {
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -125,7 +125,7 @@ static void put_devices(const struct vt_watch_frame *frame, FILE *out) {
 
 enum { PROCESS_METRICS = 7 };
 
-/* Where nothing was read yet, it is only known that nothing runs. */
+/* Before anything was read, the only known fact is that it is not running. */
 static void take_metrics_of_process(const struct vt_watch_process *w,
                                     struct metric to[PROCESS_METRICS]) {
     static const struct vt_process none;
@@ -198,13 +198,13 @@ static void put_owners(const struct vt_watch_frame *frame, uint32_t top, FILE *o
             put_labels_of_process(w, out);
             put_label("owner", text, out);
             put_label("role", vt_purpose_names[w->owners[o].owner.purpose], out);
-            fprintf(out, ",number=\"%u\"", o + 1); /* two may have one name */
+            fprintf(out, ",number=\"%u\"", o + 1); /* two owners may have one name */
             put_number(w->owners[o].bytes, out);
         }
     }
 }
 
-/* The collector must find a whole file, and may read it. */
+/* The collector must find a complete file, and needs permission to read it. */
 char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
     struct vt_new_file file;
     if (vt_log_is_log(path))

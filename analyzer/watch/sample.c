@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a refresh learns (see sample.h): it goes on reading each log where the last one ended. Rates are
- * differences between what lines hold now and a minute ago.
+ * Produces frames (see sample.h): continues reading each log where the last refresh ended. Rates compare the memory
+ * of lines now and a minute ago.
  */
 #include "sample.h"
 
@@ -16,15 +16,16 @@
 #include <time.h>
 
 #define SECOND      1000000000ull
-/* What lines held is kept every two seconds, for somewhat more than a minute. */
+/* The memory of lines is kept every two seconds, for a little over a minute. */
 #define PAST_EVERY  (2 * SECOND)
 #define PASTS       34
-#define LOOK_EVERY  SECOND /* for new logs */
+#define LOOK_EVERY  SECOND /* between searches for new logs */
 #define COURSE_MOST 8192u
-#define COURSE_FINE (2 * SECOND) /* slots that are longer say less than what was seen */
-#define RATE_LEAST  (SECOND / 5) /* too short a time to speak of a rate */
+/* the model's slots are used up to this width; wider ones are coarser than the view's own samples */
+#define COURSE_FINE (2 * SECOND)
+#define RATE_LEAST  (SECOND / 5) /* too short for a rate */
 
-/* What a process held at a time. */
+/* A process's memory at one time. */
 struct held {
     uint64_t key, bytes;
 };
@@ -38,10 +39,10 @@ struct course {
     unsigned ordinal;
     struct vt_watch_point *points;
     uint32_t count, room;
-    uint64_t seen; /* when the first refresh was: what is before is from the log */
+    uint64_t seen; /* time of the first refresh: earlier data comes from the log */
 };
 
-/* A log that is followed. */
+/* A log being followed. */
 struct follow {
     char *source, *log;
     unsigned pid;
@@ -51,7 +52,7 @@ struct follow {
     uint32_t course_count, course_room;
     struct vt_follow *followed;    /* NULL: it cannot be read yet */
     struct vt_watch_process *last; /* NULL: nothing was read yet */
-    struct stat read;              /* the log's, before that was read */
+    struct stat read;              /* the log's status before the last reading */
 };
 
 struct vt_sampler {
@@ -61,7 +62,7 @@ struct vt_sampler {
     uint32_t source_count;
     struct follow *follows;
     uint32_t count, room;
-    struct vt_map known; /* logs that are followed, by their paths */
+    struct vt_map known; /* followed logs, by path */
     uint64_t looked;
 };
 
@@ -71,7 +72,7 @@ static uint64_t clock_ns(clockid_t clock) {
     return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* --- what is followed --- */
+/* --- followed logs --- */
 
 static bool follow_log(void *to, const char *log, unsigned pid, const char *source) {
     struct vt_sampler *s = to;
@@ -125,7 +126,7 @@ void vt_sample_close(struct vt_sampler *s) {
     free(s);
 }
 
-/* The time that has passed since the log began, as long as the process runs. */
+/* Time since the log began, as long as the process runs. */
 static uint64_t time_of(const struct vt_process *p) {
     uint64_t now = clock_ns(CLOCK_REALTIME);
     bool running = p->ending.how == VT_END_RUNNING;
@@ -162,19 +163,19 @@ static void remember_held(struct follow *f, uint64_t at, const struct vt_watch_p
     vt_sort(past->held, past->count, sizeof *past->held, by_key);
 }
 
-/* Reads the log up to a minute ago for the figures of that time, as no sample was taken then. Returns 0, or -errno with
+/* Reads the log up to a minute ago, to get that time's figures for the first rates. Returns 0, or -errno with
  * `message`. */
 static int remember_minute(struct vt_sampler *s, struct follow *f, struct vt_string *message) {
     struct vt_model model;
     uint64_t then = 0;
     for (int look = 0; look < 2;
-         look++) { /* at the log's begin, from which its age is known; then */
+         look++) { /* first at the log's beginning, which shows its age; then there */
         int error = s->builder->go_on(f->followed, then, &model, message);
         if (error)
             return error;
         struct vt_watch_process *w = vt_frame_process(&model);
         uint64_t now = time_of(w->process);
-        uint64_t known = w->process->compacted_until; /* nothing is known of a moment before */
+        uint64_t known = w->process->compacted_until; /* earlier times are unknown */
         if (look || now <= VT_WATCH_MINUTE)
             remember_held(f, known > then ? known : then, w);
         bool is_old = now > VT_WATCH_MINUTE && w->state == VT_WATCH_RUNNING;
@@ -193,7 +194,7 @@ static double rate_since(const struct past *past, uint64_t key, uint64_t bytes, 
     return ((double)bytes - (found ? (double)found->bytes : 0)) * 1e9 / (double)(now - past->at);
 }
 
-/* The rates since the oldest time that is remembered of the last minute. */
+/* The rates since the oldest remembered time within the last minute. */
 static void set_rates(const struct follow *f, struct vt_watch_process *w) {
     const struct past *past = NULL;
     for (uint32_t i = 0; i < f->past_count && !past; i++)
@@ -223,7 +224,7 @@ static void add_point(struct course *c, uint64_t at, uint64_t live, uint64_t in_
     c->points[c->count++] = (struct vt_watch_point){at, live, in_use};
 }
 
-/* Puts the model's course in place of what was seen, or of what was before that. */
+/* Replaces the course by the model's, where that is finer or earlier. */
 static void replace_course(struct course *c, const struct vt_course *from) {
     uint64_t slot = from->slot_count ? (from->end - from->begin) / from->slot_count : 0;
     uint64_t until = slot <= COURSE_FINE ? UINT64_MAX : c->seen;
@@ -257,7 +258,7 @@ static struct course *course_of(struct follow *f, unsigned ordinal, uint64_t now
     return c;
 }
 
-/* Adds what is live now; the peak, too, if it was since the last time and the course has it not. */
+/* Appends the current live memory, and the peak if it was since the last refresh and is not in the course. */
 static void extend_course(struct follow *f, struct vt_watch_process *w, uint32_t index) {
     const struct vt_device *d = &w->process->devices[index];
     const struct vt_timeline *timeline = w->process->timeline;
@@ -275,7 +276,7 @@ static void extend_course(struct follow *f, struct vt_watch_process *w, uint32_t
 
 /* --- a refresh --- */
 
-/* Nothing comes to the log of a process that has ended, unless it runs on another machine. */
+/* The log of an ended process does not change, unless the process runs on another machine. */
 static bool is_unchanged(const struct follow *f, const struct stat *st) {
     return f->last && f->last->state == VT_WATCH_ENDED && f->read.st_size == st->st_size &&
            f->read.st_mtim.tv_sec == st->st_mtim.tv_sec &&
@@ -298,7 +299,7 @@ static struct vt_watch_process *process_without_model(struct follow *f, int erro
     return w;
 }
 
-/* Goes on reading the log, from its begin if it is another file than before. */
+/* Continues reading the log; starts again if the file was replaced. */
 static int read_on(struct vt_sampler *s, struct follow *f, const struct stat *st,
                    struct vt_model *model, struct vt_string *message) {
     int error = 0;
@@ -321,7 +322,7 @@ static int read_on(struct vt_sampler *s, struct follow *f, const struct stat *st
     return error;
 }
 
-/* What was read to its end stays, whatever becomes of the file. */
+/* Data of a process that was read to its end stays, even if the file disappears. */
 static struct vt_watch_process *refresh_process(struct vt_sampler *s, struct follow *f) {
     struct vt_model model;
     VT_SCOPED_STRING message = {0};

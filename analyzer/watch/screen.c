@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drawing on a terminal (see screen.h). ncurses keeps one screen for the process, so this does, too.
+ * Drawing on a terminal (see screen.h). ncurses has one screen per process, so this has one as well.
  */
 #define _GNU_SOURCE
 #define NCURSES_WIDECHAR 1
@@ -17,10 +17,10 @@
 static SCREEN *screen;
 static bool is_open, is_wide, has_colours;
 
-enum { ESCAPE_WAITS = 50 }; /* ms, for the rest of an arrow key */
+enum { ESCAPE_WAITS = 50 }; /* ms to wait for the rest of an arrow key's sequence */
 
 static const struct look {
-    short colour; /* -1: the terminal's own */
+    short colour; /* -1: the terminal's default */
     attr_t attributes, without_colour;
 } looks[VT_SCREEN_STYLES] = {
     [VT_SCREEN_NORMAL] = {-1, 0, 0},
@@ -51,7 +51,7 @@ int vt_screen_open(bool colour) {
     screen = newterm(NULL, stdout, stdin);
     if (!screen)
         return -1;
-    if (!tigetstr("cup")) { /* TERM=dumb: nothing can be put in a place */
+    if (!tigetstr("cup")) { /* TERM=dumb: the cursor cannot be positioned */
         endwin();
         return -1;
     }
@@ -97,8 +97,8 @@ int vt_screen_key(void) {
     return key == ERR ? -1 : key;
 }
 
-/* A character that the terminal shows, and its columns; what has none, as what joins the one before
- * or turns the direction of writing, is left out. */
+/* The character to draw, and its columns. Characters without a column, such as combining ones and changes of the
+ * writing direction, are left out. */
 static wchar_t shown_character(const char *text, unsigned bytes, int *columns) {
     wchar_t wide = L'?';
     *columns = 1;
@@ -157,7 +157,7 @@ int vt_screen_format(int y, int x, int width, enum vt_screen_style style, const 
     return used;
 }
 
-/* The same sign in each column. */
+/* Draws the same character in each column. */
 static void draw_repeated(int y, int x, int width, enum vt_screen_style style,
                           const wchar_t *sign) {
     int rows, columns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drawing on a terminal, by ncurses. All text that reaches it goes through vt_screen_put, which shows
- * what a terminal would obey as '?'. For view.c and live.c.
+ * Drawing on a terminal with ncurses. All text passes through vt_screen_put, which replaces control characters by
+ * '?'. For view.c and live.c.
  */
 #ifndef VRAMTRACE_ANALYZER_SCREEN_H
 #define VRAMTRACE_ANALYZER_SCREEN_H
@@ -22,7 +22,7 @@ enum vt_screen_style {
     VT_SCREEN_STYLES
 };
 
-/* Returns 0, or -1 where the terminal is of no known kind. Whatever ends the process closes it. */
+/* Returns 0, or -1 for an unknown terminal type. It is closed however the process ends. */
 int vt_screen_open(bool colour);
 void vt_screen_close(void);
 
@@ -30,22 +30,22 @@ void vt_screen_size(int *rows, int *columns);
 void vt_screen_clear(void);
 void vt_screen_show(void);
 
-/* Writes a text of UTF-8, cut to `width` columns. Returns how many it took. */
+/* Writes UTF-8 text, cut to `width` columns. Returns the columns used. */
 int vt_screen_put(int y, int x, int width, enum vt_screen_style style, const char *text);
 int vt_screen_format(int y, int x, int width, enum vt_screen_style style, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Fills columns with blanks, or with the sign of a part of a bar. */
+/* Fills columns with blanks, or with the character of a part of a bar. */
 void vt_screen_blank(int y, int x, int width, enum vt_screen_style style);
 void vt_screen_strip(int y, int x, int width, enum vt_strip part);
 
-/* A cell of a course that is filled to `eighths`, 0 to 8, of memory in use or of cached memory. */
+/* Draws a cell of a course, filled to `eighths` (0 to 8), for memory in use or cached memory. */
 void vt_screen_level(int y, int x, unsigned eighths, bool in_use);
 
-/* Whether it shows more than ASCII. */
+/* Whether the terminal shows more than ASCII. */
 bool vt_screen_is_wide(void);
 
-/* The next key, as ncurses has them; -1: none is there. */
+/* The next key, as an ncurses code; -1: none. */
 int vt_screen_key(void);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A launcher starts workers that start workers; in a circle of numbers there is no end. */
+/* Workers may start workers; the limit also ends a cycle of numbers. */
 enum { GENERATIONS = 8 };
 
 struct vt_source vt_sources_open(const char *text) {
@@ -19,7 +19,7 @@ struct vt_source vt_sources_open(const char *text) {
     VT_SCOPED_STRING message = {0};
     bool folder;
     int error = vt_logs_are_in(text, &folder, &message);
-    if (!error || error == -EINVAL) { /* what is wrong with it is said when it is read */
+    if (!error || error == -EINVAL) { /* reading it reports any error */
         source.kind = folder ? VT_SOURCE_FOLDER : VT_SOURCE_LOG;
     } else if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 &&
                strtoul(text, NULL, 10)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for a device's bar and its course (see strips.h).
+ * The numbers for a device's bar and its course (see strips.h).
  */
 #include "strips.h"
 
@@ -37,13 +37,13 @@ uint64_t vt_strips_bar(const struct vt_watch_device *d, unsigned columns,
         widths[i] += bytes && !widths[i];
         used += widths[i];
     }
-    for (; used > columns; used--) /* the widest gives what the least ones took */
+    for (; used > columns; used--) /* columns added for the smallest parts come from the widest */
         widths[widest_of(widths)]--;
     widths[whole ? widest_of(widths) : VT_STRIP_FREE] += columns - used;
     return whole;
 }
 
-/* Goes on to a point, and raises the most of a column to it. */
+/* Advances to a point, and raises a column's maximum to it. */
 static void step_to_point(struct vt_strip_level *now, struct vt_strip_level *most,
                           const struct vt_watch_point *point) {
     now->live = point->live;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for a device's bar and for the line of its last minutes. The screen and the plain frame
- * draw them.
+ * The numbers for a device's bar and for the curve of its last minutes. The screen and the plain frame draw them.
  */
 #ifndef VRAMTRACE_ANALYZER_STRIPS_H
 #define VRAMTRACE_ANALYZER_STRIPS_H
@@ -24,19 +23,19 @@ extern const struct vt_strip_look {
 /* The bytes of a part; 0 if it is unknown. */
 uint64_t vt_strip_bytes(const struct vt_watch_device *device, enum vt_strip part);
 
-/* How many of `columns` each part has: its share, but at least one if there is any of it. Returns
- * what the whole bar is: the device's size, or what is known of it. */
+/* The columns of each part: in proportion, but at least one for a part with memory. Returns the size of the whole
+ * bar: the device's, or the known part of it. */
 uint64_t vt_strips_bar(const struct vt_watch_device *device, unsigned columns,
                        unsigned widths[VT_STRIPS]);
 
-/* The course of the last minutes: the most that was live, and in use, in the time of each column. */
+/* The course of the last minutes: the maximum of live memory, and of memory in use, in each column's time. */
 struct vt_strip_level {
     uint64_t live, in_use;
 };
 struct vt_strip_course {
-    uint64_t highest, span; /* of all columns; the time that they show */
+    uint64_t highest, span; /* of all columns; the time that they cover */
 };
-/* Returns a level for each column, to be freed. */
+/* Returns a level for each column; free it. */
 struct vt_strip_level *vt_strips_course(const struct vt_watch_device *device, uint64_t now,
                                         unsigned columns, struct vt_strip_course *course);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The screen of the live view: title, processes, devices, alerts, the table of lines, keys (see
- * view.h). What has no room is left out from the bottom of each part, never drawn over another.
+ * The screen of the live view: title, processes, devices, alerts, the table of lines, keys (see view.h). Where space
+ * is short, each part leaves out its last rows; parts never overlap.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "view.h"
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widths of the terminal from which on there is room for more. */
+/* Terminal widths from which more columns are shown. */
 enum { COLUMNS_BLOCKS = 50, COLUMNS_SHARE = 64, COLUMNS_HINT = 120 };
-#define STATUS_STAYS 12000000000ull /* ns: longer than an answer is waited for */
+#define STATUS_STAYS 12000000000ull /* ns: longer than the wait for a snapshot */
 enum { HELD = 10, SHARE = 6, BLOCKS = 10, RATE = 14, GPU = 5, HINT = 52 };
 
 void vt_view_free(struct vt_view *v) {
@@ -44,7 +44,7 @@ void vt_view_follow(struct vt_view *v, const struct vt_watch_frame *frame) {
         vt_view_set_status(v, NULL);
     if (v->process >= frame->count)
         v->process = 0;
-    /* a new process takes the place of one that has ended, or of which there is no log */
+    /* a new process replaces one that has ended, or that has no log */
     if (w && frame->count > v->known && v->known && w->state != VT_WATCH_RUNNING)
         for (uint32_t i = v->known; i < frame->count; i++)
             if (frame->processes[i]->state == VT_WATCH_RUNNING) {
@@ -109,7 +109,7 @@ static void draw_listed(const struct vt_watch_process *w, uint32_t index, bool s
     vt_screen_put(y, columns - length - 1, length, style, right);
 }
 
-/* All, where there is room; else those around the one that is shown. */
+/* All if there is space, else those around the selected one. */
 static int draw_processes(const struct vt_view *v, const struct vt_watch_frame *frame, int y,
                           int rows, int columns) {
     uint32_t most = rows < ROWS_FULL ? 1 : (uint32_t)rows / 5, first = 0;
@@ -125,7 +125,7 @@ static int draw_processes(const struct vt_view *v, const struct vt_watch_frame *
     return y;
 }
 
-/* --- what is to be known --- */
+/* --- alerts --- */
 
 /* Draws a row and frees the text; NULL: nothing. */
 static int draw_row(int y, int columns, enum vt_screen_style style, const char *label, char *text) {
@@ -160,7 +160,7 @@ static int draw_alerts(const struct vt_watch_process *w, int y, int rows, int co
 
 /* --- the lines --- */
 
-static const struct vt_watch_process *sorted; /* what qsort's function compares lines of */
+static const struct vt_watch_process *sorted; /* the process whose lines qsort compares */
 static const struct vt_view *sorted_by;
 static char **places;
 
@@ -283,7 +283,7 @@ static void draw_line(const struct vt_watch_process *w, const struct vt_watch_li
         vt_screen_put(y, columns - HINT, HINT, style, hint);
 }
 
-/* What the table cannot say in a narrow terminal: the verdict on the selected line. */
+/* Information that the table omits in a narrow terminal: the verdict on the selected line. */
 static int draw_selected(const struct vt_view *v, const struct vt_watch_process *w, int end,
                          int columns) {
     bool any = false;
@@ -299,7 +299,7 @@ static int draw_selected(const struct vt_view *v, const struct vt_watch_process 
     return end - 1;
 }
 
-/* Where there is room below the lines: who keeps them, as of the last snapshot. */
+/* If there is space below the lines: their owners, from the last snapshot. */
 static void draw_kept(const struct vt_watch_process *w, int y, int end, int columns) {
     enum { LEAST = 4, KEPT_AT = HELD + BLOCKS + 2 };
     if (!w->owner_count || end - y < LEAST)
@@ -345,7 +345,7 @@ static void draw_lines(struct vt_view *v, const struct vt_watch_process *w, int 
     draw_kept(w, y, end, columns);
 }
 
-/* --- the whole --- */
+/* --- the screen --- */
 
 static void draw_footer(const struct vt_view *v, int y, int columns) {
     static const struct key {
@@ -359,7 +359,7 @@ static void draw_footer(const struct vt_view *v, int y, int columns) {
     size_t count = v->pane == VT_PANE_LINES ? sizeof in_lines / sizeof *in_lines
                                             : sizeof in_pane / sizeof *in_pane;
     int x = 0;
-    vt_screen_blank(y, 0, columns, VT_SCREEN_NORMAL); /* alerts may have no other row */
+    vt_screen_blank(y, 0, columns, VT_SCREEN_NORMAL); /* alerts may need this row */
     if (v->typing) {
         vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "filter: %s_", v->filter);
         return;

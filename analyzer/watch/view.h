@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a frame is on the screen: a process with its devices and lines, or a pane of text about it.
- * keys.c changes the view, view.c and panes.c draw it.
+ * The state of the screen: the process shown, with its devices and lines, or a text pane about it. keys.c changes it,
+ * view.c and panes.c draw it.
  */
 #ifndef VRAMTRACE_ANALYZER_VIEW_H
 #define VRAMTRACE_ANALYZER_VIEW_H
@@ -11,7 +11,7 @@
 enum vt_pane { VT_PANE_LINES, VT_PANE_STACK, VT_PANE_OWNERS, VT_PANE_REPORT, VT_PANE_HELP };
 enum vt_sort { VT_SORT_BYTES, VT_SORT_BLOCKS, VT_SORT_RATE, VT_SORT_PLACE, VT_SORTS };
 
-/* Start it as {0}, with the interval; free with vt_view_free. */
+/* Initialize as {0}, with the interval; free with vt_view_free. */
 struct vt_view {
     uint64_t interval; /* ns */
     bool paused;
@@ -19,59 +19,58 @@ struct vt_view {
     enum vt_sort sort;
     bool inverted;
     char filter[64];
-    bool typing; /* the filter */
+    bool typing; /* in the filter */
 
-    /* the lines that are shown, in their order; made by drawing */
+    /* the lines shown, in their order; set by drawing */
     uint32_t *order;
     uint32_t order_count;
     uint32_t selected, top; /* indices in `order` */
-    uint64_t key;           /* of the selected line; 0: the first one, whichever that is */
+    uint64_t key;           /* of the selected line; 0: always the first one */
     int page;               /* rows of the list, or of the pane */
 
     enum vt_pane pane;
     char *text;        /* of the pane */
-    uint64_t text_of;  /* the process that it was made of */
+    uint64_t text_of;  /* the process that it shows */
     uint64_t text_key; /* of the line */
     int text_columns;
     enum vt_pane text_as; /* the pane it was made for */
     int line_count;       /* of the text */
-    int scroll, shift;    /* its first line and column that are shown */
+    int scroll, shift;    /* its first visible line and column */
 
-    char *status; /* in place of the keys, until the next key or for some seconds; NULL */
+    char *status; /* replaces the list of keys until the next key, or for some seconds; NULL */
     uint64_t said_at;
     struct vt_map reported; /* logs of processes whose end was shown */
-    uint32_t known;         /* processes of the last frame */
+    uint32_t known;         /* number of processes in the last frame */
 };
 
 void vt_view_free(struct vt_view *view);
 
-/* Says something in the last row. Takes over the text. */
+/* Sets the text of the last row. Takes it over. */
 void vt_view_set_status(struct vt_view *view, char *status);
 
-/* The process that is shown. */
+/* The selected process. */
 struct vt_watch_process *vt_view_process(const struct vt_view *view,
                                          const struct vt_watch_frame *frame);
 
-/* Follows a new frame: the selection stays where it was; the end of a process opens its report. */
+/* Adopts a new frame: the selection stays; the end of a process opens its report. */
 void vt_view_follow(struct vt_view *view, const struct vt_watch_frame *frame);
 
 void vt_view_draw(struct vt_view *view, const struct vt_watch_frame *frame);
 
-/* Heights of the terminal from which on there is room for more. */
+/* Terminal heights from which more rows are shown. */
 enum { ROWS_FULL = 16, ROWS_LEGEND = 18, ROWS_TALL = 30, ROWS_HIGH = 45 };
 
 /* --- view_devices.c --- */
 
-/* Draws the devices from row `y` on, at most to the middle of the screen. Returns the row after
- * them. */
+/* Draws the devices from row `y`, at most to the middle of the screen. Returns the row after them. */
 int vt_view_devices_draw(const struct vt_watch_process *w, int y, int rows, int columns);
 
 /* --- keys.c --- */
 
 enum vt_keys_action { VT_KEYS_NOTHING, VT_KEYS_QUIT, VT_KEYS_ASK, VT_KEYS_REFRESH };
 
-/* Changes the view by a key. Returns what is left to the caller: to quit, to ask for owners, or to
- * refresh at another pace (view->interval) or at once. */
+/* Handles a key. Returns the action left to the caller: quit, request a snapshot, or refresh at another interval
+ * (view->interval) or at once. */
 enum vt_keys_action vt_keys_press(struct vt_view *view, const struct vt_watch_frame *frame,
                                   int key);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The devices on the screen of the live view: bars, what their parts are, and the last minutes (see
- * view.h).
+ * The devices on the live view's screen: bars, their legend, and the last minutes (see view.h).
  */
 #include "view.h"
 
@@ -25,7 +24,7 @@ static void draw_bar(const struct vt_watch_device *s, int y, int x, int width) {
     vt_screen_put(y, x + width - 1, 1, VT_SCREEN_DIM, "]");
 }
 
-enum { COLUMNS_SIZE = 32 }; /* from where on a compact row has room for the device's size */
+enum { COLUMNS_SIZE = 32 }; /* a compact row of this width also shows the device's size */
 
 static int draw_compact(const struct vt_watch_device *s, int y, int columns) {
     const struct vt_device *d = s->device;
@@ -71,13 +70,13 @@ static void draw_legend(const struct vt_watch_device *s, int y, int columns) {
     }
 }
 
-/* Eighths of a cell's height, at least one of what is there. */
+/* Eighths of a cell's height, at least one if there is memory. */
 static uint64_t eighths_of(uint64_t bytes, uint64_t highest, int height) {
     uint64_t eighths = (uint64_t)((double)bytes * height * 8 / (double)highest + 0.5);
     return eighths + (bytes && !eighths);
 }
 
-/* What is in use, and what caching allocators keep above it. */
+/* Memory in use, and above it the idle memory of caching allocators. */
 static void draw_course(const struct vt_watch_process *w, const struct vt_watch_device *s, int y,
                         int height, int columns) {
     int width = columns - 2;
@@ -97,7 +96,7 @@ static void draw_course(const struct vt_watch_process *w, const struct vt_watch_
                          VT_DURATION(course.span), VT_BYTES(course.highest));
 }
 
-/* How much of a device there is room for. */
+/* How much of a device is shown. */
 enum detail { COMPACT, BARS, FULL };
 
 static enum detail choose_detail(uint32_t count, int rows, int course) {

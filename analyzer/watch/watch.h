@@ -2,19 +2,18 @@
 /*
  * Public header of watch/: the live view of running processes, from their logs alone.
  *
- * Invariants: the traced process is not touched, except when the user asks for a snapshot. A refresh builds
- * the models anew; what all outputs show is in a frame. Names in it are hostile: only screen.c and the
- * writers let text out, and they make it printable. Uses base, log, model and report; it is handed the
- * builder.
+ * Invariants: the traced process is not touched, except when the user requests a snapshot. A refresh builds new
+ * models; a frame has all data for the outputs. Names in it are untrusted: only screen.c and the writers output text,
+ * and they make it printable. Uses base, log, model and report; receives the builder as an argument.
  *
- *     frame.h         what is shown at one moment
- *     sources.h       which logs are followed
+ *     frame.h         the data shown at one moment
+ *     sources.h       the logs that are followed
  *     sample.h        the next frame: models, rates, courses
  *     watch_words.h   texts of a frame
  *     strips.h        numbers of a bar and of a course
  *     writers.h       a frame as plain text, JSON, Prometheus's format
  *     screen.h        drawing on a terminal
- *     view.h          what of a frame is on the screen, and what keys do
+ *     view.h          the state of the screen, and keys
  */
 #ifndef VRAMTRACE_ANALYZER_WATCH_H
 #define VRAMTRACE_ANALYZER_WATCH_H
@@ -24,9 +23,9 @@
 struct vt_watch_options {
     struct vt_model_options model;
     const struct vt_model_builder *builder;
-    char *const *words; /* PIDs, logs, folders; none: the folder here */
+    char *const *words; /* PIDs, logs, folders; none: the current folder */
     int word_count;
-    uint64_t interval; /* ns between refreshes, at least */
+    uint64_t interval; /* least ns between refreshes */
     bool once, json;
     uint32_t top;           /* lines of a process; 0: the format's default */
     const char *prometheus; /* a file; NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame as JSON. The keys are documented in vramtrace-watch(1), and are stable; those that the
- * report has, too, mean the same there.
+ * A frame as JSON. The keys are documented in vramtrace-watch(1), and are stable; keys shared with the report have
+ * the same meaning.
  */
 #include "writers.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns in which a path, a line and a function do not fit. */
+/* Columns too few for a path, a line and a function. */
 enum { NARROW = 24 };
 
 char *vt_watch_words_state(const struct vt_watch_process *w) {
@@ -58,7 +58,7 @@ char *vt_watch_words_who(const struct vt_watch_process *w) {
     return s.text ? s.text : vt_strdup("");
 }
 
-/* The figures are the leak's: what lines keep together is not the growth of each. */
+/* The figures are the whole leak's, not the line's part of it. */
 static void describe_growth(const struct vt_watch_process *w, const struct vt_leak *leak,
                             struct vt_string *s) {
     const struct vt_growth *g = leak->growth;
