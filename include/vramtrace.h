@@ -12,8 +12,8 @@
  *
  * There is nothing to link. In a process that is not traced, each call tests a pointer and does
  * nothing, so the calls can stay in the program. C99 and C++11; GCC and Clang on Linux. Every
- * function may be called from any thread, before or after the first use of CUDA. A program that
- * never uses CUDA leaves no trace file, whatever it marks.
+ * function may be called from any thread, before or after the first use of CUDA. A program
+ * without CUDA calls leaves no trace file, whatever it marks.
  *
  * In a statically linked program, the calls do nothing, because it cannot be preloaded.
  */

@@ -32,7 +32,7 @@ PATTERNS = {
         "use a noun: 'live blocks' instead of 'what is live'",
     r"\btoo(?=[.,;:)\]]|$)": "also, before the verb",
     r"(?:^|[.;:(] )[Oo]f (?!course)\w[^.;:,]*, ": "begin with the subject",
-    rf"\b{NEGATION}\b(?:(?!\b(?:and|or|but|nor|if|when|because|while)\b)[^.;:,()])*\b(?:{NEGATION}|without)\b": "say it with one negation or none",
+    rf"\b{NEGATION}\b(?:(?!\b(?:and|or|but|nor|if|when|because|while)\b)[^.;:,()|])*\b(?:{NEGATION}|without)\b": "say it with one negation or none",
 }
 
 

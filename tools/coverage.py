@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which of CUDA's functions that deal in memory are hooked, which are not on purpose, and which are unknown.
+"""Lists CUDA's memory functions: hooked, deliberately not hooked, and unknown ones.
 
     tools/coverage.py                writes doc/coverage.md
-    tools/coverage.py --check        fails when doc/coverage.md is not what it would write, or a function is unknown
-    tools/coverage.py --headers DIR  fails when a function in DIR's CUDA headers is unknown
-    tools/coverage.py --library FILE fails when a function that the driver's or runtime's library FILE exports is unknown
+    tools/coverage.py --check        fails if doc/coverage.md is out of date, or a function is unknown
+    tools/coverage.py --headers DIR  fails if a function in DIR's CUDA headers is unknown
+    tools/coverage.py --library FILE fails if a function exported by the driver's or runtime's library FILE is unknown
 
-A function deals in memory when its name says so (WORDS below). The page is made of what the simulated GPU exports, which
-is every symbol of CUDA 13.0's driver, what is hooked of later ones, and the runtimes 12.9 and 13.0; the headers may be newer."""
+A function is a memory function if its name contains one of WORDS below. The page lists the exports of the
+simulated GPU (every symbol of CUDA 13.0's driver, the hooked functions of later ones, and the runtimes 12.9 and
+13.0); the headers may be newer."""
 import fnmatch
 import os
 import re
@@ -24,7 +25,7 @@ HEADERS = ("cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cuda_runtime_api.h
 WORDS = re.compile("Alloc|Malloc|Free|Create|Destroy|Map|Unmap|Import|Export|Open|Close|Register|Load|Release|Retain|"
                    "Reserve|Bind|Pool|Trim|Reset|Instantiate|Exit|HandleFor|Checkpoint|SetLimit|Clone|Discard|Prefetch|"
                    "Attach|AddNode|AddMem|AddChild|GraphMem|GraphLaunch|FromGreen|PrimaryCtx")
-# "Register" and "Release" name other things too, "Map" is in TensorMap: such functions are excused by name.
+# Other functions also contain "Register" and "Release", and TensorMap contains "Map"; these are excused by name.
 
 
 def read(path):
@@ -33,7 +34,7 @@ def read(path):
 
 
 def hooked():
-    """{symbol: what hooks.def says that it does}"""
+    """{symbol: its role in hooks.def}"""
     found = {}
     for line in read(HOOKS).splitlines():
         match = re.match(r"VT_(?:DRIVER|MAKES|ENDS)\(\d+, (\w+), \w+, \d+, \w+, (\w+)", line) or \
@@ -64,7 +65,7 @@ def exported():
 
 
 def declared(folder):
-    """Functions in the headers of a folder, under the names that programs link with."""
+    """Functions in the headers of a folder, under their linker names."""
     names = set()
     for header in HEADERS:
         path = os.path.join(folder, header)
@@ -88,7 +89,7 @@ def of_library(path):
 
 
 def sort_out(names, hooks, excuses):
-    """For names that deal in memory: [(name, role or None, reason or None)], and the excuses that were needed."""
+    """For memory functions: [(name, role or None, reason or None)], and the excuses used."""
     rows, used = [], set()
     for name in sorted(names):
         if not WORDS.search(name):
@@ -105,22 +106,22 @@ def sort_out(names, hooks, excuses):
 
 
 ROLES = {"ALLOC": "allocates device memory", "FREE": "frees device memory", "HOST_ALLOC": "pins host memory",
-         "HOST_FREE": "unpins host memory", "CONTEXT": "makes, ends or changes a context", "OBSERVE": "is overheard",
-         "LOOKUP": "finds functions", "MAP": "refers to memory that is counted where it was made",
-         "GRAPH": "belongs to a graph or a capture", "IMPORT": "brings in or gives back another's memory",
-         "OBJECT": "holds device memory of a size that no call tells"}
+         "HOST_FREE": "unpins host memory", "CONTEXT": "makes, ends or changes a context", "OBSERVE": "is observed",
+         "LOOKUP": "finds functions", "MAP": "refers to memory counted where it was allocated",
+         "GRAPH": "belongs to a graph or a capture", "IMPORT": "imports or releases memory of another process",
+         "OBJECT": "holds device memory whose size no call reports"}
 
 
 def page(rows, hooks):
     count = sum(role is not None for _, role, _ in rows)
-    lines = ["# What is covered", "",
+    lines = ["# Coverage", "",
              "Made by `tools/coverage.py` from `include/vramtrace/hooks.def` and `doc/coverage.excused`; not to be edited.", "",
-             "Every function of CUDA 13.0's driver and of the CUDA runtimes 12 and 13 whose name says that it allocates, frees,",
-             "maps, imports or holds something, and what is hooked of later drivers. A driver call is recorded; a runtime call names",
-             "the driver call inside it. Memory that none of them allocates (the context itself, modules' variables, kernels' local",
+             "Every function of CUDA 13.0's driver and of the CUDA runtimes 12 and 13 with a name for allocating, freeing,",
+             "mapping, importing or holding memory, and the hooked functions of later drivers. A driver call is recorded; a runtime call",
+             "labels the driver call inside it. Memory that none of them allocates (the context itself, modules' variables, kernels' local",
              "memory, video codecs in the driver) shows as `untracked`.", "",
              f"{count} of these {len(rows)} are hooked ({len(hooks)} functions in all), {len(rows) - count} are not, on purpose.",
-             "", "| function | hooked | what it does, or why it is not |", "| --- | --- | --- |"]
+             "", "| function | hooked | effect, or the reason why not |", "| --- | --- | --- |"]
     for name, role, reason in rows:
         lines.append(f"| `{name}` | {'yes' if role else 'no' if reason else '**unknown**'} | "
                      f"{ROLES[role] if role else reason or ''} |")

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# `make demo`: traces examples/train.py, which leaks, and prints its report. On the NVIDIA GPU where there is one
-# that works, else on the simulated one. $1 is the build folder; whatever came before in $1/demo is replaced.
-# Where Chromium is installed it also takes the picture of the HTML report that README shows.
+# `make demo`: traces examples/train.py, which leaks, and prints its report. It uses the NVIDIA GPU if one works,
+# otherwise the simulated one. $1 is the build folder; earlier contents of $1/demo are replaced. If Chromium is
+# installed, it also takes the picture of the HTML report shown in README.
 set -eu
 build=$1
 python=$(tests/setup.sh --python)

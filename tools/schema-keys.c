@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the tables of analyzer/report/report_keys.c as JSON, for tools/make-schema: {table: [[key, kind, meaning, of,
- * keys], ..]}. `of` is what the key's own keys belong to: "object", "null" (an object or null), "list"; else null.
+ * Prints the tables of analyzer/report/report_keys.c as JSON, for tools/make-schema: {table: [[key, kind, meaning,
+ * of, keys], ..]}. `of` is the type of the object with the key's own keys: "object", "null" (an object or null),
+ * "list"; else null.
  */
 #include "report/keys.h"
 
-/* A key's type; of words: these. */
+/* A key's type; for an enum: its words. */
 static void print_kind(struct vt_json *j, const struct vt_key *key) {
     VT_SCOPED_STRING words = {0};
     for (unsigned i = 0; !key->kind && i < key->word_count; i++) {

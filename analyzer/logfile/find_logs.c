@@ -4,10 +4,10 @@
  * are one run; so are a parent and its children, a process before and after exec, and ranks that were launched
  * together, though each has an id of its own unless `vramtrace run` started them.
  *
- * In a folder, files that are no logs are ignored, or are merged files; a file that the user names must be a
- * log. LOG.nvml and LOG.summary are none, but are ignored if LOG is named too, because a shell pattern such as *.vtl* names
+ * In a folder, other files than logs and merged files are ignored; a file named by the user must be a
+ * log. LOG.nvml and LOG.summary are ignored if LOG is also named, because a shell pattern such as *.vtl* names
  * them all.
- * Folders in a folder are not read; if it has no log itself, the message says how many of them have some.
+ * Subfolders are not read; if the folder itself has no log, the message states how many subfolders have some.
  */
 #include "find_logs.h"
 

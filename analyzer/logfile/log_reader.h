@@ -114,7 +114,7 @@ struct vt_log_step {
     struct vt_step_counts {
         uint32_t objects, row, length; /* see records.def; the last two of CLASS; 0: unknown */
     } counts;
-    /* of bounded containers, all objects of the step together; capacity 0: unknown */
+    /* in bounded containers: all objects of the step together; capacity 0: unknown */
     uint32_t entries, capacity;
     char *name, *type;
 };
@@ -139,21 +139,21 @@ struct vt_log_damage {
 struct vt_log {
     char *path;
     int fd;
-    struct vt_answers *answers; /* of its pack, which outlives it; NULL: not packed */
+    struct vt_answers *answers; /* its pack's, which outlive it; NULL: not packed */
     bool packed;
     uint64_t file_bytes;
     struct vt_log_header header; /* its text fields are NUL-terminated */
     uint64_t summary; /* generation of the summary that it was opened with (summary.h); 0: none */
     uint64_t summary_bytes; /* of the last one written; 0: none */
     uint64_t until;         /* ticks: event details start here, earlier ones are in the summary */
-    struct vt_summary_rest *rest; /* of it, for vt_summary_load */
+    struct vt_summary_rest *rest; /* for vt_summary_load */
 
     struct vt_log_chunk *chunks;
     size_t chunk_count, chunk_room;
     struct vt_log_passes *passes;
     bool awaits_snapshots; /* vt_log_open_to_follow */
 
-    uint64_t *words; /* of frames, each once */
+    uint64_t *words; /* the words of all frames, each once */
     size_t word_count, word_room;
     struct vt_map word_numbers; /* word -> index into words */
     uint8_t *frames; /* of all stacks: indices into words, seven bits to a byte, the lowest first */

@@ -3,8 +3,8 @@
  * Saves and loads the state of a log: its tables, and the position of the passes (log_passes.c). The header,
  * the live list and LOG.nvml are read again. For summary.c.
  *
- * A pointer that leads from one table into another is not saved: vt_log_link_owners and vt_log_sort_modules,
- * which follow each reading, make it anew.
+ * Pointers from one table into another are not saved: vt_log_link_owners and vt_log_sort_modules restore them
+ * after each reading.
  */
 #include "log_tables.h"
 

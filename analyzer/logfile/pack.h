@@ -44,7 +44,7 @@ struct vt_pack_section {
 
 #define VT_SUMMARY_SUFFIX ".summary"
 
-/* Of a section's header with check 0, and its name. (The contents have zstd's checksum.) */
+/* The checksum of a section's header, with its check 0, and of its name. (The contents have zstd's checksum.) */
 uint32_t vt_pack_check(struct vt_pack_section section, const char *name);
 
 /* The largest unpacked length of a section, by its kind and its packed length. Our packs never exceed it; a section

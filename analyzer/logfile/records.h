@@ -28,7 +28,7 @@ struct vt_record_field {
     uint16_t offset, bytes;
     uint16_t each;            /* for a count: bytes of an element of the part; else 0 */
     const char *part;         /* the part's name */
-    enum vt_record_show show; /* of the part if it has one, else of the field */
+    enum vt_record_show show; /* the part's if there is one, else the field's */
 };
 
 struct vt_record_layout {

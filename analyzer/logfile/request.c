@@ -2,9 +2,9 @@
 /*
  * Asks a running process for a snapshot (see request.h).
  *
- * The user who asks may be root, and the process another's, who names the file and may exchange or truncate it at any
- * moment. So what is written goes to one descriptor that was checked: a log of this process, owned by its user. It is read and
- * written by system calls, not mapped: beyond the end of a truncated file, memory is a SIGBUS.
+ * The command may run as root for another user's process; that user names the file and may exchange or truncate it at
+ * any time. So all writes go to one descriptor that was checked: a log of this process, owned by its user. It is read
+ * and written by system calls, not mapped: a mapping of a truncated file raises SIGBUS.
  */
 #define _GNU_SOURCE
 #include "request.h"

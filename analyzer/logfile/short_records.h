@@ -42,7 +42,7 @@ static inline unsigned vt_event_space(const struct vt_event *event) {
 #include <string.h>
 
 /* The length of the record at `offset` of `chunk`, which has `end` bytes. 0: there is no complete
- * record; *what is the reason, or NULL at the regular end. Every reader of chunks uses this. */
+ * record; `what`: the reason, or NULL at the regular end. Every reader of chunks uses this. */
 static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end,
                                    const char **what) {
     uint64_t word;

@@ -285,7 +285,7 @@ void vt_pictures_state(struct vt_pictures *p, const struct vt_replay *r, struct 
     VT_STATE(s, p->parts);
     VT_STATE(s, p->device);
     vt_state_expect(s, !(parts & ~p->parts) && (p->device < 0 || p->device == device),
-                    "pictures of what is asked for");
+                    "all requested pictures");
     p->parts = parts;
     p->device = device;
     state_steps(p, r, s);

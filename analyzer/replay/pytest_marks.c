@@ -151,7 +151,7 @@ static void state_left(struct vt_pytest_left *left, struct vt_state *s) {
     vt_state_bool(s, &left->fails);
     vt_state_text(s, &left->test);
     vt_state_expect(s, left->test, "a test's name");
-    if (vt_state_within(s, per, sizeof pers / sizeof *pers, "what is left of"))
+    if (vt_state_within(s, per, sizeof pers / sizeof *pers, "units of iteration"))
         left->per = pers[per];
 }
 

@@ -58,7 +58,7 @@ static void check_live(const struct vt_walk *w, struct vt_state *s) {
     for (size_t at = 0; !s->bad && (entry = vt_addresses_next(&r->live, &at));) {
         if (!vt_state_within(s, entry->origin, r->origin_count, "origins"))
             return;
-        vt_state_expect(s, r->origins[entry->origin].account, "an origin of what is live");
+        vt_state_expect(s, r->origins[entry->origin].account, "an origin with an account");
         uint32_t site = vt_replay_site_index(r, entry);
         if (!s->bad && w->history && entry->sample != VT_NO_SAMPLE)
             vt_state_expect(

@@ -73,7 +73,7 @@ struct word {
 /* A place in a variable, or in what a word points to. */
 struct place {
     struct word *word;
-    int64_t start; /* of the examined object, from the word */
+    int64_t start; /* offset of the examined object from the word */
     unsigned depth;
 };
 

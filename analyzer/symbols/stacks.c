@@ -25,7 +25,7 @@ struct vt_stacks {
     struct vt_frame *frames; /* of the stack under construction */
     uint32_t *numbers;       /* of these */
     size_t frame_room, number_room;
-    char **paths;              /* of modules, by index in the log */
+    char **paths;              /* modules' paths, by index in the log */
     struct vt_log_code *codes; /* copies */
     char **lines;              /* likewise */
     size_t module_count, code_count, line_count;

@@ -487,7 +487,7 @@ static bool is_weak(Dwarf_Die *variable) {
 struct known_variable {
     struct module *module;
     const char *name;
-    GElf_Off offset; /* of the requested address, in it */
+    GElf_Off offset; /* the requested address's offset in it */
     GElf_Sym sym;
     Dwarf_Die die;
     bool has_die, whole;

@@ -12,7 +12,7 @@
  *      8    8 number of this chunk in the file
  *     16    8 entered_at, as in a slot. In a log that is written in blocks (VT_FLAG_BUFFERED): when this chunk was last
  *             written out. The thread's records since then are not announced, so a reader of such a log cannot know
- *             what is still to come.
+ *             which records will follow.
  *     24    8 generation + 1 once the thread has filled the chunk, which then stays unchanged until it is recycled
  *             (atomic; see vt_chunk_is_finished)
  *     32    8 generation: how often the chunk was recycled (atomic)

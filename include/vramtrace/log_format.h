@@ -385,7 +385,7 @@ enum vt_step {
     /* the others */
     VT_STEP_NAME = 16,      /* a module's global, a frame's local variable */
     VT_STEP_KEY = 17,       /* of a dict: text as Python shows it ('text'), a number, or empty */
-    VT_STEP_INDEX = 18,     /* of a list, tuple or deque: decimal */
+    VT_STEP_INDEX = 18,     /* decimal, in a list, tuple or deque */
     VT_STEP_ITEM = 19,      /* of a set or another unordered container; no name */
     VT_STEP_ATTRIBUTE = 20, /* of an object or a class */
     VT_STEP_CLOSURE = 21,   /* of a function: the free variable's name */

@@ -71,7 +71,7 @@ static inline char *vt_text_put_utf8(char *at, uint32_t c) {
 
 /* Text that may be shown to people. */
 
-/* The length in bytes of the UTF-8 character at `text`, of which `left` bytes can be read; 0 if it is not valid. */
+/* The length in bytes of the UTF-8 character at `text`, where `left` bytes are readable; 0 if it is not valid. */
 static inline unsigned vt_text_utf8(const char *text, size_t left) {
     const unsigned char *b = (const unsigned char *)text;
     if (!left || b[0] < 0x80)

@@ -55,8 +55,8 @@ static void look_up_in(const struct vt_elf *libc) {
  * It may run before our constructor, and before a sanitizer is ready, because a sanitizer looks
  * symbols up while it starts. So it calls no function of the C library, and finds the library on
  * the loader's own list. The list is read without a lock: the libraries that the program was
- * started with come first and are never unloaded, and the C library is one of them. lookup_entry.S
- * calls this too. */
+ * started with come first and are never unloaded, and the C library is one of them. Also called by
+ * lookup_entry.S. */
 void vt_libc_resolve(void) {
     static const char *const homes[] = {"libc.so.", "libdl.so."};
     struct vt_elf libc;
