@@ -28,7 +28,7 @@ PATTERNS = {
     r"\b(?:let|lets|letting) go\b": "evict, discard, release",
     r"\banew\b": "again",
     r"\bnobody\b": "name who does not, or use the passive",
-    r"\bwhat (?:is|was|are|were|be|has|had|holds?|held|have|comes|came|remains|follows|stands|belongs|goes|went)\b(?![^.;:]*\?)":
+    r"\bwhat (?:is|was|are|were|be|has|had|holds?|held|have|comes|came|remains|follows|stands|belongs|goes|went)\b(?![^.;]*\?)":
         "use a noun: 'live blocks' instead of 'what is live'",
     r"\btoo(?=[.,;:)\]]|$)": "also, before the verb",
     r"(?:^|[.;:(] )[Oo]f (?!course)\w[^.;:,]*, ": "begin with the subject",
@@ -92,8 +92,8 @@ def document_texts(source):
         if re.match(r"\.[A-Z]", line):
             words = line.split()
             line = " ".join(words[1:]) if words[0] in (".Em", ".Sy", ".Nm") else "`" + (" " + words[-1] if words[-1] in ".,;:)" else "")
-        lines.append(re.sub(r"`[^`]*`", "`", line))
-    return [(line, text) for line, text in found if text]
+        lines.append(line)
+    return [(line, re.sub(r"`[^`]*`", "`", text)) for line, text in found if text]
 
 
 def texts(path):

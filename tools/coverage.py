@@ -108,7 +108,7 @@ def sort_out(names, hooks, excuses):
 ROLES = {"ALLOC": "allocates device memory", "FREE": "frees device memory", "HOST_ALLOC": "pins host memory",
          "HOST_FREE": "unpins host memory", "CONTEXT": "makes, ends or changes a context", "OBSERVE": "is observed",
          "LOOKUP": "finds functions", "MAP": "refers to memory counted where it was allocated",
-         "GRAPH": "belongs to a graph or a capture", "IMPORT": "imports or releases memory of another process",
+         "GRAPH": "belongs to a graph or a capture", "IMPORT": "imports or releases memory owned elsewhere",
          "OBJECT": "holds device memory whose size no call reports"}
 
 
