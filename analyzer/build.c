@@ -146,21 +146,19 @@ static uint32_t *fill_sites(struct build *b) {
 static void fill_driver_figures(const struct build *b, const struct vt_replay_device *from,
                                 struct vt_device *device) {
     const struct vt_replay_info *info = &from->info;
-    device->driver_used_bytes = device->driver_used_at = VT_UNKNOWN;
-    device->untracked_bytes = device->other_processes_bytes = VT_UNKNOWN;
     if (vt_untracked_fill(&b->from, device))
         return;
     if (!info->total_bytes)
         return;
     device->driver_used_bytes = info->total_bytes - info->free_bytes;
-    device->driver_used_at = vt_clock_ns(b->from.clock, info->ticks);
+    device->driver_used_at_ns = vt_clock_ns(b->from.clock, info->ticks);
     if (device->total_bytes == VT_UNKNOWN)
         device->total_bytes = info->total_bytes;
     if (device->driver_used_bytes < info->tracked)
         return;
     uint64_t untracked = device->driver_used_bytes - info->tracked;
-    uint64_t others =
-        vt_oom_others(b->p, device->ordinal, device->driver_used_at, untracked, info->total_bytes);
+    uint64_t others = vt_oom_others(b->p, device->ordinal, device->driver_used_at_ns, untracked,
+                                    info->total_bytes);
     if (others == 0 || b->p->simulated) {
         device->untracked_bytes = untracked - others;
         device->other_processes_bytes = b->p->simulated ? others : VT_UNKNOWN;
@@ -175,20 +173,21 @@ static const char *blocks_name(const struct build *b, unsigned device) {
     return vt_classes_allocator(2000);
 }
 
+static struct vt_layer_figures layer_figures(const struct build *b,
+                                             const struct vt_account *account) {
+    struct vt_layer_figures figures = account->layer;
+    figures.peak_at_ns =
+        account->peak_bytes ? vt_clock_ns(b->from.clock, account->peak_ticks) : VT_UNKNOWN;
+    return figures;
+}
+
 static void fill_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     const struct vt_reserve_device *reserve = vt_segments_device(b->replay.segments, ordinal);
     device->has_blocks = from->framework.used || from->has_reported;
     device->blocks = (struct vt_blocks){
         .name = blocks_name(b, ordinal),
-        .live_bytes = from->framework.live_bytes,
-        .live_count = from->framework.live_count,
-        .peak_bytes = from->framework.peak_bytes,
-        .peak_at = from->framework.peak_bytes
-                       ? vt_clock_ns(b->from.clock, from->framework.peak_ticks)
-                       : VT_UNKNOWN,
-        .alloc_count = from->framework.alloc_count,
-        .free_count = from->framework.free_count,
+        .layer = layer_figures(b, &from->framework),
         .at_peak_bytes = from->blocks_at_peak,
         .reserved_bytes = reserve ? reserve->now.reserved_bytes : VT_UNKNOWN,
         .reserved_peak_bytes = reserve ? reserve->reserved_peak : VT_UNKNOWN,
@@ -206,35 +205,16 @@ static void fill_device(struct build *b, unsigned ordinal, const struct vt_log_d
         .ordinal = ordinal,
         .uuid = known && known->has_uuid ? vt_model_uuid(known->uuid) : NULL,
         .name = known && known->name[0] ? vt_strdup(known->name) : NULL,
-        .total_bytes = known && known->total_bytes ? known->total_bytes : VT_UNKNOWN,
-        .live_bytes = from->driver.live_bytes,
-        .live_count = from->driver.live_count,
-        .peak_bytes = from->driver.peak_bytes,
+        .layer = layer_figures(b, &from->driver),
+        .figures = vt_device_no_figures,
         .sure_peak_bytes = from->driver.sure_peak,
-        .peak_at = from->driver.peak_bytes ? vt_clock_ns(b->from.clock, from->driver.peak_ticks)
-                                           : VT_UNKNOWN,
-        .allocated_bytes = from->driver.allocated_bytes,
-        .alloc_count = from->driver.alloc_count,
-        .free_count = from->driver.free_count,
-        .failed_count = from->driver.failed_count,
     };
+    if (known && known->total_bytes)
+        device->total_bytes = known->total_bytes;
     device->levels = vt_slots_levels(&b->replay, b->from.clock, ordinal);
     fill_blocks(b, ordinal, device);
     fill_driver_figures(b, from, device);
     vt_fragmentation_measure(&b->from, device);
-}
-
-static struct vt_apart apart(const struct build *b, const struct vt_account *account) {
-    return (struct vt_apart){
-        .live_bytes = account->live_bytes,
-        .live_count = account->live_count,
-        .peak_bytes = account->peak_bytes,
-        .peak_at =
-            account->peak_bytes ? vt_clock_ns(b->from.clock, account->peak_ticks) : VT_UNKNOWN,
-        .alloc_count = account->alloc_count,
-        .free_count = account->free_count,
-        .failed_count = account->failed_count,
-    };
 }
 
 static void fill_devices(struct build *b) {
@@ -249,8 +229,8 @@ static void fill_devices(struct build *b) {
             d != VT_DEVICE_HOST)
             fill_device(b, d, known);
     }
-    b->p->pinned = apart(b, &r->host);
-    b->p->managed = apart(b, &r->managed);
+    b->p->pinned.layer = layer_figures(b, &r->host);
+    b->p->managed.layer = layer_figures(b, &r->managed);
 }
 
 /* --- variables --- */

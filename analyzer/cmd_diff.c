@@ -249,35 +249,37 @@ static void write_text(const struct vt_diff *d, const struct options *o,
 
 /* --- json --- */
 
-static void json_side(struct vt_json *j, const char *name, const struct vt_diff_side *s) {
-    if (!vt_json_object(j, name, s->there))
-        return;
-    const struct vt_frame *f = vt_stack_main_frame(s->site->stack);
-    vt_json_string(j, "site", s->site->name);
-    vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
-    vt_json_number(j, "live_bytes", s->live_bytes);
-    vt_json_number(j, "live_count", s->live_count);
-    vt_json_number(j, "held_bytes", s->held_bytes);
-    vt_json_number(j, "leaked_bytes", s->leaked_bytes);
-    vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
-    vt_json_number(j, "allocated_bytes", s->allocated_bytes);
-    vt_json_number(j, "alloc_count", s->alloc_count);
-    vt_json_string(j, "function", f ? f->function : NULL);
-    vt_json_string(j, "file", f ? f->file : NULL);
-    vt_json_number(j, "line", f && f->line ? f->line : VT_UNKNOWN);
-    vt_json_close(j, '}');
-}
+/* clang-format off */
+#define OF struct vt_diff_side
+const struct vt_key vt_diff_side_keys[] = {
+    VT_WORD_KEY("verdict", verdict, vt_verdict_names, VT_VERDICTS, NULL, "see vramtrace-report(1)"),
+    VT_SITE_FIGURES(VT_FIGURE_KEY)
+    VT_NUMBER_KEY("leaked_bytes", leaked_bytes, "bytes", "part of it that fails the gate"),
+    VT_KEYS_END,
+};
+#undef OF
 
-static void json_total(struct vt_json *j, const char *name, const struct vt_diff_total *t) {
-    vt_json_open(j, name, '{');
-    vt_json_number(j, "processes", t->processes);
-    vt_json_number(j, "leaked_bytes", t->leaked_bytes);
-    vt_json_number(j, "live_bytes", t->live_bytes);
-    vt_json_number(j, "live_count", t->live_count);
-    vt_json_number(j, "peak_bytes", t->peak_bytes);
-    vt_json_number(j, "alloc_count", t->alloc_count);
-    vt_json_number(j, "ooms", t->ooms);
-    vt_json_close(j, '}');
+#define OF struct vt_diff_total
+const struct vt_key vt_diff_total_keys[] = {
+    VT_NUMBER_KEY("processes", processes, "count", "processes of the run"),
+    VT_NUMBER_KEY("leaked_bytes", leaked_bytes, "bytes", "held by leaks"),
+    VT_NUMBER_KEY("live_bytes", live_bytes, "bytes", "device memory held at the end"),
+    VT_NUMBER_KEY("live_count", live_count, "count", "blocks held at the end"),
+    VT_NUMBER_KEY("peak_bytes", peak_bytes, "bytes_or_null", "the largest peak of a process on a GPU"),
+    VT_NUMBER_KEY("alloc_count", alloc_count, "count", "allocations"),
+    VT_NUMBER_KEY("ooms", ooms, "count", "out-of-memory errors"),
+    VT_KEYS_END,
+};
+#undef OF
+/* clang-format on */
+
+static void json_side(struct vt_key_writer *w, const char *name, const struct vt_diff_side *s) {
+    if (!vt_json_object(w->json, name, s->there))
+        return;
+    vt_json_string(w->json, "site", s->site->name);
+    vt_keys_write(w, vt_diff_side_keys, s);
+    vt_keys_frame(w, "own_frame", vt_stack_main_frame(s->site->stack));
+    vt_json_close(w->json, '}');
 }
 
 /* When the compared owners were seen. */
@@ -320,10 +322,11 @@ static void json_owners(struct vt_json *j, const struct vt_diff *d) {
 
 static void write_json(const struct vt_diff *d) {
     struct vt_json j = {.out = stdout, .first = true};
+    struct vt_key_writer w = {.json = &j};
     vt_json_open(&j, NULL, '{');
     vt_json_string(&j, "schema", "vramtrace-diff/1");
-    json_total(&j, "before", &d->totals[0]);
-    json_total(&j, "after", &d->totals[1]);
+    vt_keys_object(&w, "before", vt_diff_total_keys, &d->totals[0], 0);
+    vt_keys_object(&w, "after", vt_diff_total_keys, &d->totals[1], 0);
     for (uint32_t i = 0; vt_json_objects(&j, "sites", i, d->count); i++) {
         const struct vt_diff_row *r = &d->rows[i];
         const struct vt_site *site = r->sides[r->sides[1].there].site;
@@ -332,8 +335,8 @@ static void write_json(const struct vt_diff *d) {
         vt_json_string(&j, "api", site->api);
         vt_json_string(&j, "layer", vt_layer_name(site->layer));
         vt_json_number(&j, "likeness_percent", r->likeness ? r->likeness : VT_UNKNOWN);
-        json_side(&j, "before", &r->sides[0]);
-        json_side(&j, "after", &r->sides[1]);
+        json_side(&w, "before", &r->sides[0]);
+        json_side(&w, "after", &r->sides[1]);
     }
     json_moments(&j, &d->moments);
     json_owners(&j, d);

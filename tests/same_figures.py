@@ -176,9 +176,8 @@ def of_watch(output):
 
 
 def of_prometheus(output):
-    names = {"device_live_bytes": "live_bytes", "device_peak_bytes": "peak_bytes", "device_live_allocations": "live_count",
-             "device_allocations_total": "alloc_count", "device_frees_total": "free_count",
-             "device_failed_allocations_total": "failed_count"}
+    names = {f"device_{name.replace('_count', '_total') if name in ('alloc_count', 'free_count', 'failed_count') else name}": name
+             for name in DEVICE}
     for line in output.splitlines():
         found = re.match(r'vramtrace_(\w+)\{.*?(?:device="([\d?]*)".*)?\} (\d+)$', line)
         if found and found[1] in names:

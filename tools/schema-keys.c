@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the tables of analyzer/report/report_keys.c as JSON, for tools/make-schema: {table: [[key, kind, meaning,
- * of, keys], ..]}. `of` is the type of the object with the key's own keys: "object", "null" (an object or null),
- * "list"; else null.
+ * Prints the tables of keys as JSON, for tools/make-schema: {table: [[key, kind, meaning, of, keys], ..]}. `of` is the
+ * type of the object with the key's own keys: "object", "null" (an object or null), "list"; else null.
  */
 #include "report/keys.h"
+
+extern const struct vt_key vt_gate_site_keys[], vt_diff_side_keys[], vt_diff_total_keys[],
+    vt_watch_device_keys[], vt_watch_line_keys[];
 
 /* A key's type; for an enum: its words. */
 static void print_kind(struct vt_json *j, const struct vt_key *key) {
@@ -48,7 +50,12 @@ int main(void) {
     struct vt_json j = {.out = stdout, .first = true};
     vt_json_open(&j, NULL, '{');
     print_keys(&j, "device", vt_device_more_keys, false);
-    print_keys(&j, "device of watch", vt_device_keys, false);
+    vt_json_open(&j, "device of watch", '[');
+    print_keys(&j, NULL, vt_device_keys, true);
+    print_keys(&j, NULL, vt_watch_device_keys, true);
+    vt_json_close(&j, ']');
+    print_keys(&j, "line of watch", vt_watch_line_keys, false);
+    print_keys(&j, "apart", vt_apart_keys, false);
     print_keys(&j, "leak", vt_leak_keys, false);
     print_keys(&j, "site", vt_site_keys, false);
     print_keys(&j, "oom", vt_oom_more_keys, false);
@@ -59,6 +66,9 @@ int main(void) {
     print_keys(&j, "phase", vt_phase_more_keys, false);
     print_keys(&j, "phase of watch", vt_phase_keys, false);
     print_keys(&j, "phase sum", vt_phase_sum_keys, false);
+    print_keys(&j, "site of check", vt_gate_site_keys, false);
+    print_keys(&j, "side of diff", vt_diff_side_keys, false);
+    print_keys(&j, "total of diff", vt_diff_total_keys, false);
     vt_json_close(&j, '}');
     putchar('\n');
     return 0;

@@ -61,7 +61,7 @@ uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64
 bool vt_untracked_gpu(const struct vt_sources *sources, unsigned ordinal, uint32_t *gpu);
 
 /* untracked.c: fills the device from NVML's samples: name, size and UUID, unless they are known,
- * and the driver's figures. Its ordinal and peak_at must be set. False: this process's own
+ * and the driver's figures. Its ordinal and peak_at_ns must be set. False: this process's own
  * figures are unknown, and driver_used_bytes, untracked_bytes and `untracked` stay unknown. */
 bool vt_untracked_fill(const struct vt_sources *sources, struct vt_device *device);
 

@@ -177,7 +177,7 @@ bool vt_untracked_fill(const struct vt_sources *from, struct vt_device *device) 
         return false;
     device->from_nvml = true;
     device->driver_used_bytes = nearest->own_bytes;
-    device->driver_used_at = vt_clock_ns(from->clock, nearest->ticks);
+    device->driver_used_at_ns = vt_clock_ns(from->clock, nearest->ticks);
     device->untracked_bytes = untracked;
     if (nearest->others_bytes != VT_SAMPLE_UNKNOWN)
         device->other_processes_bytes = nearest->others_bytes;

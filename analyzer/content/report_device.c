@@ -292,7 +292,7 @@ static void say_untracked(const struct vt_device *d, struct vt_doc *doc) {
     const struct vt_untracked *u = &d->untracked;
     say_compared(d,
                  vt_doc_text(doc, "reports %s for this process at %s",
-                             VT_BYTES(d->driver_used_bytes), VT_DURATION(d->driver_used_at)),
+                             VT_BYTES(d->driver_used_bytes), VT_DURATION(d->driver_used_at_ns)),
                  doc);
     if (d->other_processes_bytes != VT_UNKNOWN)
         vt_doc_row(doc, "", "%s for other processes", VT_BYTES(d->other_processes_bytes));
@@ -310,8 +310,9 @@ static void say_driver_figures(const struct vt_device *d, struct vt_doc *doc) {
         say_untracked(d, doc);
         return;
     }
-    const char *said = vt_doc_text(doc, "told the program at %s that %s was in use",
-                                   VT_DURATION(d->driver_used_at), VT_BYTES(d->driver_used_bytes));
+    const char *said =
+        vt_doc_text(doc, "told the program at %s that %s was in use",
+                    VT_DURATION(d->driver_used_at_ns), VT_BYTES(d->driver_used_bytes));
     if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes) {
         vt_doc_row(doc, "driver", "%s;", said);
         vt_doc_row(doc, "", "%s by other processes, %s untracked",
@@ -338,7 +339,7 @@ static char *headline(const struct vt_device *d) {
         vt_string_format(&s, "%snothing was allocated", s.length ? "   " : "");
         return s.text;
     }
-    vt_string_format(&s, "%sat its peak, %s", s.length ? "   " : "", VT_DURATION(d->peak_at));
+    vt_string_format(&s, "%sat its peak, %s", s.length ? "   " : "", VT_DURATION(d->peak_at_ns));
     if (d->total_bytes == VT_UNKNOWN || d->total_bytes < d->peak_bytes)
         vt_string_format(&s, "   %sthe bar is the peak",
                          d->total_bytes == VT_UNKNOWN ? "size not known; " : "");

@@ -113,14 +113,14 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_subject *t, enum vt_rows
         if (index == VT_MAP_NONE) {
             index = rows->count;
             VT_GROW(rows->rows, rows->count, rows->room);
-            rows->rows[rows->count++] = (struct vt_row){.key = key};
+            rows->rows[rows->count++] = (struct vt_row){.key = key, .figures = vt_site_no_figures};
             vt_map_put(&known, key, index);
         }
         struct vt_row *row = &rows->rows[index];
         add_site(row, site, what);
         row->bytes += bytes;
         row->blocks += blocks;
-        row->allocations += site->alloc_count;
+        vt_site_figures_add(&row->figures, &site->figures);
         row->sites++;
         rows->bytes += bytes;
         rows->blocks += blocks;
@@ -147,7 +147,7 @@ static void share_text(const struct vt_rows *rows, const struct vt_row *row, boo
     else if (!text || (row->site->before && row->sites == 1))
         snprintf(out, 64, "%s", VT_NUMBER(row->blocks));
     else
-        snprintf(out, 64, "%s of %s", VT_NUMBER(row->blocks), VT_NUMBER(row->allocations));
+        snprintf(out, 64, "%s of %s", VT_NUMBER(row->blocks), VT_NUMBER(row->alloc_count));
 }
 
 /* Where it was allocated. Markdown has no lines below the row that name callers. */

@@ -24,7 +24,7 @@ struct vt_row {
     const struct vt_site *largest[VT_ROW_SITES]; /* that, and the next ones */
     uint64_t key;
     uint64_t bytes, blocks; /* held, or at the peak */
-    uint64_t allocations;
+    VT_EMBED_SITE_FIGURES;  /* of all its sites */
     uint32_t sites;
 };
 

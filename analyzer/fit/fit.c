@@ -333,7 +333,7 @@ static void fit_by_peak(struct vt_fit *fit) {
         row->fits = fit->needs_bytes <= row->memory.usable_bytes;
         if (row->fits)
             continue;
-        row->failed_at = d->peak_at;
+        row->failed_at = d->peak_at_ns;
         row->missing_bytes = fit->needs_bytes - row->memory.usable_bytes;
         find_phase(fit->process, row);
     }

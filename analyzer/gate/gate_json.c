@@ -13,25 +13,42 @@
 
 #include <stdlib.h>
 
+/* clang-format off */
+#define OF struct vt_site
+const struct vt_key vt_gate_site_keys[] = {
+    VT_CHARS_KEY("site", name, "text", "the call site's id"),
+    VT_TEXT_KEY("api", api, "text_or_null", "the function that allocated, as in source code"),
+    VT_WORD_KEY("layer", layer, vt_layer_names, VT_LAYERS, NULL, "driver: device memory; framework: blocks inside it; host: pinned; managed"),
+    VT_NUMBER_KEY("live_bytes", live_bytes, "bytes", "never freed by a call, at the end"),
+    VT_NUMBER_KEY("live_count", live_count, "count", "blocks never freed by a call, at the end"),
+    VT_NUMBER_KEY("held_bytes", held_bytes, "bytes", "live at the process's last allocation: more than live_bytes if much was freed at exit"),
+    VT_NUMBER_KEY("held_count", held_count, "count", "blocks live at the process's last allocation"),
+    VT_POINTER_KEY("tested", tested, vt_tested_keys, "what the pytest plugin said of it; null: nothing"),
+    VT_OWN_FRAME_KEY(stack),
+    VT_STACK_KEY(stack),
+    VT_KEYS_END,
+};
+#undef OF
+/* clang-format on */
+
 struct writer {
     struct vt_json j;
+    struct vt_key_writer rows; /* writes into `j` */
     const struct vt_gate_page *page;
     const struct vt_gate *gate;
     bool stable;
 };
 
-static void frame(struct writer *w, const char *name, const struct vt_process *p,
-                  const struct vt_frame *f) {
+static char *file_of(const struct vt_process *p, const struct vt_frame *f, const char *root) {
     struct vt_gate_location location;
-    vt_gate_location_of(p, f, w->page->how->source_root, &location);
-    vt_fmt_json_frame(&w->j, name, f, location.file, w->stable);
-    free(location.file);
+    vt_gate_location_of(p, f, root, &location);
+    return location.file;
 }
 
-static void finding(struct writer *w, const struct vt_gate_finding *f) {
+/* `number`: which of the process's it is. */
+static void finding(struct writer *w, const struct vt_gate_finding *f, uint32_t number) {
     static const char *const outcomes[] = {"failed", "tolerated", "suppressed", "accepted"};
     struct vt_json *j = &w->j;
-    const struct vt_process *p = &w->gate->model->processes[f->process];
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
     VT_SCOPED char *why = vt_gate_why(w->gate, &line, w->stable);
     vt_json_open(j, NULL, '{');
@@ -40,13 +57,6 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
     vt_json_string(j, "why", why);
     vt_json_part_ordinal(j, "device", f->device);
     if (f->site) {
-        vt_json_string(j, "site", f->site->name);
-        vt_json_string(j, "api", f->site->api);
-        vt_json_string(j, "layer", vt_layer_name(f->site->layer));
-        vt_json_number(j, "live_bytes", f->site->live_bytes);
-        vt_json_number(j, "live_count", f->site->live_count);
-        vt_json_number(j, "held_bytes", f->site->held_bytes);
-        vt_json_number(j, "held_count", f->site->held_count);
         vt_json_number(j, "accepted_bytes", f->accepted_bytes);
         vt_json_part_fingerprint(j, f->group);
         vt_json_string(j, "known", vt_gate_known_names[f->known]);
@@ -56,16 +66,12 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         else
             vt_json_null(j, "suppression");
         if (!w->stable) {
-            vt_keys_object(&(struct vt_key_writer){.json = j}, "bound", vt_bound_keys,
-                           f->site->bound, 0);
+            vt_keys_object(&w->rows, "bound", vt_bound_keys, f->site->bound, 0);
             vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
             vt_json_string(j, "kept_by", f->leak ? f->leak->kept_by : NULL);
         }
-        vt_json_string(j, "test", f->site->tested ? f->site->tested->test : NULL);
-        frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
-        for (uint32_t i = 0; vt_json_items(j, "stack", i, f->site->stack->count); i++)
-            if (!vt_stack_frame(f->site->stack, i)->interpreter)
-                frame(w, NULL, p, vt_stack_frame(f->site->stack, i));
+        w->rows.brief = number >= VT_KEYS_WHOLE;
+        vt_keys_write(&w->rows, vt_gate_site_keys, f->site);
     } else if (!w->stable) {
         vt_json_number(j, "peak_bytes", f->amount.bytes);
     }
@@ -74,7 +80,8 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
 
 static void write_judged(struct writer *w, uint32_t index) {
     struct vt_json *j = &w->j;
-    const struct vt_process *p = &w->gate->model->processes[index];
+    uint32_t written = 0;
+    const struct vt_process *p = w->rows.process = &w->gate->model->processes[index];
     const struct vt_gate_process *g = &w->gate->processes[index];
     vt_json_string(j, "verdict", vt_gate_verdict(g->failed, g->open));
     if (!w->stable) {
@@ -104,7 +111,8 @@ static void write_judged(struct writer *w, uint32_t index) {
     }
     for (uint32_t i = 0; vt_json_items(j, "findings", i, w->gate->count); i++)
         if (w->gate->findings[i].process == index)
-            finding(w, &w->gate->findings[i]);
+            finding(w, &w->gate->findings[i], written++);
+    vt_keys_stacks(&w->rows);
 }
 
 static void leak_line(struct writer *w, const struct vt_gate_message *said) {
@@ -117,7 +125,8 @@ static void leak_line(struct writer *w, const struct vt_gate_message *said) {
     vt_json_part_fingerprint(j, said->worst->group);
     vt_json_string(j, "known", vt_gate_known_names[line->known]);
     vt_json_string(j, "why", said->why);
-    frame(w, "own_frame", said->process, vt_stack_main_frame(said->worst->site->stack));
+    w->rows.process = said->process;
+    vt_keys_frame(&w->rows, "own_frame", vt_stack_main_frame(said->worst->site->stack));
     for (uint32_t i = 0; vt_json_items(j, "sites", i, line->count); i++) {
         const struct vt_site *site = said->worst[i].site;
         if (vt_map_get(&named, site->id) == VT_MAP_NONE)
@@ -222,6 +231,8 @@ void vt_gate_json_write(const struct vt_gate_page *page) {
     struct writer w = {
         .j = {.out = page->out, .first = true}, .page = page, .gate = gate, .stable = how->stable};
     struct vt_json *j = &w.j;
+    w.rows = (struct vt_key_writer){
+        .json = j, .stable = how->stable, .file_of = file_of, .source_root = how->source_root};
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "schema", "vramtrace-check/1");
     vt_json_string(j, "version", VT_VERSION);

@@ -88,31 +88,22 @@ static void add_devices(struct vt_job *f, const struct vt_process *p) {
                        &(struct vt_job_device){.ordinal = d->ordinal,
                                                .uuid = d->uuid,
                                                .name = d->name,
-                                               .total_bytes = d->total_bytes,
-                                               .live_bytes = d->live_bytes,
-                                               .peak_bytes = d->peak_bytes,
-                                               .peak_at = d->peak_at,
-                                               .driver_used_bytes = d->driver_used_bytes,
-                                               .untracked_bytes = d->untracked_bytes,
-                                               .other_processes_bytes = d->other_processes_bytes,
+                                               .layer = d->layer,
+                                               .figures = d->figures,
                                                .reserved_bytes = d->fragmentation.reserved_bytes,
                                                .idle_bytes = d->fragmentation.free_bytes,
                                                .levels = vt_job_levels(&d->levels)});
     }
-    uint64_t peak = p->pinned.peak_bytes + p->managed.peak_bytes;
-    if (peak)
-        vt_job_add_row(
-            f, VT_DEVICE_ROWS,
-            &(struct vt_job_device){.ordinal = VT_DEVICE_HOST,
-                                    .total_bytes = VT_UNKNOWN,
-                                    .live_bytes = p->pinned.live_bytes + p->managed.live_bytes,
-                                    .peak_bytes = peak,
-                                    .peak_at = VT_UNKNOWN,
-                                    .driver_used_bytes = VT_UNKNOWN,
-                                    .untracked_bytes = VT_UNKNOWN,
-                                    .other_processes_bytes = VT_UNKNOWN,
-                                    .reserved_bytes = VT_UNKNOWN,
-                                    .idle_bytes = VT_UNKNOWN});
+    struct vt_layer_figures host = p->pinned.layer;
+    vt_layer_figures_add(&host, &p->managed.layer);
+    host.peak_at_ns = VT_UNKNOWN;
+    if (host.peak_bytes)
+        vt_job_add_row(f, VT_DEVICE_ROWS,
+                       &(struct vt_job_device){.ordinal = VT_DEVICE_HOST,
+                                               .layer = host,
+                                               .figures = vt_device_no_figures,
+                                               .reserved_bytes = VT_UNKNOWN,
+                                               .idle_bytes = VT_UNKNOWN});
 }
 
 /* --- lines --- */

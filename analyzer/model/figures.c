@@ -16,6 +16,7 @@ static uint64_t max(uint64_t a, uint64_t b) {
 #define MAYBE                                    VT_UNKNOWN
 #define NONE(member, unit, merge, null, meaning) .member = null,
 const struct vt_site_figures vt_site_no_figures = {VT_SITE_FIGURES(NONE)};
+const struct vt_device_figures vt_device_no_figures = {VT_DEVICE_FIGURES(NONE)};
 
 #define SUM(a, b)                               sum(a, b)
 #define MAX(a, b)                               max(a, b)
@@ -23,4 +24,8 @@ const struct vt_site_figures vt_site_no_figures = {VT_SITE_FIGURES(NONE)};
 
 void vt_site_figures_add(struct vt_site_figures *to, const struct vt_site_figures *from) {
     VT_SITE_FIGURES(ADD)
+}
+
+void vt_layer_figures_add(struct vt_layer_figures *to, const struct vt_layer_figures *from) {
+    VT_LAYER_FIGURES(ADD)
 }

@@ -20,19 +20,30 @@ static inline uint64_t vt_known(uint64_t figure) {
 struct vt_site_figures {
     VT_SITE_FIGURES(VT_FIGURE_MEMBER)
 };
+struct vt_layer_figures {
+    VT_LAYER_FIGURES(VT_FIGURE_MEMBER)
+};
+struct vt_device_figures {
+    VT_DEVICE_FIGURES(VT_FIGURE_MEMBER)
+};
 
-/* Embeds them as `.figures` and by their own names. */
-#define VT_EMBED_SITE_FIGURES                                                                      \
+/* Embeds them as one member, and by their own names. */
+#define VT_EMBED(type, member, ROWS)                                                               \
     union {                                                                                        \
-        struct vt_site_figures figures;                                                            \
+        struct type member;                                                                        \
         struct {                                                                                   \
-            VT_SITE_FIGURES(VT_FIGURE_MEMBER)                                                      \
+            ROWS(VT_FIGURE_MEMBER)                                                                 \
         };                                                                                         \
     }
+#define VT_EMBED_SITE_FIGURES   VT_EMBED(vt_site_figures, figures, VT_SITE_FIGURES)
+#define VT_EMBED_LAYER_FIGURES  VT_EMBED(vt_layer_figures, layer, VT_LAYER_FIGURES)
+#define VT_EMBED_DEVICE_FIGURES VT_EMBED(vt_device_figures, figures, VT_DEVICE_FIGURES)
 
 /* The start of a sum: each figure 0 or VT_UNKNOWN. */
 extern const struct vt_site_figures vt_site_no_figures;
+extern const struct vt_device_figures vt_device_no_figures;
 void vt_site_figures_add(struct vt_site_figures *to, const struct vt_site_figures *from);
+void vt_layer_figures_add(struct vt_layer_figures *to, const struct vt_layer_figures *from);
 
 /* Turns figures of a replay, where memory released with a context counts as freed, into those of a report. */
 static inline void vt_site_figures_unfreed(struct vt_site_figures *f) {

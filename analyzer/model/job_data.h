@@ -71,10 +71,10 @@ struct vt_job_device {
     uint32_t process;
     unsigned ordinal; /* VT_DEVICE_HOST: pinned and managed memory together */
     const char *uuid, *name;
-    uint64_t total_bytes, live_bytes, peak_bytes, peak_at, driver_used_bytes, untracked_bytes,
-        other_processes_bytes, reserved_bytes,
-        idle_bytes;          /* idle: reserved, not in use, at the end */
-    struct vt_levels levels; /* live driver memory over time */
+    VT_EMBED_LAYER_FIGURES;
+    VT_EMBED_DEVICE_FIGURES;
+    uint64_t reserved_bytes, idle_bytes; /* idle: reserved, not in use, at the end */
+    struct vt_levels levels;             /* live driver memory over time */
 };
 
 /* A line of code, wherever it ran. */

@@ -245,8 +245,7 @@ static inline double vt_fragmentation_ratio(uint64_t free_bytes, uint64_t larges
 /* The blocks of a device's caching allocators. */
 struct vt_blocks {
     const char *name; /* "PyTorch" */
-    uint64_t live_bytes, live_count, peak_bytes, peak_at;
-    uint64_t alloc_count, free_count;
+    VT_EMBED_LAYER_FIGURES;
     uint64_t at_peak_bytes;                       /* in use at the device's peak */
     uint64_t reserved_bytes, reserved_peak_bytes; /* in segments; VT_UNKNOWN */
     /* the framework's own counters for its device of this number; VT_UNKNOWN: not recorded */
@@ -274,20 +273,14 @@ struct vt_device {
     unsigned ordinal; /* VT_DEVICE_UNKNOWN: the creation of its context was not recorded */
     char *uuid;       /* "GPU-xxxxxxxx-..."; NULL: the program never queried it */
     char *name;
-    uint64_t total_bytes;
-    uint64_t live_bytes, live_count, peak_bytes, peak_at;
+    VT_EMBED_LAYER_FIGURES; /* of its driver layer */
+    /* from NVML: this process, nearest to the peak; else all processes, at the program's last query */
+    VT_EMBED_DEVICE_FIGURES;
+    bool from_nvml; /* the source of these */
     struct vt_levels levels;
     uint64_t sure_peak_bytes; /* less than peak_bytes if frees before it may be missing */
-    uint64_t allocated_bytes, alloc_count, free_count, failed_count;
-    bool has_blocks; /* of caching allocators: see `blocks` */
+    bool has_blocks;          /* of caching allocators: see `blocks` */
     struct vt_blocks blocks;
-    /* from NVML: this process, nearest to the peak; else all processes, at the program's last query */
-    uint64_t driver_used_bytes;
-    uint64_t driver_used_at;
-    /* memory of this process that the log does not show, at that moment */
-    uint64_t untracked_bytes;
-    uint64_t other_processes_bytes; /* at that moment */
-    bool from_nvml;                 /* the source of these four */
     struct vt_untracked untracked;
     struct vt_fragmentation fragmentation;
 };
@@ -334,7 +327,7 @@ size_t vt_phase_operator_length(const char *name);
 
 /* Memory outside devices: pinned host memory, or managed memory, which the driver migrates. */
 struct vt_apart {
-    uint64_t live_bytes, live_count, peak_bytes, peak_at, alloc_count, free_count, failed_count;
+    VT_EMBED_LAYER_FIGURES;
 };
 
 struct vt_process {

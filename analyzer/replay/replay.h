@@ -79,13 +79,10 @@ struct vt_replay_info {
 /* The totals of one layer of a device. */
 struct vt_account {
     bool used;
-    uint64_t live_bytes;
-    uint64_t peak_bytes, peak_ticks;
+    VT_EMBED_LAYER_FIGURES; /* without peak_at_ns; counts and allocated_bytes are known at the end */
+    uint64_t peak_ticks;
     uint64_t peaks;     /* number of new peaks so far */
     uint64_t sure_peak; /* at least this much was live, whatever events were lost */
-    uint64_t failed_count;
-    /* sums of its sites, known at the end */
-    uint64_t live_count, allocated_bytes, alloc_count, free_count;
 };
 
 struct vt_replay_device {

@@ -31,15 +31,6 @@ void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_fram
     vt_json_close(j, '}');
 }
 
-static void write_stack_table(struct vt_key_writer *w) {
-    struct vt_stack_table *t = &w->stacks;
-    for (uint32_t i = 0; vt_json_items(w->json, "stacks", i, t->stack_count); i++)
-        vt_stack_table_write(t, w->json, i);
-    for (uint32_t i = 0; vt_json_items(w->json, "frames", i, t->frame_count); i++)
-        vt_fmt_json_frame(w->json, NULL, t->frames[i], NULL, false);
-    vt_stack_table_free(t);
-}
-
 /* --- a process --- */
 
 static void header(struct vt_json *j, const struct vt_process *p) {
@@ -113,7 +104,7 @@ static void write_process(struct vt_json *j, const struct vt_process *p,
         LIST("evicted_phases", vt_phase_sum_keys, p->phase_sums, p->phase_sum_count);
     if (p->evicted_sites)
         vt_json_number(j, "evicted_sites", p->evicted_sites);
-    write_stack_table(&w);
+    vt_keys_stacks(&w);
     vt_json_close(j, '}');
 #undef LIST
 }

@@ -4,6 +4,8 @@
  */
 #include "keys.h"
 
+#include <stdlib.h>
+
 static uint64_t number_at(const void *at, unsigned size) {
     switch (size) {
     case 1:
@@ -31,14 +33,29 @@ const char *vt_key_value(const struct vt_key *key, const void *of, uint64_t *num
     return NULL;
 }
 
-static void write_frames(struct vt_key_writer *w, const char *key, const struct vt_stack *s) {
+void vt_keys_frame(struct vt_key_writer *w, const char *key, const struct vt_frame *f) {
+    VT_SCOPED char *file = w->file_of && f ? w->file_of(w->process, f, w->source_root) : NULL;
+    vt_fmt_json_frame(w->json, key, f, file, w->stable);
+}
+
+static void write_stack(struct vt_key_writer *w, const char *key, const struct vt_stack *s) {
     if (w->brief) {
         vt_json_null(w->json, key);
         return;
     }
     for (uint32_t i = 0; vt_json_items(w->json, key, i, s->count); i++)
         if (w->stacks.native || !vt_stack_frame(s, i)->interpreter)
-            vt_fmt_json_frame(w->json, NULL, vt_stack_frame(s, i), NULL, false);
+            vt_keys_frame(w, NULL, vt_stack_frame(s, i));
+}
+
+void vt_keys_stacks(struct vt_key_writer *w) {
+    struct vt_stack_table *t = &w->stacks;
+    for (uint32_t i = 0; vt_json_items(w->json, "stacks", i, t->stack_count); i++)
+        vt_stack_table_write(t, w->json, i);
+    for (uint32_t i = 0; vt_json_items(w->json, "frames", i, t->frame_count); i++)
+        vt_keys_frame(w, NULL, t->frames[i]);
+    vt_stack_table_free(t);
+    *t = (struct vt_stack_table){.native = t->native};
 }
 
 static void write_key(struct vt_key_writer *w, const struct vt_key *key, const void *of) {
@@ -68,6 +85,10 @@ static void write_key(struct vt_key_writer *w, const struct vt_key *key, const v
         number = *(const uint32_t *)at;
         vt_json_string(j, key->key, number == VT_NO_SITE ? NULL : w->process->sites[number].name);
         break;
+    case VT_KEY_MAYBE:
+        number = number_at((const char *)of + key->count_offset, key->size);
+        vt_keys_object(w, key->key, key->keys, number ? at : NULL, 0);
+        break;
     case VT_KEY_OBJECT:
         vt_keys_object(w, key->key, key->keys, at, 0);
         break;
@@ -81,8 +102,11 @@ static void write_key(struct vt_key_writer *w, const struct vt_key *key, const v
     case VT_KEY_INLINE:
         vt_keys_write(w, key->keys, of);
         break;
+    case VT_KEY_OWN_FRAME:
+        vt_keys_frame(w, key->key, vt_stack_main_frame(*(const struct vt_stack *const *)at));
+        break;
     case VT_KEY_STACK:
-        write_frames(w, key->key, *(const struct vt_stack *const *)at);
+        write_stack(w, key->key, *(const struct vt_stack *const *)at);
         break;
     case VT_KEY_STACK_ID: {
         const struct vt_stack *stack = *(const struct vt_stack *const *)at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows of descriptors: what programs can read of an object, a row for each key with its type and its meaning.
- * The JSON of report, watch and check, the columns of CSV, doc/schema and vramtrace-json(5) come from the same
- * row (report_keys.c has the tables).
+ * The JSON of all commands, the columns of CSV, doc/schema and vramtrace-json(5) come from the same row
+ * (report_keys.c has the tables of several outputs).
  *
  * A table ends with VT_KEYS_END. The macros below make its rows; OF is the struct that they describe:
  *
@@ -31,12 +31,14 @@ enum vt_key_type {
     VT_KEY_DEVICE,    /* an ordinal; null: no device's, or unknown */
     VT_KEY_SITE,      /* an index into the process's sites, as its id; VT_NO_SITE: null */
     VT_KEY_OBJECT,    /* a struct inside, with rows of its own */
+    VT_KEY_MAYBE,     /* the same; null where another member is 0 */
     VT_KEY_POINTER,   /* a struct with rows of its own; NULL: null */
     VT_KEY_LIST,      /* an array of such structs */
     VT_KEY_INLINE,    /* the rows of another table, for the same struct */
     VT_KEY_STACK,     /* a struct vt_stack *: whole, */
     VT_KEY_STACK_ID,  /* by its number among the process's stacks, */
-    VT_KEY_STACK_CUT, /* and whether its outer frames are missing */
+    VT_KEY_STACK_CUT, /* and whether its outer frames are missing; */
+    VT_KEY_OWN_FRAME, /* its main frame */
     VT_KEY_MADE,      /* a function writes it */
     VT_KEY_MADE_LIST, /* a list of structs with rows of their own */
 };
@@ -46,7 +48,12 @@ struct vt_key_writer {
     struct vt_json *json;
     const struct vt_process *process;
     struct vt_stack_table stacks;
-    bool brief; /* an item far down a list: without its stack and its sentence */
+    bool brief;  /* an item far down a list: without its stack and its sentence */
+    bool stable; /* frames without offsets, which differ from build to build */
+    /* a frame's file as the output names it, which is freed; NULL: as the frame has it */
+    char *(*file_of)(const struct vt_process *process, const struct vt_frame *frame,
+                     const char *source_root);
+    const char *source_root;
 };
 
 struct vt_key {
@@ -86,6 +93,12 @@ struct vt_key {
     { VT_KEY_OF(VT_KEY_SITE, key, member, "text_or_null", meaning) }
 #define VT_OBJECT_KEY(key, member, table, meaning)                                                 \
     { VT_KEY_OF(VT_KEY_OBJECT, key, member, NULL, meaning), .keys = (table) }
+#define VT_MAYBE_KEY(key_, member, there, table, meaning_)                                         \
+    {                                                                                              \
+        .key = (key_), .meaning = (meaning_), .type = VT_KEY_MAYBE, .keys = (table),               \
+        .offset = offsetof(OF, member), .size = sizeof(((OF *)0)->there),                          \
+        .count_offset = offsetof(OF, there)                                                        \
+    }
 #define VT_POINTER_KEY(key, member, table, meaning)                                                \
     { VT_KEY_OF(VT_KEY_POINTER, key, member, NULL, meaning), .keys = (table) }
 #define VT_LIST_KEY(key, member, count_member, table, meaning)                                     \
@@ -110,6 +123,12 @@ struct vt_key {
     {                                                                                              \
         VT_KEY_OF(VT_KEY_STACK_CUT, "stack_cut", member, "flag", "its outer frames are missing")   \
     }
+#define VT_OWN_FRAME_KEY(member)                                                                   \
+    {                                                                                              \
+        VT_KEY_OF(VT_KEY_OWN_FRAME, "own_frame", member, "frame_or_null",                          \
+                  "the innermost frame of the user's own code; without any, the frame that says "  \
+                  "most, with `own` false; null: no stack")                                        \
+    }
 /* A row of model/figures.def. */
 #define VT_FIGURE_KEY(member, unit, merge, null, meaning)                                          \
     {VT_KEY_OF(VT_KEY_NUMBER, #member, member, VT_KIND_##unit##_##null, meaning)},
@@ -117,6 +136,7 @@ struct vt_key {
 #define VT_KIND_BYTES_MAYBE  "bytes_or_null"
 #define VT_KIND_COUNT_ALWAYS "count"
 #define VT_KIND_COUNT_MAYBE  "count_or_null"
+#define VT_KIND_TOTAL_ALWAYS "total"
 #define VT_KIND_NS_ALWAYS    "ns"
 #define VT_KIND_NS_MAYBE     "ns_or_null"
 
@@ -132,6 +152,12 @@ void vt_keys_object(struct vt_key_writer *w, const char *key, const struct vt_ke
 void vt_keys_list(struct vt_key_writer *w, const char *key, const struct vt_key *keys,
                   const void *items, uint64_t count, size_t size);
 
+/* NULL: null. */
+void vt_keys_frame(struct vt_key_writer *w, const char *key, const struct vt_frame *frame);
+
+/* The keys "stacks" and "frames" of a process, after all its other keys: the stacks that these named. */
+void vt_keys_stacks(struct vt_key_writer *w);
+
 static inline bool vt_key_is_text(const struct vt_key *key) {
     return key->type == VT_KEY_TEXT || key->type == VT_KEY_CHARS || key->type == VT_KEY_WORD;
 }
@@ -145,6 +171,7 @@ const char *vt_key_value(const struct vt_key *key, const void *of, uint64_t *num
 /* report_keys.c */
 extern const struct vt_key vt_device_keys[], vt_device_more_keys[], vt_leak_keys[], vt_site_keys[],
     vt_oom_keys[], vt_oom_more_keys[], vt_phase_keys[], vt_phase_more_keys[], vt_phase_sum_keys[],
-    vt_object_keys[], vt_failed_keys[], vt_module_keys[], vt_bound_keys[], vt_apart_keys[];
+    vt_object_keys[], vt_failed_keys[], vt_module_keys[], vt_bound_keys[], vt_apart_keys[],
+    vt_tested_keys[];
 
 #endif

@@ -22,9 +22,7 @@ const struct vt_key vt_bound_keys[] = {
 
 #define OF struct vt_apart
 const struct vt_key vt_apart_keys[] = {
-    VT_NUMBER_KEY("live_bytes", live_bytes, "bytes", NULL),
-    VT_NUMBER_KEY("live_count", live_count, "count", NULL),
-    VT_NUMBER_KEY("peak_bytes", peak_bytes, "bytes", NULL),
+    VT_LAYER_FIGURES(VT_FIGURE_KEY)
     VT_KEYS_END,
 };
 #undef OF
@@ -50,14 +48,8 @@ const struct vt_key vt_device_keys[] = {
     VT_DEVICE_KEY("device", ordinal, "the ordinal that CUDA gives it in this process; null: its context was not seen"),
     VT_TEXT_KEY("uuid", uuid, "text_or_null", "GPU-xxxxxxxx-...; null: the program never asked for it"),
     VT_TEXT_KEY("name", name, "text_or_null", "the device's name"),
-    VT_NUMBER_KEY("total_bytes", total_bytes, "bytes_or_null", "the device's size"),
-    VT_NUMBER_KEY("live_bytes", live_bytes, "bytes", "held at the end"),
-    VT_NUMBER_KEY("live_count", live_count, "count", "blocks held at the end"),
-    VT_NUMBER_KEY("peak_bytes", peak_bytes, "bytes_or_null", "the most that was held at once"),
-    VT_NUMBER_KEY("peak_at_ns", peak_at, "ns_or_null", "when that was"),
-    VT_NUMBER_KEY("alloc_count", alloc_count, "count", "allocations"),
-    VT_NUMBER_KEY("free_count", free_count, "count", "frees"),
-    VT_NUMBER_KEY("failed_count", failed_count, "count", "allocations that the driver refused"),
+    VT_LAYER_FIGURES(VT_FIGURE_KEY)
+    VT_DEVICE_FIGURES(VT_FIGURE_KEY)
     VT_KEYS_END,
 };
 #undef OF
@@ -83,12 +75,7 @@ static const struct vt_key counter_keys[] = {
 };
 static const struct vt_key framework_keys[] = {
     VT_TEXT_KEY("name", name, "text_or_null", "the framework"),
-    VT_NUMBER_KEY("live_bytes", live_bytes, "bytes", "in blocks at the end"),
-    VT_NUMBER_KEY("live_count", live_count, "count", "blocks held at the end"),
-    VT_NUMBER_KEY("peak_bytes", peak_bytes, "bytes_or_null", "the most that was held at once"),
-    VT_NUMBER_KEY("peak_at_ns", peak_at, "ns_or_null", "when that was"),
-    VT_NUMBER_KEY("alloc_count", alloc_count, "count", "allocations"),
-    VT_NUMBER_KEY("free_count", free_count, "count", "frees"),
+    VT_LAYER_FIGURES(VT_FIGURE_KEY)
     VT_NUMBER_KEY("bytes_at_device_peak", at_peak_bytes, "bytes_or_null", "in blocks at the device's peak"),
     VT_NUMBER_KEY("reserved_bytes", reserved_bytes, "bytes_or_null", "in segments"),
     VT_NUMBER_KEY("reserved_peak_bytes", reserved_peak_bytes, "bytes_or_null", "the most in segments"),
@@ -187,11 +174,6 @@ static void make_levels(struct vt_key_writer *w, const char *key, const void *of
     vt_json_close(w->json, '}');
 }
 
-static void make_framework(struct vt_key_writer *w, const char *key, const void *of) {
-    const struct vt_device *d = of;
-    vt_keys_object(w, key, framework_keys, d->has_blocks ? &d->blocks : NULL, 0);
-}
-
 static void make_purposes(struct vt_key_writer *w, const char *key, const void *of) {
     (void)key;
     vt_fmt_json_purposes(w->json, w->process, of);
@@ -202,14 +184,9 @@ static void make_purposes(struct vt_key_writer *w, const char *key, const void *
 const struct vt_key vt_device_more_keys[] = {
     VT_INLINE_KEY(vt_device_keys),
     VT_MADE_KEY("levels", make_levels, NULL, "driver memory over the run, in equal parts of the time; null: nothing was held"),
-    VT_NUMBER_KEY("allocated_bytes", allocated_bytes, "bytes", "all that was ever allocated, added up"),
-    VT_NUMBER_KEY("driver_used_bytes", driver_used_bytes, "bytes_or_null", "used on the device by the driver's figure: of this process by NVML, else of all processes"),
-    VT_NUMBER_KEY("untracked_bytes", untracked_bytes, "bytes_or_null", "of that, this process's memory that is not in the log: contexts, code, the driver's reserve"),
-    VT_NUMBER_KEY("other_processes_bytes", other_processes_bytes, "bytes_or_null", "of that, other processes' memory"),
-    VT_NUMBER_KEY("driver_used_at_ns", driver_used_at, "ns_or_null", "when the driver was asked"),
     VT_OBJECT_KEY("untracked", untracked, untracked_keys, "the course of untracked memory, by the samples of vramtrace run"),
     VT_OBJECT_KEY("fragmentation", fragmentation, fragmentation_keys, "memory that caching allocators reserved and did not use, at the end"),
-    {.key = "framework", .type = VT_KEY_MADE, .make = make_framework, .keys = framework_keys, .meaning = "blocks of caching allocators in this device's memory; null: none"},
+    VT_MAYBE_KEY("framework", blocks, has_blocks, framework_keys, "blocks of caching allocators in this device's memory; null: none"),
     VT_MADE_KEY("used_for", make_purposes, NULL, "what memory was for, by the roles of one snapshot; null: unknown"),
     VT_KEYS_END,
 };
@@ -249,13 +226,6 @@ static void make_null(struct vt_key_writer *w, const char *key, const void *of) 
     vt_json_null(w->json, key);
 }
 
-static void make_own_frame(struct vt_key_writer *w, const char *key, const void *of) {
-    const struct vt_stack *s = ((const struct vt_leak *)of)->stack;
-    vt_fmt_json_frame(w->json, key,
-                      s->user_frame < s->count ? vt_stack_frame(s, s->user_frame) : NULL, NULL,
-                      false);
-}
-
 static void make_sites(struct vt_key_writer *w, const char *key, const void *of) {
     const struct vt_leak *l = of;
     vt_json_open_line(w->json, key, '[');
@@ -283,7 +253,7 @@ const struct vt_key vt_leak_keys[] = {
     VT_MADE_KEY("known", make_null, "{\"enum\": [\"new\", \"known\", \"larger\", null]}", "null: only the gate compares with a baseline or earlier runs"),
     VT_TEXT_KEY("advice", advice, "text_or_null", "what to try, in a sentence"),
     VT_SITE_FIGURES(VT_FIGURE_KEY)
-    VT_MADE_KEY("own_frame", make_own_frame, "frame_or_null", "the innermost frame of the user's own code; null: none is known"),
+    VT_OWN_FRAME_KEY(stack),
     VT_MADE_KEY("sites", make_sites, "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/text\"}}", "ids of its call sites, the largest first"),
     VT_POINTER_KEY("growth", growth, growth_keys, "how it grows; null: it does not"),
     {.key = "bound", .type = VT_KEY_MADE, .make = make_leak_bound, .keys = vt_bound_keys, .meaning = "of what keeps it: a cache, a queue or an array that takes only so many entries; null: none is known"},
@@ -294,7 +264,7 @@ const struct vt_key vt_leak_keys[] = {
 #undef OF
 
 #define OF struct vt_tested
-static const struct vt_key tested_keys[] = {
+const struct vt_key vt_tested_keys[] = {
     VT_TEXT_KEY("fixture", fixture, "text_or_null", "that holds it, or most of it"),
     VT_TEXT_KEY("scope", scope, "text_or_null", "the fixture's"),
     VT_NUMBER_KEY("fixture_bytes", fixture_bytes, "bytes", "that it holds"),
@@ -365,7 +335,7 @@ const struct vt_key vt_site_keys[] = {
     VT_FLAG_KEY("before_window", before, "no call site: all that was live when the window began"),
     VT_FLAG_KEY("segments", segments, "framework blocks lie in its memory"),
     VT_MADE_KEY("unjudged", make_unjudged, "flag", "it may leak, but is not judged; why says the reason"),
-    VT_POINTER_KEY("tested", tested, tested_keys, "what the pytest plugin said of it; null: nothing"),
+    VT_POINTER_KEY("tested", tested, vt_tested_keys, "what the pytest plugin said of it; null: nothing"),
     VT_MADE_KEY("owners", make_site_owners, NULL, "what holds it, the largest first"),
     VT_STACK_KEY(stack),
     VT_KEYS_END,

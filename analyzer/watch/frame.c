@@ -12,24 +12,20 @@ const char *const vt_watch_state_names[] = {"waiting", "unreadable", "running", 
 
 /* --- a device --- */
 
-static uint64_t known_or(uint64_t value, uint64_t otherwise) {
-    return value == VT_UNKNOWN ? otherwise : value;
-}
-
-static void fill_device(struct vt_watch_device *to, const struct vt_device *d) {
+static void fill_device(struct vt_watch_device *to, struct vt_device *d) {
     const struct vt_fragmentation *f = &d->fragmentation;
     uint64_t idle = f->ratio >= 0 && f->free_bytes != VT_UNKNOWN ? f->free_bytes : 0;
     to->device = d;
     to->rate = NAN;
     to->cached = idle < d->live_bytes ? idle : d->live_bytes;
     to->in_use = d->live_bytes - to->cached;
-    /* NVML's last sample is newer than the figure at the peak */
-    to->untracked = d->untracked.samples ? d->untracked.last_bytes : d->untracked_bytes;
-    to->others = d->other_processes_bytes;
+    if (d->untracked.samples) /* the last is newer than the figure at the peak */
+        d->untracked_bytes = d->untracked.last_bytes;
     to->free = VT_UNKNOWN;
     if (d->total_bytes == VT_UNKNOWN)
         return;
-    uint64_t taken = d->live_bytes + known_or(to->untracked, 0) + known_or(to->others, 0);
+    uint64_t taken =
+        d->live_bytes + vt_known(d->untracked_bytes) + vt_known(d->other_processes_bytes);
     to->free = taken < d->total_bytes ? d->total_bytes - taken : 0;
 }
 
@@ -58,6 +54,7 @@ static void fill_lines(struct vt_watch_process *w) {
                                        .sites = row->sites,
                                        .bytes = row->bytes,
                                        .blocks = row->blocks,
+                                       .figures = row->figures,
                                        .share = whole ? (double)row->bytes / (double)whole : 0,
                                        .rate = NAN};
         for (uint32_t j = 0; j < VT_ROW_SITES && j < row->sites && !line->leak; j++) {
@@ -107,7 +104,7 @@ struct vt_watch_process *vt_frame_process(const struct vt_model *model) {
     w->now = w->process->duration;
     w->devices = vt_alloc(w->process->device_count, sizeof *w->devices);
     for (uint32_t i = 0; i < w->process->device_count; i++)
-        fill_device(&w->devices[i], &w->process->devices[i]);
+        fill_device(&w->devices[i], &w->model.processes->devices[i]);
     fill_lines(w);
     fill_owners(w);
     return w;

@@ -28,7 +28,8 @@ struct vt_watch_line {
     uint64_t key;               /* the same in each frame */
     const struct vt_site *site; /* the largest */
     uint32_t sites;
-    uint64_t bytes, blocks;
+    uint64_t bytes, blocks;     /* held now */
+    VT_EMBED_SITE_FIGURES;      /* of its sites */
     double share;               /* part of the memory on its devices, 0 to 1 */
     double rate;                /* bytes per second */
     const struct vt_leak *leak; /* NULL: not in a leak that is shown */
@@ -43,9 +44,9 @@ struct vt_watch_device {
     const struct vt_device *device;
     uint64_t in_use; /* live, without idle memory of caching allocators */
     uint64_t cached;
-    uint64_t untracked, others, free; /* VT_UNKNOWN */
-    double rate;                      /* bytes per second */
-    struct vt_watch_point *course;    /* by time */
+    uint64_t free;                 /* VT_UNKNOWN */
+    double rate;                   /* bytes per second */
+    struct vt_watch_point *course; /* by time */
     uint32_t course_count;
 };
 

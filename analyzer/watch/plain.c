@@ -31,8 +31,8 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
     if (d->total_bytes != VT_UNKNOWN)
         fprintf(out, " of %s", VT_BYTES(d->total_bytes));
     fprintf(out, "; peak %s", VT_BYTES(d->peak_bytes));
-    if (d->peak_at != VT_UNKNOWN)
-        fprintf(out, " at %s", VT_DURATION(d->peak_at));
+    if (d->peak_at_ns != VT_UNKNOWN)
+        fprintf(out, " at %s", VT_DURATION(d->peak_at_ns));
     fprintf(out, "%s%s%s\n  [", rate[0] ? "; " : "", rate, rate[0] ? "/s" : "");
     vt_strips_bar(s, BAR, widths);
     for (unsigned i = 0; i < VT_STRIPS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame as metrics, in the text format of the node exporter's textfile collector. The metrics are documented in
- * vramtrace-watch(1), and are stable.
+ * A frame as metrics, in the text format of the node exporter's textfile collector. Metrics of devices and layers come
+ * from the rows of their JSON (report/keys.h), by the rule in vramtrace-watch(1).
  */
 #include "writers.h"
 
@@ -51,12 +51,6 @@ static void put_labels_of_process(const struct vt_watch_process *w, FILE *out) {
         fprintf(out, ",rank=\"%d\"", w->process->rank);
 }
 
-/* A metric, and its value in one process or device; VT_UNKNOWN: left out. */
-struct metric {
-    const char *name, *type, *help;
-    uint64_t value;
-};
-
 /* Begins a metric: all its samples follow. */
 static void begin_metric(const char *name, const char *type, const char *help, FILE *out) {
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -66,66 +60,84 @@ static void put_number(uint64_t value, FILE *out) {
     fprintf(out, "} %llu\n", (unsigned long long)value);
 }
 
-/* --- of a device --- */
+/* --- of rows --- */
 
-enum { DEVICE_METRICS = 12 };
+/* The nth struct of a process that the rows describe; NULL: it has no more. */
+typedef const void *subject(const struct vt_watch_process *w, uint32_t n);
 
-static void take_metrics_of_device(const struct vt_watch_device *s,
-                                   struct metric to[DEVICE_METRICS]) {
-    const struct vt_device *d = s->device;
-    const struct metric metrics[DEVICE_METRICS] = {
-        {"vramtrace_device_total_bytes", "gauge", "Memory of the device.", d->total_bytes},
-        {"vramtrace_device_live_bytes", "gauge",
-         "Device memory that the process has allocated and not freed.", d->live_bytes},
-        {"vramtrace_device_in_use_bytes", "gauge",
-         "Live device memory without what caching allocators keep idle.", s->in_use},
-        {"vramtrace_device_cached_bytes", "gauge",
-         "Live device memory that caching allocators keep idle.", s->cached},
-        {"vramtrace_device_untracked_bytes", "gauge",
-         "Device memory of the process besides its allocations: contexts, loaded code.",
-         s->untracked},
-        {"vramtrace_device_other_processes_bytes", "gauge", "Device memory of other processes.",
-         s->others},
-        {"vramtrace_device_free_bytes", "gauge", "Free device memory.", s->free},
-        {"vramtrace_device_peak_bytes", "gauge", "The most device memory that was live at once.",
-         d->peak_bytes},
-        {"vramtrace_device_live_allocations", "gauge", "Live allocations.", d->live_count},
-        {"vramtrace_device_allocations_total", "counter", "Allocations.", d->alloc_count},
-        {"vramtrace_device_frees_total", "counter", "Frees.", d->free_count},
-        {"vramtrace_device_failed_allocations_total", "counter",
-         "Allocations that the driver refused.", d->failed_count},
-    };
-    memcpy(to, metrics, sizeof metrics);
+static const void *device_of(const struct vt_watch_process *w, uint32_t n) {
+    return w->process && n < w->process->device_count ? w->devices[n].device : NULL;
 }
 
-static void put_devices(const struct vt_watch_frame *frame, FILE *out) {
-    struct metric m[DEVICE_METRICS];
-    take_metrics_of_device(&(struct vt_watch_device){.device = &(struct vt_device){0}}, m);
-    for (unsigned which = 0; which < DEVICE_METRICS; which++) {
-        begin_metric(m[which].name, m[which].type, m[which].help, out);
-        for (uint32_t i = 0; i < frame->count; i++) {
-            const struct vt_watch_process *w = frame->processes[i];
-            for (uint32_t d = 0; w->process && d < w->process->device_count; d++) {
-                const struct vt_device *device = w->devices[d].device;
-                take_metrics_of_device(&w->devices[d], m);
-                if (m[which].value == VT_UNKNOWN)
-                    continue;
-                fputs(m[which].name, out);
-                put_labels_of_process(w, out);
-                fprintf(out, ",device=\"%u\"", device->ordinal);
-                if (device->uuid)
-                    put_label("uuid", device->uuid, out);
-                put_number(m[which].value, out);
-            }
+static const void *shares_of(const struct vt_watch_process *w, uint32_t n) {
+    return w->process && n < w->process->device_count ? &w->devices[n] : NULL;
+}
+
+static const void *pinned_of(const struct vt_watch_process *w, uint32_t n) {
+    return w->process && !n ? &w->process->pinned : NULL;
+}
+
+static const void *managed_of(const struct vt_watch_process *w, uint32_t n) {
+    return w->process && !n ? &w->process->managed : NULL;
+}
+
+static const struct family {
+    const char *prefix;
+    const struct vt_key *keys;
+    subject *of;
+    bool device; /* samples have its labels */
+} families[] = {
+    {"vramtrace_device", vt_device_keys, device_of, true},
+    {"vramtrace_device", vt_watch_device_keys, shares_of, true},
+    {"vramtrace_pinned_host", vt_apart_keys, pinned_of, false},
+    {"vramtrace_managed", vt_apart_keys, managed_of, false},
+};
+
+/* A key of bytes or a count is a gauge of that name, of a total a counter: "alloc_count" is "alloc_total". Other keys
+ * are none. */
+static void put_metric(const struct vt_watch_frame *frame, const struct family *f,
+                       const struct vt_key *key, FILE *out) {
+    bool total = !strncmp(key->kind, "total", 5);
+    size_t length = strlen(key->key) - (total ? strlen("_count") : 0);
+    VT_SCOPED char *name =
+        vt_formatted("%s_%.*s%s", f->prefix, (int)length, key->key, total ? "_total" : "");
+    begin_metric(name, total ? "counter" : "gauge", key->meaning, out);
+    for (uint32_t i = 0; i < frame->count; i++) {
+        const struct vt_watch_process *w = frame->processes[i];
+        const void *of;
+        uint64_t value;
+        for (uint32_t n = 0; (of = f->of(w, n)); n++) {
+            vt_key_value(key, of, &value);
+            if (value == VT_UNKNOWN)
+                continue;
+            fputs(name, out);
+            put_labels_of_process(w, out);
+            if (f->device)
+                fprintf(out, ",device=\"%u\"", w->process->devices[n].ordinal);
+            if (f->device && w->process->devices[n].uuid)
+                put_label("uuid", w->process->devices[n].uuid, out);
+            put_number(value, out);
         }
     }
 }
 
+static void put_families(const struct vt_watch_frame *frame, FILE *out) {
+    for (const struct family *f = families; f < families + sizeof families / sizeof *families; f++)
+        for (const struct vt_key *key = f->keys; key->key; key++)
+            if (key->type == VT_KEY_NUMBER && strncmp(key->kind, "ns", 2))
+                put_metric(frame, f, key, out);
+}
+
 /* --- of a process --- */
 
-enum { PROCESS_METRICS = 7 };
+enum { PROCESS_METRICS = 5 };
 
-/* Before anything was read, the only known fact is that it is not running. */
+struct metric {
+    const char *name, *type, *help;
+    uint64_t value;
+};
+
+/* Before anything was read, only the first is known: it is not running. */
 static void take_metrics_of_process(const struct vt_watch_process *w,
                                     struct metric to[PROCESS_METRICS]) {
     static const struct vt_process none;
@@ -134,22 +146,16 @@ static void take_metrics_of_process(const struct vt_watch_process *w,
     for (uint32_t i = 0; i < p->leak_count; i++)
         leaks += vt_frame_shows_leak(p, &p->leaks[i]);
     const struct metric metrics[PROCESS_METRICS] = {
-        {"vramtrace_process_running", "gauge", "Whether the process is running: 1 or 0.",
+        {"vramtrace_process_running", "gauge", "whether the process is running: 1 or 0",
          w->state == VT_WATCH_RUNNING},
-        {"vramtrace_pinned_host_live_bytes", "gauge", "Pinned host memory that is live.",
-         p->pinned.live_bytes},
-        {"vramtrace_managed_live_bytes", "gauge", "Managed memory that is live.",
-         p->managed.live_bytes},
-        {"vramtrace_events_total", "counter", "Events in the log.", p->events},
-        {"vramtrace_dropped_events_total", "counter", "Events that could not be recorded.",
+        {"vramtrace_events_total", "counter", "events in the log", p->events},
+        {"vramtrace_dropped_events_total", "counter", "events that could not be recorded",
          p->quality.missing},
-        {"vramtrace_out_of_memory_total", "counter", "Requests that failed for lack of memory.",
+        {"vramtrace_out_of_memory_total", "counter", "requests that failed for lack of memory",
          p->oom_count + p->ooms_left_out},
-        {"vramtrace_leaks", "gauge", "Known leaks; in a running process, those that grow.", leaks},
+        {"vramtrace_leaks", "gauge", "known leaks; in a running process, those that grow", leaks},
     };
     memcpy(to, metrics, sizeof metrics);
-    for (unsigned i = 1; i < PROCESS_METRICS && !w->process; i++)
-        to[i].value = VT_UNKNOWN;
 }
 
 static void put_processes(const struct vt_watch_frame *frame, FILE *out) {
@@ -158,9 +164,9 @@ static void put_processes(const struct vt_watch_frame *frame, FILE *out) {
     for (unsigned which = 0; which < PROCESS_METRICS; which++) {
         begin_metric(m[which].name, m[which].type, m[which].help, out);
         for (uint32_t i = 0; i < frame->count; i++) {
-            take_metrics_of_process(frame->processes[i], m);
-            if (m[which].value == VT_UNKNOWN)
+            if (which && !frame->processes[i]->process)
                 continue;
+            take_metrics_of_process(frame->processes[i], m);
             fputs(m[which].name, out);
             put_labels_of_process(frame->processes[i], out);
             put_number(m[which].value, out);
@@ -172,7 +178,7 @@ static void put_processes(const struct vt_watch_frame *frame, FILE *out) {
 
 static void put_lines(const struct vt_watch_frame *frame, uint32_t top, FILE *out) {
     begin_metric("vramtrace_line_live_bytes", "gauge",
-                 "Live device memory of a line of code: the largest lines.", out);
+                 "live device memory of a line of code: the largest lines", out);
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
         for (uint32_t l = 0; l < w->line_count && l < top; l++) {
@@ -188,7 +194,7 @@ static void put_lines(const struct vt_watch_frame *frame, uint32_t top, FILE *ou
 
 static void put_owners(const struct vt_watch_frame *frame, uint32_t top, FILE *out) {
     begin_metric("vramtrace_owner_bytes", "gauge",
-                 "Device memory that a variable kept at the last snapshot: the largest owners.",
+                 "device memory that a variable kept at the last snapshot: the largest owners",
                  out);
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
@@ -213,7 +219,7 @@ char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, cons
     if (error)
         return vt_formatted("%s: %s", path, file.why);
     put_processes(frame, file.out);
-    put_devices(frame, file.out);
+    put_families(frame, file.out);
     put_lines(frame, top, file.out);
     put_owners(frame, top, file.out);
     if (!file.exists && fchmod(fileno(file.out), 0644))

@@ -266,8 +266,9 @@ static void extend_course(struct follow *f, struct vt_watch_process *w, uint32_t
     for (uint32_t i = 0; i < timeline->course_count; i++)
         if (timeline->courses[i].device == d->ordinal)
             replace_course(c, &timeline->courses[i]);
-    if (d->peak_at != VT_UNKNOWN && d->peak_at < w->now && c->points[c->count - 1].at < d->peak_at)
-        add_point(c, d->peak_at, d->peak_bytes, d->has_blocks ? VT_UNKNOWN : d->peak_bytes);
+    if (d->peak_at_ns != VT_UNKNOWN && d->peak_at_ns < w->now &&
+        c->points[c->count - 1].at < d->peak_at_ns)
+        add_point(c, d->peak_at_ns, d->peak_bytes, d->has_blocks ? VT_UNKNOWN : d->peak_bytes);
     add_point(c, w->now, d->live_bytes, w->devices[index].in_use);
     w->devices[index].course = vt_alloc(c->count, sizeof *c->points);
     w->devices[index].course_count = c->count;

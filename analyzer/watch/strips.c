@@ -14,7 +14,8 @@ const struct vt_strip_look vt_strip_looks[VT_STRIPS] = {
 };
 
 uint64_t vt_strip_bytes(const struct vt_watch_device *d, enum vt_strip part) {
-    const uint64_t bytes[VT_STRIPS] = {d->in_use, d->cached, d->untracked, d->others, d->free};
+    const uint64_t bytes[VT_STRIPS] = {d->in_use, d->cached, d->device->untracked_bytes,
+                                       d->device->other_processes_bytes, d->free};
     return bytes[part] == VT_UNKNOWN ? 0 : bytes[part];
 }
 

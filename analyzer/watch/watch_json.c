@@ -24,31 +24,46 @@ static void put_text(struct vt_json *j, const char *name, char *text) {
     free(text);
 }
 
-static void put_devices(struct vt_json *j, const struct vt_watch_process *w) {
+/* clang-format off */
+#define OF struct vt_watch_device
+const struct vt_key vt_watch_device_keys[] = {
+    VT_NUMBER_KEY("in_use_bytes", in_use, "bytes", "live_bytes without what caching allocators keep idle"),
+    VT_NUMBER_KEY("cached_bytes", cached, "bytes", "part of live_bytes that caching allocators keep idle"),
+    VT_NUMBER_KEY("free_bytes", free, "bytes_or_null", "free on the device"),
+    VT_KEYS_END,
+};
+#undef OF
+
+#define OF struct vt_watch_line
+const struct vt_key vt_watch_line_keys[] = {
+    VT_NUMBER_KEY("sites", sites, "count", "how many call sites it has"),
+    VT_SITE_FIGURES(VT_FIGURE_KEY)
+    VT_KEYS_END,
+};
+#undef OF
+/* clang-format on */
+
+static void put_devices(struct vt_key_writer *rows, const struct vt_watch_process *w) {
+    struct vt_json *j = rows->json;
     for (uint32_t i = 0; vt_json_objects(j, "devices", i, w->process->device_count); i++) {
         const struct vt_watch_device *s = &w->devices[i];
-        vt_keys_write(&(struct vt_key_writer){.json = j}, vt_device_keys, s->device);
-        vt_json_number(j, "in_use_bytes", s->in_use);
-        vt_json_number(j, "cached_bytes", s->cached);
-        vt_json_number(j, "untracked_bytes", s->untracked);
-        vt_json_number(j, "other_processes_bytes", s->others);
-        vt_json_number(j, "free_bytes", s->free);
+        vt_keys_write(rows, vt_device_keys, s->device);
+        vt_keys_write(rows, vt_watch_device_keys, s);
         put_rate(j, "bytes_per_second", s->rate);
     }
 }
 
-static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint32_t top) {
+static void put_lines(struct vt_key_writer *rows, const struct vt_watch_process *w, uint32_t top) {
+    struct vt_json *j = rows->json;
     vt_json_open(j, "lines", '[');
     for (uint32_t i = 0; i < w->line_count && (!top || i < top); i++) {
         const struct vt_watch_line *line = &w->lines[i];
         vt_json_open(j, NULL, '{');
         put_text(j, "where", vt_site_text(w->process, line->site, 2000));
         vt_json_string(j, "site", line->site->name);
-        vt_json_number(j, "sites", line->sites);
         vt_json_string(j, "layer", vt_layer_name(line->site->layer));
         vt_json_part_ordinal(j, "device", line->site->device);
-        vt_json_number(j, "live_bytes", line->bytes);
-        vt_json_number(j, "live_count", line->blocks);
+        vt_keys_write(rows, vt_watch_line_keys, line);
         vt_json_key(j, "share");
         fprintf(j->out, "%.4f", line->share);
         put_rate(j, "bytes_per_second", line->rate);
@@ -59,28 +74,25 @@ static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint3
     vt_json_close(j, ']');
 }
 
-static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
+static void put_phases(struct vt_key_writer *rows, const struct vt_watch_process *w) {
+    struct vt_json *j = rows->json;
     for (uint32_t i = 0; vt_json_items(j, "open_phases", i, w->process->phase_count); i++) {
         const struct vt_phase *phase = &w->process->phases[i];
         if (phase->mark || phase->end != VT_UNKNOWN || w->state != VT_WATCH_RUNNING)
             continue;
-        vt_json_open(j, NULL, '{');
-        vt_keys_write(&(struct vt_key_writer){.json = j}, vt_phase_keys, phase);
-        vt_json_close(j, '}');
+        vt_keys_object(rows, NULL, vt_phase_keys, phase, 0);
     }
 }
 
-static void put_leaks(struct vt_json *j, const struct vt_watch_process *w) {
+static void put_leaks(struct vt_key_writer *rows, const struct vt_watch_process *w) {
+    struct vt_json *j = rows->json;
     for (uint32_t i = 0; vt_json_items(j, "leaks", i, w->process->leak_count); i++) {
         const struct vt_leak *leak = &w->process->leaks[i];
         if (!vt_frame_shows_leak(w->process, leak))
             continue;
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "verdict", vt_verdict_names[leak->verdict]);
         put_text(j, "where", vt_stack_text(w->process, leak->stack, 1000, false));
-        vt_json_string(j, "site", w->process->sites[leak->sites[0]].name);
-        vt_json_number(j, "live_bytes", vt_amount_of_leak(w->process, leak).bytes);
-        vt_json_string(j, "why", leak->why);
+        vt_keys_write(rows, vt_leak_keys, leak);
         vt_json_close(j, '}');
     }
 }
@@ -121,13 +133,13 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
         vt_json_part_ending(j, p->ending);
         vt_json_number(j, "events", p->events);
         vt_json_number(j, "dropped_events", p->quality.missing);
-        put_devices(j, w);
+        put_devices(&rows, w);
         vt_keys_object(&rows, "pinned_host", vt_apart_keys, &p->pinned, 0);
         vt_keys_object(&rows, "managed", vt_apart_keys, &p->managed, 0);
-        put_lines(j, w, top);
-        put_phases(j, w);
+        put_lines(&rows, w, top);
+        put_phases(&rows, w);
         vt_keys_list(&rows, "ooms", vt_oom_keys, p->ooms, p->oom_count, sizeof *p->ooms);
-        put_leaks(j, w);
+        put_leaks(&rows, w);
         put_owners(j, w);
         vt_json_strings(j, "notes", p->notes, p->note_count);
     }

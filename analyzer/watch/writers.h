@@ -8,6 +8,11 @@
 
 #include "frame.h"
 
+#include "report/report.h"
+
+/* watch_json.c: the keys that a struct vt_watch_device adds to its device's; the keys of a struct vt_watch_line. */
+extern const struct vt_key vt_watch_device_keys[], vt_watch_line_keys[];
+
 /* Like the screen, 80 columns wide. `top`: lines of a process. */
 void vt_plain_write(const struct vt_watch_frame *frame, uint32_t top, FILE *out);
 

@@ -44,7 +44,7 @@ static void write_devices(struct vt_html *h) {
         vt_json_number(j, "total", d->total_bytes);
         vt_json_number(j, "live", d->live_bytes);
         vt_json_number(j, "peak", d->peak_bytes);
-        vt_json_number(j, "peak_at", d->peak_at);
+        vt_json_number(j, "peak_at", d->peak_at_ns);
         vt_json_number(j, "allocs", d->alloc_count);
         vt_json_number(j, "untracked", d->untracked_bytes);
     }

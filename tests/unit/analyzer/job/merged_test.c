@@ -210,8 +210,8 @@ static void refuse(const char *text, size_t length, const char *words) {
     "\"c\",\"restart\":0,\"launcher_restart\":0,\"duration_ns\":1,\"exit_kind\":\"exited\","       \
     "\"complete\":true,\"simulated\":false,\"python\":false,\"none_at_end\":false,"                \
     "\"events\":900,"                                                                              \
-    "\"dropped_events\":0,\"failed_count\":0,\"leak_count\":0,\"oom_count\":0,"                    \
-    "\"leaked_bytes\":0,\"live_bytes\":0,\"peak_bytes\":0}\n"
+    "\"dropped_events\":0,\"leak_count\":0,\"oom_count\":0,"                                       \
+    "\"leaked_bytes\":0,\"live_bytes\":0,\"peak_bytes\":0,\"failed_count\":0}\n"
 #define ROW(kind, columns) "{\"row\":\"" kind "\",\"process\":\"0000000000000005\"," columns "}\n"
 #define DRIVER             "\"layer\":\"driver\""
 #define DEVICE(name, live)                                                                         \
@@ -236,7 +236,8 @@ static void bad_files_are_refused(void **state) {
         {HEAD "{\"row\":\"line\"", "row 2: expected the end of the row, found that of the file"},
         {HEAD "{\"row\":\"device\"}\n", "expected layer at byte 15, found }"},
         {HEAD PROCESS PROCESS, "row 3: expected another process, found a second row of 00000000"},
-        {HEAD PROCESS DEVICE("null", "12.5"), "expected peak_bytes at byte 89, found .5,"},
+        {HEAD PROCESS DEVICE("null", "12.5"),
+         "expected the next column or the row's end at byte 89, found .5,"},
         {HEAD PROCESS DEVICE("null", "9223372036854775808"),
          "at most 9223372036854775807 as live_bytes, found 9223372036854775808"},
         {HEAD PROCESS DEVICE("null", "99999999999999999999"), "at most 9223372036854775807"},

@@ -78,7 +78,7 @@ static void verdicts_and_leaks(void **state) {
     assert_int_equal(p->leaks[0].site_count, 2);
     assert_int_equal(p->leaks[0].sites[0], 0);
     assert_int_equal(p->devices[0].peak_bytes, 800000);
-    assert_int_equal(p->devices[0].peak_at, 3000);
+    assert_int_equal(p->devices[0].peak_at_ns, 3000);
     assert_int_equal(p->devices[0].failed_count, 2);
     assert_int_equal(p->oom_count, 2);
     /* 800000 held + 200001 asked > 1000000; one byte less and something else is to blame */

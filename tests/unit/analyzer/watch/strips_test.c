@@ -13,10 +13,10 @@
 
 static void expect_bar(uint64_t in_use, uint64_t cached, uint64_t untracked, uint64_t free_bytes,
                        unsigned columns, const unsigned expected[VT_STRIPS]) {
+    struct vt_device device = {.untracked_bytes = untracked, .other_processes_bytes = VT_UNKNOWN};
     struct vt_watch_device d = {
-        .in_use = in_use, .cached = cached, .untracked = untracked, .free = free_bytes};
+        .device = &device, .in_use = in_use, .cached = cached, .free = free_bytes};
     unsigned widths[VT_STRIPS];
-    d.others = VT_UNKNOWN;
     vt_strips_bar(&d, columns, widths);
     for (unsigned i = 0; i < VT_STRIPS; i++)
         assert_int_equal(expected[i], widths[i]);
