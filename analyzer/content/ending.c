@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a process ended, in the words of every report and of watch (see words.h).
+ * The end of a process, in the words of every report and of watch (see report_doc.h).
  */
 
 #include "report_doc.h"
 
 #include <string.h>
 
-/* The status, and for a signal its name, are the arguments of each. */
+/* Arguments: the status; for a signal its name. */
 static const char *const forms[VT_ENDS][VT_ENDING_FORMS] = {
     [VT_END_EXITED] = {[VT_ENDING_PHRASE] = "exit status %d",
                        [VT_ENDING_OF_ONE] = "exited with status %d",

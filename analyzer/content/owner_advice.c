@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to do about what keeps a leak, by its owner alone. advice.c asks before it looks at names and
- * counts.
+ * Advice for a leak by its owner. advice.c calls this before it looks at names and counts.
  */
 #include "sentences.h"
 
@@ -11,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of functions that evaluate a model, as shell patterns. Not all that begin with "test": a test
- * runner calls such functions, too. */
+/* Names of functions that evaluate a model, as shell patterns. Not everything that begins with "test": a test runner
+ * also calls such functions. */
 static const char *const evaluations[] = {
     "eval",       "eval_*",     "evaluate",     "evaluate_*",  "validate",
     "validate_*", "validation", "val_*",        "predict",     "predict_*",
@@ -20,7 +19,7 @@ static const char *const evaluations[] = {
     "test_loop",  "test_step",  "test_model",   "inference_*",
 };
 
-/* Whether a function of the user's that evaluates allocates it. */
+/* Whether an evaluating function of the user allocates it. */
 static bool is_evaluating(const struct vt_stack *stack) {
     for (uint32_t i = 0; stack && i < stack->count; i++) {
         const struct vt_frame *f = vt_stack_frame(stack, i);
@@ -37,12 +36,12 @@ static const char kept_traceback[] =
     "the exception's traceback keeps the local variables of its functions: "
     "do not keep it, or use traceback.clear_frames()";
 
-/* The class of the objects that the name's last step leads to. */
+/* The class of the objects at the last step of the name. */
 static const char *memory_class(const struct vt_memory_owner *o) {
     return o->name_count ? o->types[o->name_count - 1] : NULL;
 }
 
-/* A graph that the program does not need: it is kept for numbers, or for the next round's state. */
+/* A graph that the program does not need: kept for numbers, or for the next iteration's state. */
 static char *advise_graph(const struct vt_memory_owner *o, bool evaluating) {
     int name = (int)o->container_length;
     bool sum = !strncmp(o->graph, "Add", 3) || !strncmp(o->graph, "Sub", 3);
@@ -61,8 +60,8 @@ static char *advise_graph(const struct vt_memory_owner *o, bool evaluating) {
                         name, o->container, without);
 }
 
-/* The step behind a holder's items that leads from an object to what it has; 0: there is none, they are
- * memory, or dicts and tuples of it. */
+/* The step after a container's items that leads from an object into it; 0: none, the items are memory, or dicts and
+ * tuples of it. */
 static uint32_t step_in_object(const struct vt_memory_owner *o) {
     for (uint32_t i = o->container_steps; i && i < o->name_count; i++)
         if (o->path[i][0] != '[' && o->path[i][0] != '{')
@@ -70,8 +69,8 @@ static uint32_t step_in_object(const struct vt_memory_owner *o) {
     return 0;
 }
 
-/* The class of a holder's items, if these are objects that have the memory among other things: the
- * outermost, below the dicts and lists that sort them. NULL: unknown, or they are none. */
+/* The class of a container's items, if they are objects with memory among other things: the outermost one, below
+ * dicts and lists. NULL: unknown, or they are not. */
 static const char *object_class(const struct vt_memory_owner *o) {
     static const char *const sorting[] = {"list", "dict", "set", "tuple", "frozenset"};
     for (uint32_t i = o->container_steps, end = step_in_object(o); i && i < end; i++) {
@@ -84,7 +83,7 @@ static const char *object_class(const struct vt_memory_owner *o) {
     return NULL;
 }
 
-/* A container that more memory is put into, and none taken out. */
+/* A container that grows because nothing is removed. */
 static char *advise_container(const struct vt_memory_owner *o) {
     const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
     if (copy && copy[0] && !step_in_object(o))
@@ -93,9 +92,9 @@ static char *advise_container(const struct vt_memory_owner *o) {
     return NULL;
 }
 
-/* --- holders with a remedy of their own --- */
+/* --- containers with a remedy of their own --- */
 
-/* The first step of the name, before `end`, that a shell pattern matches; `end`: there is none. */
+/* The first step of the name, before `end`, that matches a shell pattern; `end`: none. */
 static uint32_t find_step(const struct vt_memory_owner *o, const char *pattern, uint32_t end) {
     uint32_t i = 0;
     while (i < end && fnmatch(pattern, o->path[i], 0))
@@ -107,8 +106,8 @@ static bool is_class(const struct vt_memory_owner *o, uint32_t step, const char 
     return step < o->path_count && o->types[step] && !fnmatch(pattern, o->types[step], 0);
 }
 
-/* An optimizer goes on holding parameters that the model has replaced. One of many optimizers in a list is not
- * meant: its holder is the list. */
+/* An optimizer still holds parameters that the model has replaced. For one of many optimizers in a list this is not
+ * used: its container is the list. */
 static char *advise_optimizer(const struct vt_memory_owner *o) {
     uint32_t groups = find_step(o, ".param_groups", o->container_steps);
     uint32_t at = groups < o->container_steps ? groups : find_step(o, ".state", o->container_steps);
@@ -122,7 +121,7 @@ static char *advise_optimizer(const struct vt_memory_owner *o) {
         step->name, at == groups ? ".param_groups" : ".state");
 }
 
-/* Hooks that are registered again and again. Of one hook that keeps more and more, its list is the holder. */
+/* Hooks registered again and again. For a single hook that keeps more and more, the container is its list. */
 static char *advise_hooks(const struct vt_memory_owner *o) {
     uint32_t at = find_step(o, "._*_hooks", o->name_count);
     if (!at || at + 1 >= o->name_count || strcmp(o->path[at + 1], "[*]"))
@@ -160,7 +159,7 @@ static char *advise_tasks(const struct vt_memory_owner *o) {
                         name, o->container);
 }
 
-/* A function's own cache has no entries that a program could drop. */
+/* A function's own cache has no entries that the program can remove. */
 static char *advise_cached_function(const struct vt_memory_owner *o) {
     uint32_t at = find_step(o, ".cache", o->name_count);
     if (!at || !is_class(o, at - 1, "functools._lru_cache_wrapper"))
@@ -171,7 +170,7 @@ static char *advise_cached_function(const struct vt_memory_owner *o) {
                         (int)step->length, step->name);
 }
 
-/* Views keep the whole of what they see a part of. Copies must free more than they take. */
+/* Views keep all of the memory that they show a part of. Copies must free more than they allocate. */
 char *vt_owners_advise_views(const struct vt_memory_owner *o) {
     uint64_t bytes = o->bytes + o->host_bytes, seen = bytes - o->unseen_bytes;
     return seen < o->unseen_bytes
@@ -182,8 +181,7 @@ char *vt_owners_advise_views(const struct vt_memory_owner *o) {
 }
 
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
-    if (!leak->kept ||
-        leak->verdict == VT_VERDICT_LOST) /* who keeps the rest does not tell what to do */
+    if (!leak->kept || leak->verdict == VT_VERDICT_LOST) /* the owner of the rest gives no advice */
         return NULL;
     const struct vt_memory_owner *o = &leak->kept->owner;
     bool container =
@@ -196,7 +194,7 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
             "of its references weak",
             o->root.what ? o->root.what : "Python");
     bool died =
-        p->ending.status && p->ending.status != VT_NO_STATUS; /* by that exception, perhaps */
+        p->ending.status && p->ending.status != VT_NO_STATUS; /* possibly by that exception */
     if (o->root.kind == VT_ROOT_EXCEPTION && !died)
         return vt_strdup(kept_traceback);
     if (!leak->growth)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the course --- */
+/* --- memory over time --- */
 
-/* A device held another amount from a moment on. */
+/* A device's memory changed at one moment. */
 struct change {
     uint64_t at, was, is;
 };
@@ -21,7 +21,7 @@ static int compare_changes(const void *a, const void *b) {
     return VT_ORDER({x->at, y->at}, {x->is > x->was, y->is > y->was});
 }
 
-/* The steps of one device on the common clock. Returns how many. */
+/* The changes of one device on the common clock. Returns their number. */
 static size_t add_changes(const struct vt_job *f, const struct vt_job_device *d,
                           struct change *changes) {
     const struct vt_levels *l = &d->levels;
@@ -37,7 +37,7 @@ static size_t add_changes(const struct vt_job *f, const struct vt_job_device *d,
     return count;
 }
 
-/* The part of the job's time that a moment is in. */
+/* The column of a moment. */
 static unsigned column_of(const struct vt_ranks *r, uint64_t at, unsigned columns) {
     double part = (double)(at - r->from) / (double)(r->to - r->from) * columns;
     return part < columns ? (unsigned)part : columns - 1;
@@ -69,8 +69,8 @@ uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_job *f, uint3
 
 /* --- all processes --- */
 
-/* Those that were used; where none was, those that were seen. A GPU's UUID is its own in the world;
- * simulated GPUs have the same on each machine. */
+/* Used GPUs, or if there are none, all that were seen. A GPU's UUID is globally unique; simulated GPUs have the same
+ * UUIDs on each machine. */
 static void count_gpus(struct vt_ranks *r, const struct vt_job *f) {
     VT_SCOPED_MAP seen = {0};
     bool used = false;
@@ -124,8 +124,8 @@ static int compare_placed(const void *a, const void *b) {
                     {x->process, y->process});
 }
 
-/* Those of one group of peers are listed by rank; otherwise the largest is first. Helpers that allocated
- * nothing are listed only if there are no others. */
+/* One group of peers is listed by rank; otherwise the largest is first. Helpers that allocated nothing are listed
+ * only if there are no others. */
 static void make_list(struct vt_ranks *r, const struct vt_job *f) {
     VT_SCOPED struct placed *placed = vt_alloc(f->process_count, sizeof *placed);
     for (uint32_t i = 0; i < f->peers_count; i++)
@@ -172,7 +172,7 @@ void vt_ranks_free(struct vt_ranks *r) {
 
 /* --- rows of a table --- */
 
-enum { OF_A_KIND = 4 }; /* rows of one outlier, or of those that ended badly */
+enum { OF_A_KIND = 4 }; /* rows of one outlier, or of processes that ended badly */
 
 static uint32_t mark_taken(bool *taken, uint32_t i) {
     bool before = taken[i];
@@ -211,7 +211,7 @@ uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_job *f, uint32_
 
 /* --- sums over all processes --- */
 
-/* What one row of a process adds to the sum of a line or an owner. */
+/* A row's contribution to the sum of a line or an owner. */
 struct part {
     uint32_t what, process;
     enum vt_verdict verdict;
@@ -230,8 +230,8 @@ static int compare_sums(const void *a, const void *b) {
     return VT_ORDER({y->bytes, x->bytes}, {y->processes, x->processes}, {x->what, y->what});
 }
 
-/* The sum of parts of one line or owner, those of one process one after the other. `largest`: the largest one
- * counts, not their sum: requests are no memory that is held. */
+/* The sum of the parts of one line or owner, grouped by process. `largest`: the maximum, not the sum: requests are
+ * not held memory. */
 static struct vt_ranks_sum sum_of(const struct part *parts, size_t count, bool largest) {
     struct vt_ranks_sum sum = {.what = parts->what,
                                .verdict = parts->verdict,
@@ -265,7 +265,7 @@ static struct vt_ranks_sum sum_of(const struct part *parts, size_t count, bool l
     return sum;
 }
 
-/* Sums the parts, which are the caller's no more, by what they are of. */
+/* Sums the parts by line or owner, and takes them over. */
 static struct vt_ranks_sum *sum_parts(struct part *parts, size_t count, bool largest,
                                       uint32_t *sum_count) {
     struct vt_ranks_sum *sums = vt_alloc(count, sizeof *sums);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reports say of many processes together (model/job_data.h): figures that several formats need, and
- * the sentences, as report_doc.h has them for one process. Texts are printable UTF-8 in one line.
+ * Facts about many processes together (model/job_data.h): figures that several formats need, and sentences, as in
+ * report_doc.h for one process. Texts are printable UTF-8 in one line.
  */
 #ifndef VRAMTRACE_ANALYZER_RANKS_H
 #define VRAMTRACE_ANALYZER_RANKS_H
@@ -12,59 +12,57 @@
 
 /* All processes of a job. */
 struct vt_ranks {
-    uint32_t processes,
-        empty; /* of them: helpers that allocated nothing, which are left out; 0: all are such */
-    uint32_t ranks;       /* different ranks */
-    uint32_t hosts, gpus; /* GPUs by their UUIDs; 0: unknown */
-    uint32_t groups;      /* of peers, but for those left out, and replaced and lacking ones */
-    uint32_t lacking;     /* processes that are not compared: their logs lack events */
+    uint32_t processes, empty; /* those left out as helpers that allocated nothing; 0 if all are */
+    uint32_t ranks;            /* number of distinct ranks */
+    uint32_t hosts, gpus;      /* GPUs by their UUIDs; 0: unknown */
+    uint32_t groups;           /* groups of peers, without those left out, replaced or lacking */
+    uint32_t lacking;          /* processes that are not compared, because their logs lack events */
     uint32_t running, killed, failed, ooms, incomplete;
-    uint64_t from, to; /* CLOCK_REALTIME, ns: of the first begin and the last end */
+    uint64_t from, to; /* CLOCK_REALTIME, ns: first start and last end */
     uint64_t peak_bytes, live_bytes, leaked_bytes, dropped_events; /* sums */
-    uint64_t
-        at_once_bytes; /* the most driver memory that all held at one moment: vt_ranks_course */
-    /* the processes of a table, without the empty ones: peers by rank; where there are several
-     * groups of peers, the largest first */
+    uint64_t at_once_bytes; /* the highest total of driver memory at one moment: vt_ranks_course */
+    /* the processes of a table, without the empty ones: peers by rank; with several groups of peers, the largest
+     * first */
     uint32_t *list;
     uint32_t count;
-    bool *differs; /* each process: an outlier */
+    bool *differs; /* by process: it is an outlier */
 };
 void vt_ranks_make(struct vt_ranks *ranks, const struct vt_job *job);
 void vt_ranks_free(struct vt_ranks *ranks);
 
-/* The rows of a table of at most about `most` rows, in the table's order: all, if they fit; else those
- * that differ, were killed or ran out of memory, and the extremes; the first ones fill it up. Returns
- * how many; `rows` has room for ranks->count. */
+/* The rows of a table with at most about `most` rows, in the table's order: all, if they fit; otherwise those that
+ * differ, were killed or ran out of memory, and the extremes, filled up with the first ones. Returns their number;
+ * `rows` has space for ranks->count. */
 uint32_t vt_ranks_rows(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t most,
                        uint32_t *rows);
 
-/* What one line leaked, or what one owner holds, in all processes. */
+/* A line's leaks, or an owner's memory, in all processes. */
 struct vt_ranks_sum {
     uint32_t what;           /* index in lines or owners */
     enum vt_verdict verdict; /* the first in a report's order */
     uint64_t bytes,
-        most_bytes; /* in all (of failures the largest request); of the process that has most */
-    uint32_t processes, most; /* how many have some; the one that has most */
-    /* Of leaks and failures. The caller of the leak with the worst verdict that has most, of the largest
-     * request; and whether others have others. */
+        most_bytes; /* in total (for failures the largest request); in the process with most */
+    uint32_t processes, most; /* number of processes with some; the process with most */
+    /* For leaks and failures: the caller of the largest leak with the worst verdict, or of the largest request; and
+     * whether callers differ. */
     const char *caller;
     bool callers;
-    const char *kept_by; /* of leaks: what keeps each of them, NULL: not the same */
+    const char *kept_by; /* for leaks: the owner of all of them; NULL: they differ */
 };
 /* The largest first. Free it. */
 struct vt_ranks_sum *vt_ranks_leaks(const struct vt_job *job, uint32_t *count);
 struct vt_ranks_sum *vt_ranks_owners(const struct vt_job *job, uint32_t *count);
-struct vt_ranks_sum *vt_ranks_ooms(const struct vt_job *job, uint32_t *count); /* by line; a row
-                                                                       may be VT_JOB_NONE */
+/* by line; a row may be VT_JOB_NONE */
+struct vt_ranks_sum *vt_ranks_ooms(const struct vt_job *job, uint32_t *count);
 
-/* The caller at a line by which a process differs, or which its peers have and it lacks (vt_job_cell).
- * NULL: none, or no line. */
+/* The caller at a line by which a process differs, or that only its peers have (vt_job_cell). NULL: none, or not a
+ * line. */
 const char *vt_ranks_caller(const struct vt_job *job, const struct vt_job_outlier *outlier,
                             const struct vt_job_difference *difference);
 
-/* The course of the driver memory of a process, or of all together (VT_JOB_NONE), by the levels of
- * their devices: the most in each of `columns` equal parts of the job's time. Returns the most of all,
- * which does not depend on `columns`. `course` is to be 0; with 0 columns it may be NULL. */
+/* Driver memory over time of a process, or of all together (VT_JOB_NONE), from the levels of their devices: the
+ * maximum in each of `columns` equal parts of the job's time. Returns the overall maximum, which does not depend on
+ * `columns`. `course` must be zeroed; with 0 columns it may be NULL. */
 uint64_t vt_ranks_course(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t process,
                          unsigned columns, uint64_t *course);
 
@@ -94,28 +92,28 @@ char *vt_ranks_gpus(const struct vt_job *job, const struct vt_job_process *proce
 void vt_ranks_outlier(const struct vt_job *job, const struct vt_job_outlier *outlier, uint32_t most,
                       struct vt_doc *doc);
 
-/* "rank 5 differs from the others, as does rank 6", "rank 0 is like ranks 1 to 4": whom a process stands
- * for that is shown whole. NULL: for itself alone. */
+/* "rank 5 differs from the others, as does rank 6", "rank 0 is like ranks 1 to 4": the processes that a fully shown
+ * process represents. NULL: only itself. */
 char *vt_ranks_stands_for(const struct vt_ranks *ranks, const struct vt_job *job, uint32_t process);
 
 /* Sentences about the logs and the clocks, as rows without a label. */
 void vt_ranks_notes(const struct vt_ranks *ranks, const struct vt_job *job, struct vt_doc *doc);
 
-/* The lines that leaked, that failed, or the owners, in all processes, the largest first: at most `most` rows, each
- * with its bytes, the line with its caller or the owner as the text, "in 12 of 1,000 ranks; most in rank 7: 3.00
- * GiB; kept by hoard (list)" as the source, and of a leak its verdict as the label. */
+/* The lines that leaked, or failed, or the owners, in all processes, the largest first: at most `most` rows, each
+ * with its bytes, the line with its caller or the owner as the text, "in 12 of 1,000 ranks; most in rank 7: 3.00 GiB;
+ * kept by hoard (list)" as the source, and for a leak its verdict as the label. */
 enum vt_ranks_sums_of { VT_SUMS_OF_LEAKS, VT_SUMS_OF_OOMS, VT_SUMS_OF_OWNERS };
 struct vt_ranks_sums {
     struct vt_doc doc;    /* an item for each */
-    const char *headline; /* that of owners is the format's */
-    uint32_t count, left; /* of all, and those that are left out */
+    const char *headline; /* for owners the format has its own */
+    uint32_t count, left; /* of all; rows left out */
     uint64_t left_bytes;
 };
 void vt_ranks_sums(const struct vt_ranks *ranks, const struct vt_job *job,
                    enum vt_ranks_sums_of what, uint32_t most, struct vt_ranks_sums *sums);
 
-/* "Ranks 0 to 2 were restarted once. Of their earlier starts 2 were killed by signal 15 (Terminated), 1
- * exited with status 1; rank 1 had run out of memory at train.py:5 in step." NULL: none was. */
+/* "Ranks 0 to 2 were restarted once. Of their earlier starts 2 were killed by signal 15 (Terminated), 1 exited with
+ * status 1; rank 1 had run out of memory at train.py:5 in step." NULL: no restarts. */
 char *vt_ranks_restarts(const struct vt_job *job);
 
 /* "rank" or "process"; with an "s" unless `count` is 1 or 0. */

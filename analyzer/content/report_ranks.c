@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of many processes (see ranks.h).
+ * The report's sentences about many processes (see ranks.h).
  */
 #include "report_doc.h"
 #include "ranks.h"
@@ -12,7 +12,7 @@
 
 /* --- who --- */
 
-/* A rank tells a process, unless a helper or an earlier start of it has the number, too. */
+/* A rank identifies a process, unless a helper or an earlier start has the same number. */
 static bool by_rank(const struct vt_job *f, const uint32_t *processes, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (f->processes[processes[i]].rank < 0 ||
@@ -22,7 +22,7 @@ static bool by_rank(const struct vt_job *f, const uint32_t *processes, uint32_t 
 }
 
 char *vt_ranks_who(const struct vt_job *f, const uint32_t *processes, uint32_t count) {
-    enum { NAMED = 6 }; /* single ones, or runs of them */
+    enum { NAMED = 6 }; /* single ones, or ranges */
     struct vt_string s = {0};
     bool ranks = by_rank(f, processes, count);
     vt_string_format(&s, "%s%s",
@@ -84,7 +84,7 @@ static int compare_endings(const void *a, const void *b) {
 }
 
 static char *how_ended(const struct vt_job *f, const uint32_t *list, uint32_t count) {
-    enum { KINDS = 16 }; /* what is beyond counts with the last */
+    enum { KINDS = 16 }; /* further kinds count as the last one */
     struct endings endings[KINDS];
     uint32_t kinds = 0;
     struct vt_string s = {0};
@@ -138,7 +138,7 @@ char *vt_ranks_gpus(const struct vt_job *f, const struct vt_job_process *p) {
     return s.text ? vt_printable(s.text) : vt_strdup("");
 }
 
-/* --- who differs --- */
+/* --- outliers --- */
 
 /* "640 MiB to 644 MiB", "nothing". */
 static char *between(const struct vt_job_difference *d) {
@@ -172,7 +172,7 @@ static void add_difference(const struct vt_job *f, const struct vt_job_outlier *
 
 enum { SMALL_PART = 20 };
 
-/* The largest differences come first; what is small beside the first says nothing more. */
+/* The largest differences come first; small ones after a large one are left out. */
 static void add_measure(const struct vt_job *f, const struct vt_job_outlier *o,
                         enum vt_job_measure measure, uint32_t most, struct vt_doc *doc) {
     static const char *const labels[] = {"peak", "allocated at", "kept by"};
@@ -192,7 +192,7 @@ static void add_measure(const struct vt_job *f, const struct vt_job_outlier *o,
                    measure == VT_JOB_LINE ? "line" : "owner", vt_plural(count - shown));
 }
 
-/* The peak, where it is not among what differs. */
+/* The peak, unless it is one of the differences. */
 static void add_peak(const struct vt_job *f, const struct vt_job_outlier *o, struct vt_doc *doc) {
     const struct vt_job_peers *peers = &f->peers[o->peers];
     const struct vt_job_process *first = &f->processes[o->processes[0]],
@@ -228,7 +228,7 @@ void vt_ranks_outlier(const struct vt_job *f, const struct vt_job_outlier *o, ui
         vt_doc_add(doc, VT_DOC_REMARK, "With only two to compare, either may be the odd one out.");
 }
 
-/* Those of `all` that are not to be left out, and not this one. Returns how many. */
+/* The processes in `all` that are not left out, without this one. Returns their number. */
 static uint32_t others_of(const uint32_t *all, uint32_t count, uint32_t process, const bool *out,
                           uint32_t *others) {
     uint32_t kept = 0;
@@ -275,7 +275,7 @@ static char *line_text(const struct vt_job *f, const struct vt_ranks_sum *sum) {
                         sum->caller && sum->callers ? " and others" : "");
 }
 
-/* "in rank 3", "in 2 of them; largest in rank 3": which of those that ran out of memory did so at a line. */
+/* "in rank 3", "in 2 of them; largest in rank 3": the processes that ran out of memory at a line. */
 static char *in_which(const struct vt_job *f, const struct vt_ranks_sum *oom) {
     VT_SCOPED char *who = vt_ranks_who(f, &oom->most, 1);
     return oom->processes == 1
@@ -336,7 +336,7 @@ void vt_ranks_sums(const struct vt_ranks *r, const struct vt_job *f, enum vt_ran
 
 /* --- restarts --- */
 
-/* The failure that ended a process, or nearly: the last one that was not recovered from. NULL: none. */
+/* The failure that ended a process: the last one without a recovery. NULL: none. */
 static const struct vt_job_oom *ended_by(const struct vt_job *f, uint32_t process) {
     const struct vt_job_process *p = &f->processes[process];
     const struct vt_job_oom *last = NULL;
@@ -346,7 +346,7 @@ static const struct vt_job_oom *ended_by(const struct vt_job *f, uint32_t proces
     return last;
 }
 
-/* Who of the earlier starts ran out of memory: "rank 1 had run out of memory at train.py:5 in step". */
+/* The earlier starts that ran out of memory: "rank 1 had run out of memory at train.py:5 in step". */
 static void add_why_restarted(const struct vt_job *f, const uint32_t *earlier, uint32_t count,
                               struct vt_string *s) {
     VT_SCOPED uint32_t *who = vt_alloc(count, sizeof *who);
@@ -361,7 +361,7 @@ static void add_why_restarted(const struct vt_job *f, const uint32_t *earlier, u
         at.callers = at.callers || (found && !vt_same_text(oom->caller, at.caller));
         at.what = oom->line;
         at.caller = oom->caller;
-        /* a rank that did so several times is named once */
+        /* a rank with several failures is named once */
         if (!found || f->processes[who[found - 1]].rank != f->processes[earlier[i]].rank)
             who[found++] = earlier[i];
     }
@@ -382,7 +382,7 @@ char *vt_ranks_restarts(const struct vt_job *f) {
         const struct vt_job_process *p = &f->processes[i], *before = p - 1;
         uint32_t last = i;
         if (p->rank < 0 || (i && before->rank == p->rank && before->run == p->run))
-            continue; /* it is not the first of its rank */
+            continue; /* not the first start of its rank */
         for (; f->processes[last].next_start != VT_JOB_NONE; last = f->processes[last].next_start)
             earlier[count++] = last;
         uint32_t restart = f->processes[last].restart;
@@ -423,7 +423,7 @@ static const char *host_name(const struct vt_job_host *host) {
     return host->name ? host->name : "a host";
 }
 
-/* What their ranks say of the clocks of hosts; where these are many, of the one that is farthest off. */
+/* Clock differences between hosts according to their ranks; for many hosts, only the largest difference. */
 static void note_apart(const struct vt_job *f, struct vt_doc *doc) {
     const struct vt_job_host *most = NULL;
     uint32_t hosts = 0;
@@ -458,7 +458,7 @@ static void note_clocks(const struct vt_ranks *r, const struct vt_job *f, struct
         }
 }
 
-/* How many ranks the launcher says there are; 0: unknown, or several launches. */
+/* Number of ranks according to the launcher; 0: unknown, or several launches. */
 static uint32_t world_of(const struct vt_job *f) {
     enum { MOST = 1 << 20 };
     uint32_t world = 0;
@@ -474,7 +474,7 @@ static uint32_t world_of(const struct vt_job *f) {
     return world;
 }
 
-/* Ranks without a log: one that died before it used CUDA differs from the others most. */
+/* Ranks without a log: one that died before it used CUDA is the greatest outlier. */
 static void note_missing(const struct vt_job *f, struct vt_doc *doc) {
     enum { NAMED = 6 };
     uint32_t world = world_of(f), missing = 0, named = 0;
