@@ -31,7 +31,8 @@ PATTERNS = {
     r"\bwhat (?:is|was|are|were|be|has|had|holds?|held|have|comes|came|remains|follows|stands|belongs|goes|went)\b(?![^.;]*\?)":
         "use a noun: 'live blocks' instead of 'what is live'",
     r"\btoo(?=[.,;:)\]]|$)": "also, before the verb",
-    r"(?:^|[.;:(] )[Oo]f (?!course)\w[^.;:,]*, ": "begin with the subject",
+    # "Of the earlier starts, 2 exited": a part of a number, which comes before it in good English.
+    r"(?:^|[.;:(] )[Oo]f (?!course|the earlier starts)\w[^.;:,]*, ": "begin with the subject",
     rf"\b{NEGATION}\b(?:(?!\b(?:and|or|but|nor|if|when|because|while)\b)[^.;:,()|])*\b(?:{NEGATION}|without)\b": "say it with one negation or none",
 }
 

@@ -112,7 +112,7 @@ struct vt_ranks_sums {
 void vt_ranks_sums(const struct vt_ranks *ranks, const struct vt_job *job,
                    enum vt_ranks_sums_of what, uint32_t most, struct vt_ranks_sums *sums);
 
-/* "Ranks 0 to 2 were restarted once. Of their earlier starts 2 were killed by signal 15 (Terminated), 1 exited with
+/* "Ranks 0 to 2 were restarted once. Of the earlier starts, 2 were killed by signal 15 (Terminated), 1 exited with
  * status 1; rank 1 had run out of memory at train.py:5 in step." NULL: no restarts. */
 char *vt_ranks_restarts(const struct vt_job *job);
 

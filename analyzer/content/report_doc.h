@@ -54,7 +54,7 @@ void vt_report_add_leaks(const struct vt_subject *t, struct vt_doc *doc);
 /* The owners of a leak, with the paths to its memory. */
 void vt_report_add_kept(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc);
 
-/* The largest owners when memory ran out. Adds nothing without a snapshot. */
+/* The largest owners when memory ran out. Without a snapshot there are none. */
 void vt_report_add_oom_owners(const struct vt_subject *t, const struct vt_oom *oom,
                               struct vt_doc *doc);
 

@@ -440,7 +440,7 @@ static void note_apart(const struct vt_job *f, struct vt_doc *doc) {
                           host_name(most), VT_DURATION((uint64_t)llabs(most->later_by)),
                           most->later_by > 0 ? "later" : "earlier",
                           host_name(&f->hosts[most->later_than]),
-                          hosts > 1 ? ", and other hosts differ too" : ""));
+                          hosts > 1 ? ", and other hosts also differ" : ""));
 }
 
 static void note_clocks(const struct vt_ranks *r, const struct vt_job *f, struct vt_doc *doc) {
