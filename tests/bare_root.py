@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a bare chroot lacks is mounted while tests run in one as root: terminals, and the memory limits of the control group that the
-process is in. Without these no snapshot is taken there (VT_MISSED_UNSEEN)."""
+"""Mounts missing in a bare chroot, for tests run there as root: terminals, and the memory limits of this process's
+control group. Without the latter no snapshot is taken (VT_MISSED_UNSEEN)."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ import sys
 
 
 def _group():
-    """The mount that shows this process's control group; None: it is in none."""
+    """The mount that shows this process's control group; None: it has none."""
     try:
         with open("/proc/self/cgroup", encoding="ascii") as file:
             groups = [line.rstrip("\n").split(":", 2)[1:] for line in file]
@@ -22,7 +22,7 @@ def _group():
 
 @contextlib.contextmanager
 def furnished():
-    """While in the block, /dev/pts and /sys are not empty, where they can be mounted; else says which cases will fail."""
+    """Inside the block, /dev/pts and /sys are mounted if possible; otherwise prints which cases will fail."""
     mounted = []
     for folder, how, cases in (("/dev/pts", ["-t", "devpts"], "terminals"), ("/sys", _group(), "snapshots")):
         if how and os.path.isdir(folder) and not os.listdir(folder):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A headless Chromium for tests of HTML: opens a file, finds elements, clicks, types, takes screenshots.
 
-It speaks the WebDriver protocol to Debian's chromedriver with the standard library alone. Clicks and keys are real ones:
-the browser gets them as from a mouse and a keyboard. Both programs end with the `with` block."""
+It speaks the WebDriver protocol to Debian's chromedriver, using only the standard library. The browser gets real
+clicks and keys, as from a mouse and a keyboard. Both programs end with the `with` block."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 def missing():
-    """Why there is no browser here; None: there is one."""
+    """Why there is no browser; None: there is one."""
     absent = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
     if absent:
         return f"no {' and no '.join(absent)} here (Debian: chromium, chromium-driver)"
@@ -85,15 +85,16 @@ class Browser:
         self.ask("POST", self.session + "/url", {"url": pathlib.Path(path).resolve().as_uri()})
 
     def run(self, script, *args):
-        """The value of a JavaScript function's body; an element may be among `args` and in the value."""
+        """The value of a JavaScript function's body; `args` and the value may contain elements."""
         return self.ask("POST", self.session + "/execute/sync", {"script": script, "args": list(args)})
 
     def run_async(self, script, *args):
-        """The value that the script gives to its last argument, a function."""
+        """The value that the script passes to its last argument, a function."""
         return self.ask("POST", self.session + "/execute/async", {"script": script, "args": args})
 
     def wait(self, script, *args, seconds=300):
-        """Until the script's value is true; its value, or None after the time, which only catches a hang."""
+        """Waits until the script's value is true. Returns the value, or None after the time limit, which only catches
+        a hang."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.run(script, *args)
@@ -103,7 +104,7 @@ class Browser:
         return None
 
     def console(self):
-        """What the page wrote to the console as a warning or an error since the last call."""
+        """Warnings and errors on the page's console since the last call."""
         found = self.ask("POST", self.session + "/se/log", {"type": "browser"})
         return [entry["message"] for entry in found if entry["level"] in ("WARNING", "SEVERE")]
 
@@ -115,7 +116,7 @@ class Browser:
             return None
 
     def find(self, selector, text=None):
-        """The first element of a CSS selector that is shown, whose text contains `text`; None."""
+        """The first visible element of a CSS selector whose text contains `text`; None."""
         return self.run("""return [...document.querySelectorAll(arguments[0])].find(element =>
             element.getClientRects().length && (arguments[1] === null || element.textContent.includes(arguments[1]))) || null;""",
                         selector, text)
@@ -129,13 +130,13 @@ class Browser:
     # --- the mouse and the keyboard ---
 
     def pointer(self, element, x, y, *actions):
-        """Moves to a place of an element (from its middle), then does the actions."""
+        """Moves to a point of an element, relative to its middle, then performs the actions."""
         move = {"type": "pointerMove", "duration": 0, "origin": element, "x": int(x), "y": int(y)}
         steps = [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move, *actions]}]
         self.ask("POST", self.session + "/actions", {"actions": steps})
 
     def into_view(self, element):
-        """Scrolls to an element, and waits until the page stands still: it may be scrolling smoothly somewhere else."""
+        """Scrolls to an element, and waits until the page stops moving, as it may be scrolling smoothly."""
         self.run_async("""
             const [element, done] = arguments;
             let last = null, still = 0;
@@ -157,14 +158,14 @@ class Browser:
         self.pointer(element, x, y, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
 
     def drag(self, element, begin, end, y=0):
-        """From one place of an element to another, by their distance from its middle."""
+        """Drags between points of an element, relative to its middle."""
         self.into_view(element)
         move = {"type": "pointerMove", "duration": 30, "origin": element, "y": int(y)}
         self.pointer(element, begin, y, {"type": "pointerDown", "button": 0}, dict(move, x=int((begin + end) / 2)),
                      dict(move, x=int(end)), {"type": "pointerUp", "button": 0})
 
     def type(self, *keys):
-        """Keys by their names (Enter, ArrowDown), or texts."""
+        """Keys by name (Enter, ArrowDown), or texts."""
         pressed = [key for word in keys for key in ([KEYS[word]] if word in KEYS else word)]
         actions = [{"type": kind, "value": key} for key in pressed for kind in ("keyDown", "keyUp")]
         self.ask("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
@@ -175,7 +176,7 @@ class Browser:
         pathlib.Path(path).write_bytes(base64.b64decode(self.ask("GET", self.session + "/screenshot")))
 
     def colours(self, element):
-        """How many pixels of an element each colour has, by "red,green,blue": the page counts those of a screenshot."""
+        """The number of pixels of an element by colour, "red,green,blue", counted by the page in a screenshot."""
         self.into_view(element)
         shot = self.ask("GET", f"{self.session}/element/{element[ELEMENT]}/screenshot")
         return self.run_async("""

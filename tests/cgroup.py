@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A control group of version 1 or 2 with a limit of memory, below this process's own, for tests as root. Also from a shell:
-`tests/cgroup.py RUNS PERCENT COMMAND...` measures the highest use of COMMAND in a group without a limit, untraced, then runs it
-traced so often with that many percent of it, and prints what became of it, its snapshots and of those that were not taken."""
+"""A control group of version 1 or 2 with a memory limit, below this process's own, for tests as root. Also from a
+shell: `tests/cgroup.py RUNS PERCENT COMMAND...` measures the peak memory of COMMAND in a group without a limit,
+untraced, then runs it traced RUNS times with that percentage of it, and prints the outcomes and the snapshots,
+taken and missed."""
 
 import glob
 import os
@@ -11,7 +12,7 @@ import sys
 
 
 class Missing(Exception):
-    """There are none here, or not for us."""
+    """Control groups are missing or not writable."""
 
 
 def _folder():
@@ -35,8 +36,9 @@ def _folder():
 
 
 class Group:
-    """Of the limit (bytes; 0: none). `nest`: so many groups around the one that programs run in; the outermost has the limit. With
-    version 2, all of a group are killed together."""
+    """`limit`: bytes; 0: none. `nest`: number of groups around the one that programs run in; the outermost has the
+    limit. With
+    version 2, all processes of a group are killed together."""
 
     def __init__(self, name, limit=0, nest=1):
         self.second, above = _folder()

@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs what the documentation tells people to type, and compares what it shows with what is printed.
+"""Runs the commands in the documentation, and compares the shown output with the real one.
 
     tests/docs.py FILE...            check these documents (Markdown, or the EXAMPLES of a man page)
-    tests/docs.py --update FILE...   write what the commands print now into their blocks
-    tests/docs.py --words FILE...    check only the options, targets, variables and paths that they name
-    tests/docs.py --times FILE...    also say how long each command took
+    tests/docs.py --update FILE...   replace the outputs in their blocks by the current ones
+    tests/docs.py --words FILE...    check only the names of options, targets, variables and paths
+    tests/docs.py --times FILE...    also print the time of each command
 
-Every block of a document is run, or says why not. Each document has a folder of its own that looks like a fresh clone,
-already built; its blocks run there one after the other. `vramtrace run` uses the simulated GPU where there is no other.
-Blocks marked `sh` are commands; in `console`, lines with `$ ` are commands and the others what they print.
-A line `...` in an output stands for any lines. Pids, hosts, times and addresses may differ.
+Every block of a document is run, or has a reason why not. Each document has its own folder that looks like a fresh
+clone, already built; its blocks run there in order. `vramtrace run` uses the simulated GPU if there is no other.
+Blocks marked `sh` are commands; in `console`, lines with `$ ` are commands and the others their output. A line
+`...` in an output matches any lines. Pids, hosts, times and addresses may differ.
 
-What a block needs is said in front of it, in comments that readers do not see (in a man page: .\\" test: ...):
+Comments before a block that readers do not see state its requirements (in a man page: .\\" test: ...):
 
     <!-- test: setup COMMAND -->      run this first
     <!-- test: exits 23 -->           the block's last command ends with this status, not with 0
     <!-- test: prints REGEX -->       some line of the output of its commands matches this
-    <!-- test: output of COMMAND -->  the block is what this command prints
+    <!-- test: output of COMMAND -->  the block is the output of this command
     <!-- test: file NAME -->          the block is this file: write it
-    <!-- test: from FILE -->          the block's lines are in this file of the project, one after the other ('...': a gap)
-    <!-- test: needs PROGRAM -->      run it only where this program is installed; `needs torch`: where PyTorch with CUDA is,
-                                      which is python3 then
-    <!-- test: not run: REASON -->    check its options only
+    <!-- test: from FILE -->          the block's lines are in this file of the project, in order ('...': a gap)
+    <!-- test: needs PROGRAM -->      run it only if this program is installed; `needs torch`: if PyTorch with CUDA is,
+                                      with python3 as its Python
+    <!-- test: not run: REASON -->    check only its options
 """
 
 import argparse
@@ -47,7 +47,7 @@ LIMIT = 900  # seconds for a command: it only catches a hang
 
 
 class Fault(Exception):
-    """What is wrong with a document, and where."""
+    """A fault of a document, and its place."""
 
 
 class Block:
@@ -99,7 +99,7 @@ def unescape(text):
 
 
 def man_blocks(file, lines):
-    """Examples: literal displays, and lines of .Dl that stand together."""
+    """Examples: literal displays, and consecutive lines of .Dl."""
     blocks, notes, section, number = [], [], "", 0
     while number < len(lines):
         line = lines[number]
@@ -132,7 +132,7 @@ def read_blocks(path):
 
 
 def read_script(block):
-    """The commands of a block without outputs: a line each, but for those that the shell would go on reading."""
+    """The commands of a block without outputs, one per line, except where the shell would read on."""
     commands, command, start = [], "", 0
     for number, line in enumerate(block.lines):
         if not command:
@@ -170,7 +170,7 @@ def read_commands(block):
     return commands
 
 
-# --- what may differ ------------------------------------------------------------------------------------------
+# --- variable parts -------------------------------------------------------------------------------------------
 
 HOST = os.uname().nodename
 MAY_DIFFER = (
@@ -195,7 +195,7 @@ MAY_DIFFER = (
 
 
 def normal(line):
-    """The line without what differs from run to run."""
+    """The line without parts that differ from run to run."""
     line = line.rstrip()
     for pattern, word in MAY_DIFFER:
         line = re.sub(pattern, word, line)
@@ -203,7 +203,7 @@ def normal(line):
 
 
 def same(shown, printed):
-    """Whether the lines shown are the lines printed; '...' is any number of lines."""
+    """Whether the shown lines match the printed ones; '...' matches any number of lines."""
     shown, printed = [normal(line) for line in shown], [normal(line) for line in printed]
     while shown and not shown[-1]:
         shown.pop()
@@ -231,7 +231,7 @@ def same(shown, printed):
 
 
 def difference(shown, printed):
-    """The lines that differ, as they stand."""
+    """The lines that differ, unmodified."""
     compared = difflib.SequenceMatcher(None, [normal(line) for line in shown], [normal(line) for line in printed], autojunk=False)
     lines = []
     for what, a, b, c, d in compared.get_opcodes():
@@ -249,7 +249,7 @@ def write_program(path, text):
 
 
 class Sandbox:
-    """A folder that looks like a fresh clone, with everything built, and the programs that a document may use."""
+    """A folder that looks like a fresh clone, already built, and the programs that a document may use."""
 
     # Documents write here; everything else is a link.
     COPIED = ("examples", "doc", "README.md")
@@ -275,7 +275,8 @@ class Sandbox:
                     if not name.startswith(("VRAMTRACE", "LD_", "MAKE", "MFLAGS", "PYTHONPATH", "CUDA_", "NUMBA_"))}
         self.env.update(PATH=f"{top}/bin:{self.env['PATH']}", HOME=str(top / "home"), TMPDIR=str(top / "tmp"),
                         LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", SRC=str(SRC), BUILT=str(build),
-                        # PyTorch to 2.14 takes 8 MiB for each thread that multiplies: no figure of ours.
+                        # PyTorch before 2.15 allocates 8 MiB for each thread that multiplies, unrelated to our
+                        # figures.
                         CUBLAS_WORKSPACE_CONFIG=":0:0", CUBLASLT_WORKSPACE_SIZE="0")
         for name in ("BUILD", "CASE", "SIM", "TRACER", "PYTHON", "CC"):  # the test's own, which make would take for its own
             self.env.pop(name, None)
@@ -286,12 +287,13 @@ class Sandbox:
         simulate = "" if nvidia_driver.has_driver() else 'case " $*" in *" --sim"*) ;; *) set -- --sim "$@" ;; esac'
         write_program(self.top / "bin/vramtrace",
                       f'[ "$1" = run ] || exec {vramtrace} "$@"\nshift\n{simulate}\nexec {vramtrace} run "$@"\n')
-        # Everything is built: make must not do it again, nor change what other tests use. And no browser, which takes its time.
+        # Everything is built: make must not build again, or change files that other tests use. No browser, because it
+        # is slow.
         (self.top / "bin/make").write_text(f'#!/bin/bash\n[ "$PWD" != {self.folder} ] || set -- -o all "$@"\n'
                                            'exec -a make /usr/bin/make "$@"\n')
         (self.top / "bin/make").chmod(0o755)
         write_program(self.top / "bin/chromium", "exit 1\n")
-        # `import vramtrace` as where it is installed.
+        # `import vramtrace` works as if installed.
         self.module = f"export PYTHONPATH={build}/site-packages${{PYTHONPATH:+:$PYTHONPATH}}\n"
         write_program(self.top / "bin/python3", f'{self.module}exec {found or sys.executable} "$@"\n')
         pytest = next((python for python in (f"{self.python('--checkers')}/bin/python", found) if python and os.path.exists(python)
@@ -316,7 +318,7 @@ class Sandbox:
             and "exit 99" not in (self.top / "bin" / program).read_text()
 
     def run(self, command):
-        """Runs it in bash, in the folder that the last one left. Returns (status, output)."""
+        """Runs it in bash, in the current folder of the previous command. Returns (status, output)."""
         script = f"{command}\n_status=$?\npwd >{shlex.quote(str(self.state))}\nexit $_status\n"
         process = subprocess.Popen(["bash", "-c", script], cwd=self.cwd, env=dict(self.env, PWD=str(self.cwd)),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -352,7 +354,7 @@ class Document:
         return output
 
     def compare(self, block, line, command, shown, output, first):
-        """`first`: where the lines shown begin in the block."""
+        """`first`: index of the first shown line in the block."""
         printed = output.rstrip().splitlines()
         self.compared += 1
         if same(shown, printed):
@@ -440,7 +442,7 @@ class Document:
 
 
 def check(paths, build, update=False, times=False, out=sys.stdout):
-    """Checks documents, each in a folder of its own. Returns what is wrong, a text for each fault."""
+    """Checks documents, each in its own folder. Returns the faults as texts."""
     faults = []
     for path in map(pathlib.Path, paths):
         with tempfile.TemporaryDirectory(prefix="vramtrace-docs-") as top:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the cases about documents have in common."""
+"""Shared by the cases about documents."""
 
 import pathlib
 
@@ -9,7 +9,7 @@ import lib
 
 
 def run(*patterns):
-    """Checks the documents that match; fails the case with everything that is wrong in them."""
+    """Checks the matching documents; fails the case with all their faults."""
     files = [file for pattern in patterns for file in sorted(pathlib.Path(lib.SRC).glob(pattern))]
     if not files:
         lib.skip(f"no document is called {' or '.join(patterns)}")

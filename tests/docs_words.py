@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The names in documents: options that vramtrace has, targets that the Makefile has, variables that the sources read,
-files that are there. tests/docs.py calls it, and so do the cases that check all documents."""
+"""Checks names in documents: vramtrace's options, targets of the Makefile, variables that the sources read, existing
+files. Called by tests/docs.py and by the cases that check all documents."""
 
 import functools
 import os
@@ -11,14 +11,14 @@ import subprocess
 
 SRC = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = ("run", "report", "check", "diff", "fit", "export", "snapshot", "watch", "dump", "merge", "pack", "compact")
-# Options of other programs that documents name without their program.
+# Options of other programs that documents mention without the program.
 FOREIGN = {"--vram-leaks": "the pytest plugin", "--vram-peak": "the pytest plugin", "--vramtrace": "the pytest plugin",
            "--vramtrace-sim": "the pytest plugin", "--vramtrace-sim-memory": "the pytest plugin",
            "--vramtrace-fail-on": "the pytest plugin",
            "--vramtrace-report": "the pytest plugin", "--vramtrace-args": "the pytest plugin",
            "--name": "python -m vramtrace.kernel", "--user": "python -m vramtrace.kernel"}
 
-# Sentences that native readers stumbled over, and what we say: they do not come back, in documents or in what vramtrace prints.
+# Sentences that native readers stumbled over, with replacements: they must not return, in documents or in output.
 STUMBLES = {r"\bthe mend\b": "the fix", r"\bLEAK WENT\b(?!`\.)": "LEAK FIXED", r"no named way": "no named path",
             r"\bwent with (its|their) contexts?\b": "was released with its context", r"took (it|them) with (its|their) context": "released ...",
             r"The processes run on\b": "The traced processes keep running", r"\bare no chance\b": "are not chance",
@@ -56,31 +56,31 @@ _program = None
 
 
 class Wrong(Exception):
-    """A name that is not there."""
+    """An unknown name."""
 
 
 def use(program):
-    """The vramtrace that is asked for its options."""
+    """The vramtrace whose options are used."""
     global _program
     _program = str(program)
 
 
 def ask(*words):
-    """Returns (status, output). What the words do before --help ends the program is to be read by it."""
+    """Returns (status, output). Words before --help must not end the program before it is parsed."""
     done = subprocess.run([_program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=600, check=False)
     return done.returncode, done.stdout
 
 
 def stumbles(text):
-    """(what stands there, what to say instead) for each sentence of STUMBLES in a text; lines may break it."""
+    """(found text, replacement) for each sentence of STUMBLES in a text; it may contain line breaks."""
     plain = re.sub(r"\s+", " ", text)
     return [(found.group(), instead) for wrong, instead in STUMBLES.items() for found in re.finditer(wrong, plain, re.I)]
 
 
 @functools.lru_cache(maxsize=None)
 def options_of(command):
-    """The options that a command's --help lists: name to whether it takes a value. None: there is no such command."""
+    """The options in a command's --help: name to whether it takes a value. None: no such command."""
     status, text = ask(*([command] if command else []), "--help")
     if status:
         return None
@@ -125,7 +125,7 @@ def check_variables(text):
 
 
 def own_words(command, words):
-    """The words up to where the traced command begins."""
+    """The words before the traced command."""
     if command != "run":
         return words[:words.index("--")] if "--" in words else words
     known = dict(options_of("check") or {}, **options_of("run"))
@@ -136,7 +136,7 @@ def own_words(command, words):
 
 
 def check_vramtrace(words, placeholders):
-    """`words` follow the word vramtrace. With placeholders (FILE, ID, ...) only the names of options are looked up."""
+    """`words` follow the word vramtrace. With placeholders (FILE, ID, ...) only option names are checked."""
     if not words:
         return
     if words[0].startswith("-"):
@@ -172,7 +172,7 @@ def check_make(words):
 
 
 def simple_commands(line):
-    """The words of each command of a line of shell."""
+    """The words of each command in a line of shell."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
     lexer.whitespace_split = True
     lexer.commenters = "#"
@@ -217,7 +217,7 @@ def check_block(block):
 
 
 def prose(path):
-    """(number, line) of what is not in a block."""
+    """(number, line) of the text outside blocks."""
     inside = False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if re.match(r"\s*```", line):
@@ -263,7 +263,7 @@ def check_man_line(line):
 
 
 def check(paths):
-    """Returns what is wrong with the prose of these documents, a text for each fault."""
+    """Returns the faults in the prose of these documents, as texts."""
     faults = []
     for path in map(pathlib.Path, paths):
         path = path.resolve()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Runs an example as its README says, for the cases of the examples: in a folder that looks like a checkout that is built.
+"""Runs an example as described in its README, for the examples' cases, in a folder that looks like a built checkout.
 
-    process = example.leaking("cpp-exception")[0]      its one command; what the JSON report says of each process
+    process = example.leaking("cpp-exception")[0]      its only command; the JSON report on each process
     example.fixed("cpp-exception")                     with --fixed: the gate passes
 
-What the READMEs show is compared by tests/docs.py, or by expect_shown() where that has no PyTorch."""
+The outputs in the READMEs are compared by tests/docs.py, or by expect_shown() without PyTorch."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def set_up():
 
 
 def run(name, *options, status=0, **env):
-    """Returns what it printed."""
+    """Returns the output."""
     set_up()
     done = lib.run(["examples/run", name, *options], status=status, **env)
     return done.stdout + done.stderr
@@ -54,7 +54,7 @@ def fixed(name, **options):
 
 
 def source_line(name, file, mark):
-    """The number of the one line of an example's file that has this text."""
+    """The number of the only line in an example's file with this text."""
     with open(f"{lib.SRC}/examples/{name}/{file}", encoding="utf-8") as source:
         found = [number for number, line in enumerate(source, 1) if mark in line]
     lib.eq(f"lines of {file} with {mark!r}", 1, len(found))
@@ -78,7 +78,7 @@ def expect_leak(name, process, file, mark, verdict, size, count, layer="driver",
 
 
 def expect_shown(name, text):
-    """Holds what was printed against the first block of the example's README."""
+    """Compares output with the first block of the example's README."""
     block = docs.read_blocks(pathlib.Path(lib.SRC) / "examples" / name / "README.md")[0]
     (_, command, shown), = docs.read_commands(block)
     lib.eq("the README's command", f"examples/run {name}", command)

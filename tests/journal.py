@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The simulated driver's own account of a program (VRAMTRACE_SIM_JOURNAL), compared with the tracer's books."""
+"""The simulated driver's own record of a program's allocations (VRAMTRACE_SIM_JOURNAL), compared with the tracer's."""
 
 import lib
 

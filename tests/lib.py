@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What most cases written in Python need; `import lib` (tests/run puts this folder on PYTHONPATH).
+"""Functions for most cases written in Python; `import lib` (tests/run puts this folder on PYTHONPATH).
 
-Every check names what it looked at, what it expected and what it found, then fails the case.
+Every check prints what it examined, the expected and the actual value, then fails the case.
 """
 
 import json
@@ -15,7 +15,7 @@ SRC, CASE, BUILD, SIM = (os.environ[name] for name in ("SRC", "CASE", "BUILD", "
 TRACER, VRAMTRACE, PYTHON = (os.environ[name] for name in ("TRACER", "VRAMTRACE", "PYTHON"))
 SIM_LIBRARIES = [f"{SIM}/libcuda.so.1", f"{SIM}/libcudart.so.12", f"{SIM}/libcudart.so.13"]
 
-# For this process only: a traced Python must see the module path that its user would have.
+# Only for this process: a traced Python must have its user's module path.
 os.environ.pop("PYTHONPATH", None)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What most cases written in bash need; `. "$SRC/tests/lib.sh"` at their top. See tests/run for the variables.
-# Every expect_* names what it looked at, what it expected and what it found, then fails the case.
+# Functions for most cases written in bash; `. "$SRC/tests/lib.sh"` at their top. See tests/run for the variables.
+# Every expect_* prints what it examined, the expected and the actual value, then fails the case.
 set -u
 
 fail() {
@@ -16,8 +16,8 @@ skip() {
     exit 77
 }
 
-# The sanitizers of older compilers give up at some layouts of addresses, where the kernel randomizes more than 28 bits of
-# them: the case starts again, without.
+# Sanitizers of older compilers fail with some address layouts, if the kernel randomizes more than 28 bits: the case
+# restarts without randomization.
 calm_addresses() {
     local bits
     bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null) || bits=32
@@ -25,7 +25,7 @@ calm_addresses() {
     CALM=yes exec setarch "$(uname -m)" -R "$0"
 }
 
-# What a program needs preloaded to run on the simulated GPU; tests that load libraries RTLD_LOCAL set their own.
+# Libraries to preload for the simulated GPU; tests that load libraries RTLD_LOCAL set their own.
 SIM_PRELOAD=$SIM/libcuda.so.1:$SIM/libcudart.so.12:$SIM/libcudart.so.13
 
 # Runs a command on the simulated GPU, untraced.
@@ -34,12 +34,12 @@ simulated() {
 }
 
 # Runs a command on the simulated GPU, traced; its log is ./log.vtl (or .2, .3 … after the first) unless
-# VRAMTRACE_OUTPUT says otherwise.
+# VRAMTRACE_OUTPUT is set.
 traced() {
     VRAMTRACE_OUTPUT=${VRAMTRACE_OUTPUT:-log.vtl} LD_PRELOAD=$TRACER:$SIM_PRELOAD "$@"
 }
 
-# report_json LOG…: writes the JSON report to stdout; a report that cannot be made fails the case.
+# report_json LOG…: writes the JSON report to stdout; fails the case if there is none.
 report_json() {
     local text status
     text=$("$VRAMTRACE" report --format json "$@" && echo .)
@@ -49,8 +49,8 @@ report_json() {
     printf '%s' "${text%.}"
 }
 
-# json FILE EXPRESSION: evaluates a Python expression over the report: `r` is the whole, `p` its first process,
-# `live` the sites that still hold memory.
+# json FILE EXPRESSION: evaluates a Python expression over the report: `r` is the whole, `p` its first process, `live`
+# the sites that still hold memory.
 json() {
     "${TESTS_PYTHON:-python3}" - "$1" "$2" <<'PY' || fail "$1: cannot evaluate: $2"
 import json, sys

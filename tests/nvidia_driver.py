@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Whether programs can use NVIDIA's driver here. A GPU node's container may have the device files without the library, so both
-are looked at, as `vramtrace run` does. As a program: exit status 0 if so."""
+"""Whether programs can use NVIDIA's driver here. A GPU node's container may have the device files without the
+library, so both are checked, as by `vramtrace run`. As a program: exit status 0 if so."""
 
 import ctypes
 import os

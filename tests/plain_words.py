@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Grammar that native readers stumble over, in documents and in the sources' comments and sentences. Each place where it is
-left is counted in tests/plain_words.list, and no count may rise.
+"""Finds grammar that native readers stumble over, in documents and in the sources' comments and sentences.
+tests/plain_words.list counts the places left in each file; no count may rise.
 
     tests/plain_words.py [--write | FILE...]
 
-Without arguments it prints the places that the list does not cover, and fails if there are any. With files it prints every
-place in them. --write rewrites the list after sentences were rewritten. tests/cases/884-docs-words calls it.
+Without arguments it prints the places that the list does not cover, and fails if there are any. With files it
+prints every place in them. --write rewrites the list after sentences were rewritten. tests/cases/884-docs-words
+calls it.
 """
 
 import collections
@@ -38,7 +39,7 @@ PATTERNS = {
 
 
 def c_texts(source):
-    """(line, text) of each comment and each text of C, C++ or JavaScript; neighbours of a kind are one."""
+    """(line, text) of each comment and each string of C, C++ or JavaScript; adjacent ones are joined."""
     token = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`""", re.S)
     found, end, kind = [], 0, None
     for match in token.finditer(source):
@@ -58,7 +59,7 @@ def c_texts(source):
 
 
 def hash_comments(source):
-    """(line, text) of the comments of shell, neighbouring lines joined."""
+    """(line, text) of the comments of shell, adjacent lines joined."""
     found, last = [], 0
     for number, line in enumerate(source.splitlines(), 1):
         comment = re.match(r"(?:.*\s)?#\s(.*)", line)
@@ -109,7 +110,7 @@ def texts(path):
 
 
 def places(path):
-    """(line, the words, remedy) of each stumble in a file."""
+    """(line, found text, remedy) of each match in a file."""
     found = []
     for line, text in texts(path):
         plain = re.sub(r"\s+", " ", text).strip()
@@ -133,7 +134,8 @@ def folder(name):
 
 
 def faults():
-    """A text for each place in a file that has more of them than the list allows, where its folder has more as well: a
+    """A text for each place in a file that has more of them than the list allows, if its folder also has more,
+    because a
     comment may move."""
     allowed = collections.Counter(listed())
     found = {str(path.relative_to(SRC)): places(path) for path in files()}

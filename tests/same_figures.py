@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Is a figure that is shown in several places the same everywhere? `import same_figures` in a case, then differences(log).
+"""Is a figure the same in all outputs that show it? `import same_figures` in a case, then differences(log).
 
-Each place is one output of one command: it gives named figures, such as ("GPU 0", "peak_bytes"). All places that have a figure
-must have it equal. Where a place is for people its sizes are texts: then the bytes of the others are written the same way.
-`spoil(place, output)` may change an output before it is read: a test of this test."""
+Each place is one output of one command with named figures, such as ("GPU 0", "peak_bytes"). A figure must be equal
+in all places that have it. Places for people show sizes as text, so the others' bytes are formatted in the same
+way. `spoil(place, output)` may change an output before it is read, to test this test."""
 
 import csv
 import gzip
@@ -22,11 +22,11 @@ DEVICE = {"live_bytes": "live", "live_count": "live_n", "peak_bytes": "peak", "a
 
 
 class Text(str):
-    """A size as people read it."""
+    """A size in readable form."""
 
 
 def size_text(count):
-    """As include/vramtrace/text.h writes a size: three digits, rounded to the nearest, ties to the even one."""
+    """A size as in include/vramtrace/text.h: three digits, rounded to the nearest, ties to even."""
     unit = next((u for u in range(6) if count * 2 < 2047 << 10 * u), 6)
     one = 1 << 10 * unit
     decimals = 0 if not unit or count * 100 >= one * 9995 else 1 if count * 1000 >= one * 9995 else 2
@@ -45,7 +45,7 @@ def call(*argv):
 
 
 def written(*argv):
-    """What a command writes into a file."""
+    """The contents of the file that a command writes."""
     with tempfile.TemporaryDirectory() as folder:
         call(*argv, f"{folder}/out")
         with open(f"{folder}/out", "rb") as file:
@@ -114,7 +114,7 @@ def of_page(output):
 
 
 def of_people(output):
-    """The text report and Markdown: the same sentences."""
+    """Text report and Markdown have the same sentences."""
     plain = output.replace("**", "")
     log = re.search(r"log (?:complete|INCOMPLETE|WITH GAPS), ([\d,]+) events, ([\d,]+) dropped", plain)
     yield ("log", "events"), int(log[1].replace(",", ""))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Do all commands call the same memory a leak? `import same_leaks` in a case, then compare(logs).
+"""Do all commands report the same leaks? `import same_leaks` in a case, then compare(logs).
 
-The JSON report's leaks are held against the text report's, check's (exit status, sites, bytes), diff's of the log with itself,
-`watch --once`, the page's data, a merged file and `export --value leaked`: of each log, by call sites where a format names
-them."""
+For each log, the JSON report's leaks are compared with the text report's, check's (exit status, sites, bytes),
+diff's of the log with itself, `watch --once`, the page's data, a merged file and `export --value leaked`, by call
+site if a format names them."""
 
 import gzip
 import json
@@ -40,7 +40,7 @@ def merged(log):
 
 
 def differences(log):
-    """What disagrees about the leaks of one log: a list of sentences."""
+    """Contradictions about the leaks of one log, as sentences."""
     process = json.loads(call("report", "--format", "json", log)[1])["processes"][0]
     leaks = {site for leak in process["leaks"] for site in leak["sites"]}
     status, text = call("check", "--format", "json", log, status=(0, 2, 23))
@@ -62,7 +62,7 @@ def differences(log):
     difference = json.loads(call("diff", "--format", "json", log, log)[1])
     same("diff's leaked bytes", gate["leaked_bytes"], difference["after"]["leaked_bytes"])
     same("diff's leaks", bool(leaks), any(row["leak"] for row in difference["sites"]))
-    # of a process that still runs, watch has those that grow: what is held may yet be freed
+    # for a running process, watch has only growing leaks: other memory may still be freed
     live = json.loads(call("watch", "--once", "--format", "json", log)[1])["processes"][0]
     running = process["exit"]["kind"] == "running"
     same("watch's leaks", sum(1 for leak in process["leaks"] if leak["growth"] or not running), len(live["leaks"]))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Holds JSON that vramtrace wrote against doc/schema: `import schemas` and fault(text), or `tests/schemas.py FILE...`, which names
-each fault and fails. Keys that a schema does not have are faults here, although users must bear with them: so no key is added
-without its row. fastjsonschema judges; where it could not be had (tests/setup.sh, make_checkers), nothing is looked at."""
+"""Validates vramtrace's JSON with doc/schema: `import schemas` and fault(text), or `tests/schemas.py FILE...`, which
+prints each fault and fails. Keys missing in a schema are faults here, although users must accept them, so every
+new key needs a row. Uses fastjsonschema; if it is not installed (tests/setup.sh, make_checkers), nothing is
+checked."""
 
 import glob
 import hashlib
@@ -19,7 +20,7 @@ _validators = {}
 
 
 def strict(schema):
-    """The schema, with no keys but its own in each object."""
+    """The schema, but without additional keys in any object."""
     if isinstance(schema, dict):
         if "properties" in schema:
             schema.setdefault("additionalProperties", False)
@@ -37,7 +38,7 @@ def available():
 
 
 def _load(name):
-    """The validator of a schema. To make one takes a second, so its code is kept in the build folder."""
+    """The validator of a schema. Generating one takes a second, so its code is kept in the build folder."""
     path = f"{SRC}/doc/schema/{name}-1.json"
     if not os.path.exists(path):
         return None
@@ -57,7 +58,7 @@ def _load(name):
 
 
 def fault(text):
-    """What is wrong with a document, or None. Other text than our JSON is right; other schemas than doc/schema's are none."""
+    """The fault of a document, or None. Text that is not our JSON is accepted; unknown schemas of ours are faults."""
     found = SCHEMA.match(text[:100])
     if not found or not available():
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the kernel answer to a system call of a program that a test starts as the test says."""
+"""Makes the kernel return a chosen result for a system call of a program under test."""
 
 import ctypes
 import fcntl
@@ -15,8 +15,9 @@ CLONE_FILES = 0x400  # what a copy is made with
 
 
 def on_call(number, answer, first=0, tell=None):
-    """A function that makes the kernel answer so to a system call whose first argument is this (None: any). `tell` is a socket that gets the
-    listener."""
+    """A function that makes the kernel return this result for a system call with this first argument (None: any).
+    `tell` is a socket that
+    gets the listener."""
     words = [(0x20, 0, 0, 0), (0x15, 0, 3, number), (0x20, 0, 0, 16), (0x15, 0, 1, first), (0x06, 0, 0, answer), (0x06, 0, 0, ALLOW)]
     if first is None:
         words[1:4] = [(0x15, 0, 1, number)]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's memory snapshots, read as strictly as their readers do."""
+"""PyTorch's memory snapshots, read as strictly as by their readers."""
 
 import pickle
 import pickletools
 
 import lib
 
-# What unpickleData in PyTorch's torch/utils/viz/MemoryViz.js knows. It passes the items of APPENDS as arguments, of which a
-# browser takes only so many.
+# The opcodes that unpickleData in PyTorch's torch/utils/viz/MemoryViz.js supports. It passes the items of APPENDS as
+# arguments, and browsers limit their number.
 OPCODES = {"PROTO", "EMPTY_DICT", "EMPTY_LIST", "MARK", "SETITEMS", "APPENDS", "BININT", "BININT1", "BININT2", "LONG1",
            "BINUNICODE", "NEWTRUE", "NEWFALSE", "NONE", "TUPLE2", "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET", "STOP"}
 ACTIVE = "active_allocated"
@@ -32,8 +32,9 @@ def load(path, strict=True):
 
 
 def consistent(snapshot):
-    """Goes back from the end as "Allocator State History" does: what is freed was not there, what is allocated was, and each
-    block is in a segment. Returns, for each device, the least that was live before: (segments, blocks)."""
+    """Goes back from the end like "Allocator State History": freed memory must be absent, allocated memory present,
+    and each
+    block in a segment. Returns for each device the least memory live before: (segments, blocks)."""
     first = []
     for device, trace in enumerate(snapshot["device_traces"]):
         segments, blocks = {}, {}
@@ -80,7 +81,7 @@ def consistent(snapshot):
 
 
 def fields(snapshot):
-    """What MemoryViz.js and _memory_viz.py read is there, of the right type."""
+    """The data that MemoryViz.js and _memory_viz.py read must exist, with the right types."""
     for frame in [f for e in every_event(snapshot) for f in e["frames"]] + [f for s in snapshot["segments"] for b in s["blocks"]
                                                                             for f in b["frames"]]:
         lib.check(isinstance(frame["name"], str) and isinstance(frame["filename"], str) and isinstance(frame["line"], int),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A second reader of logs, for tests alone: by the byte tables of include/vramtrace/log_format.h and records.def,
-sharing nothing with the analyzer, so that a mistake in one of the two shows.
+"""A second reader of logs, only for tests: by the byte tables of include/vramtrace/log_format.h and records.def,
+sharing no code with the analyzer, so that a mistake in one of them shows.
 
     log = vtlog.Log("log.vtl")
     log.exit_kind, log.exit_status, log.dropped      the header's words
     log.records                                      every record of every chunk, as tuples (see below)
-    live, faults = log.replay()                      what is live at the end, and what cannot be
+    live, faults = log.replay()                      memory live at the end, and inconsistent events
 
 Also from a shell: `python3 tests/vtlog.py LOG EXPRESSION` prints the expression with `log` in it.
 """
@@ -118,7 +118,7 @@ class Log:
                 t, kind, hook, size = struct.unpack_from("<BBHI", data, at)
                 if 16 <= size <= 8192 and at + size > end and end < offset + CHUNK:
                     return
-                # Types that this file does not know have a length all the same.
+                # Types unknown to this file also have a length.
                 if t < 0x80 or size % 8 or not 16 <= size <= 8192 or at + size > end:
                     raise ValueError(f"offset {at}: record type {t:#x} of {size} bytes")
                 body = data[at + 8:at + size]
@@ -151,7 +151,7 @@ class Log:
 
     def replay(self):
         """Events in the order of time, a free before an allocation of the same tick. Returns ({(space, address):
-        record}, faults): faults are allocations at an address that is live, and frees of what is not."""
+        record}, faults): faults are allocations at a live address, and frees of an address that is not live."""
         order = {FREE: 0, BULK: 0, ALLOC: 1}
         events = sorted((r for r in self.records if r[0] in order), key=lambda r: (r[4], order[r[0]]))
         live, faults = {}, []
@@ -176,12 +176,12 @@ class Log:
         return sum(r[7] & 0xffffffffffff for r in self.replay()[0].values() if r[1] in kinds)
 
     def stacks(self):
-        """{number: [frame words]}, innermost first; the last may name the stack of a thread that waits."""
+        """{number: [frame words]}, innermost first; the last may refer to the stack of a waiting thread."""
         found = {}
         for r in self.of(STACK):
             number, frames, _ = struct.unpack_from("<IHH", r[9])
             stack = list(struct.unpack_from(f"<{frames}Q", r[9], 8))
-            # Threads that meet a new stack together may each write it.
+            # Several threads may write the same new stack.
             if found.setdefault(number, stack) != stack:
                 raise ValueError(f"stack {number} is written twice, differently")
         return found
@@ -228,7 +228,7 @@ class Log:
         return sorted(found, key=lambda one: one["number"])  # in the file they stand by threads
 
     def missed(self):
-        """Snapshots that were not taken: [(why, reason, bytes needed, bytes that were left)]."""
+        """Missed snapshots: [(why, reason, bytes needed, bytes available)]."""
         fields = [struct.unpack_from("<IIQQQ", r[9]) for r in self.of(MISSED)]
         return [(why, REASONS[reason], needed, room) for why, reason, _, needed, room in fields]
 
