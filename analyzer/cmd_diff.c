@@ -30,7 +30,7 @@ static const struct vt_doc_column sides[] = {{.title = "", .before = 2, .width =
                                              {.title = "", .before = 1},
                                              {.title = "", .before = 1, .width = 10, .right = true},
                                              {.title = "", .before = 2, .code = true}};
-enum { SIDES = sizeof sides / sizeof *sides, PLACE = 28 };
+enum { SIDES = sizeof sides / sizeof *sides };
 
 static void add_total(struct vt_doc *doc, const char *what, uint64_t before, uint64_t after,
                       bool bytes) {
@@ -59,10 +59,6 @@ static void add_totals(const struct vt_diff *d, struct vt_doc *doc) {
         add_total(doc, "processes", a->processes, b->processes, false);
 }
 
-static void add_more(struct vt_doc *doc, unsigned column, const char *text) {
-    vt_doc_add(doc, VT_DOC_MORE, text)->column = column;
-}
-
 /* Sites often share their innermost frame, so the next frame of user code is shown below. */
 static void add_caller(const struct vt_diff_side *side, struct vt_doc *doc) {
     const struct vt_stack *stack = side->site->stack;
@@ -71,8 +67,8 @@ static void add_caller(const struct vt_diff_side *side, struct vt_doc *doc) {
         at++;
     if (at >= stack->count)
         return;
-    VT_SCOPED char *frame = vt_frame_text(side->process, vt_stack_frame(stack, at), UINT_MAX);
-    add_more(doc, PLACE, vt_doc_text(doc, "called by %s", frame));
+    vt_doc_add(doc, VT_DOC_CALLER,
+               vt_doc_keep(doc, vt_frame_text(side->process, vt_stack_frame(stack, at), UINT_MAX)));
 }
 
 static const char *verdict(const struct vt_diff_row *r, unsigned side) {
@@ -90,9 +86,10 @@ static void add_row(const struct vt_diff_row *r, struct vt_doc *doc) {
                    *call = vt_stack_key_call_text(side->site);
     vt_doc_cells(doc, VT_BYTES(r->bytes[0]), "->", VT_BYTES(r->bytes[1]), frame);
     add_caller(side, doc);
-    add_more(doc, PLACE, vt_doc_text(doc, "%s -> %s, %s", verdict(r, 0), verdict(r, 1), call));
+    vt_doc_add(doc, VT_DOC_MORE,
+               vt_doc_text(doc, "%s -> %s, %s", verdict(r, 0), verdict(r, 1), call));
     if (r->likeness && r->likeness < 100)
-        add_more(doc, PLACE, vt_doc_text(doc, "stacks %u %% alike", r->likeness));
+        vt_doc_add(doc, VT_DOC_MORE, vt_doc_text(doc, "stacks %u %% alike", r->likeness));
 }
 
 /* The chosen run: in a folder the newest. */
@@ -168,29 +165,25 @@ static void add_owners_heading(const struct vt_diff_moments *m, struct vt_doc *d
                    m->alike ? "Both are partial: absence from one run proves nothing."
                             : "The moments differ: an owner that only one of them shows may be "
                               "unchanged.");
-    vt_doc_table(doc, sides, SIDES);
-}
-
-static char *owner_text(const struct vt_diff_owner *r, unsigned side) {
-    const struct vt_memory_owner *owner = r->owner[side];
-    VT_SCOPED char *text = vt_owner_text(r->process[side], owner, 0);
-    bool plain = owner->purpose == VT_PURPOSE_OTHER;
-    return vt_formatted("%s%s%s", text, plain ? "" : ": ",
-                        plain ? "" : vt_purpose_names[owner->purpose]);
+    struct vt_doc_column columns[SIDES];
+    memcpy(columns, sides, sizeof columns);
+    columns[SIDES - 1].code = false;
+    columns[SIDES - 1].words = true;
+    vt_doc_table(doc, columns, SIDES);
 }
 
 static void add_owner(const struct vt_diff_owner *r, struct vt_doc *doc) {
+    enum { PLACE = 28 };
     const char *amounts[2];
-    VT_SCOPED char *now = owner_text(r, vt_diff_owner_side(r));
+    unsigned side = vt_diff_owner_side(r);
+    VT_SCOPED char *now = vt_owner_role_text(r->process[side], r->owner[side]);
     for (unsigned i = 0; i < 2; i++)
         amounts[i] = r->owner[i] || r->comparable ? vt_doc_text(doc, "%s", VT_BYTES(r->bytes[i]))
                                                   : "not seen";
-    struct vt_doc_item *row = vt_doc_add(doc, VT_DOC_MORE, vt_doc_text(doc, "%s", now));
-    row->label = vt_doc_text(doc, "  %10s -> %10s", amounts[0], amounts[1]);
-    row->column = PLACE;
+    vt_doc_cells(doc, amounts[0], "->", amounts[1], now);
     if (r->owner[0] && r->owner[1] && r->owner[0]->id != r->owner[1]->id) {
-        VT_SCOPED char *before = owner_text(r, 0);
-        add_more(doc, PLACE, vt_doc_text(doc, "before: %s", before));
+        VT_SCOPED char *before = vt_owner_role_text(r->process[0], r->owner[0]);
+        vt_doc_add(doc, VT_DOC_MORE, vt_doc_text(doc, "before: %s", before))->column = PLACE;
     }
 }
 
@@ -223,8 +216,9 @@ static bool add_owners(const struct vt_diff *d, const struct options *o, struct 
 static void add_notes(const char *label, const struct vt_model *model, struct vt_doc *doc) {
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].note_count; j++) {
-            add_more(doc, 10, model->processes[i].notes[j]);
-            doc->items[doc->count - 1].label = label;
+            struct vt_doc_item *note = vt_doc_add(doc, VT_DOC_NOTE, model->processes[i].notes[j]);
+            note->label = label;
+            note->column = 10;
         }
 }
 

@@ -119,7 +119,7 @@ def of_people(output):
     log = re.search(r"log (?:complete|INCOMPLETE|WITH GAPS), ([\d,]+) events, ([\d,]+) dropped", plain)
     yield ("log", "events"), int(log[1].replace(",", ""))
     yield ("log", "dropped_events"), int(log[2].replace(",", ""))
-    more = re.search(r"^(\d+) more leaks?, ", plain, re.M)
+    more = re.search(r"^(?:## )?(\d+) MORE LEAKS?\b", plain, re.M)
     yield ("leaks", "count"), len(re.findall(r"^(?:## )?LEAK[: ]", plain, re.M)) + int(more[1] if more else 0)
     for section in re.split(r"^(?:## )?(?=GPU [\d?]+[: ])", plain, flags=re.M)[1:]:
         name = re.match(r"GPU [\d?]+", section)[0]
@@ -129,7 +129,7 @@ def of_people(output):
             yield (name, "allocated_bytes"), Text(total[2])
             yield (name, "free_count"), int(total[3].replace(",", ""))
             yield (name, "failed_count"), int((total[4] or "0").replace(",", ""))
-        peak = re.search(r"(?:^The peak, |^ *peak +)(\d[\d.]* \w+),? ?(?:made of|:)", section, re.M)
+        peak = re.search(r"^(?:- )? *peak +(\d[\d.]* \w+)", section, re.M)
         if peak:
             yield (name, "peak_bytes"), Text(peak[1])
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document for people: headings, rows of a label and a text, tables. It is built once, with no thought of
- * its look, and then laid out by report/: as text for a width, as Markdown, as the words of the HTML page.
+ * A document for people: headings, rows of a label and a text, tables. It is built once, and report/ lays it out:
+ * as text for a width, as Markdown, as the words of the HTML page. Texts are whole: who lays them out shortens them.
  *
  * The document owns its texts: UTF-8 in one line, without control characters. Whoever builds it frees
  * nothing:
@@ -27,21 +27,17 @@
 #define VT_STYLE_WARN "\033[1;33m"
 #define VT_STYLE_DIM  "\033[2m"
 
-/* For whom it is built: the looks differ in how much of a list they show, and in a few sentences. */
-enum vt_doc_look { VT_DOC_TEXT, VT_DOC_MARKDOWN, VT_DOC_PAGE };
-
 enum vt_doc_kind {
     VT_DOC_SIDES, /* the label, and at the line's end the text; the first are the document's title */
-    VT_DOC_HEADING,  /* an empty line, the label, and beside it the text */
-    VT_DOC_SECTION,  /* an empty line, if there is a label, which the page shows as a heading */
-    VT_DOC_END,      /* of what stands or falls together, where a look has no room for all */
-    VT_DOC_LINE,     /* the label in its style, and the text right behind it, however long */
-    VT_DOC_NOTE,     /* a sentence that limits what all others mean */
+    VT_DOC_HEADING, /* an empty line, the label, and beside it the text */
+    VT_DOC_SECTION, /* an empty line, if there is a label, which the page shows as a heading */
+    VT_DOC_END,  /* of a part that is shown whole or not at all, where there is no room for all */
+    VT_DOC_LINE, /* the label in its style, and the text right behind it, however long */
+    VT_DOC_NOTE, /* a sentence that limits what all others mean */
     VT_DOC_SENTENCE, /* a sentence, of which the heading is the title */
     VT_DOC_REMARK,   /* a sentence below all rows */
     VT_DOC_ROW,      /* the label, and beside it a sentence */
     VT_DOC_ALARM,    /* the same, worth a warning */
-    VT_DOC_PEAK,     /* the same: the size of a device's peak; what it was made of may follow */
     VT_DOC_PLACE,    /* the label, and beside it a frame with its source line */
     VT_DOC_HOLDER, /* the label, `bytes`, and the frame (`site` is given) or the owner that holds them */
     VT_DOC_CALLER,  /* a frame that called the holder above */
@@ -51,17 +47,20 @@ enum vt_doc_kind {
     VT_DOC_CELLS,   /* a row of the table */
     VT_DOC_REST,    /* what the table leaves out: `bytes`, and in what */
     VT_DOC_BAR,     /* a bar in which each of `parts` has its share; memory over time below it */
+    VT_DOC_PICTURE, /* a line of a picture that is drawn with characters */
     VT_DOC_COMMAND, /* what to type next, and in the label what it shows */
 };
 
-/* A column of a table. One that is not `fixed` is as wide as its widest text; in one that is, a wider text
- * moves what follows. */
+/* A column of a table, as wide as its widest text; but in one that is `fixed`, a wider text moves what follows. If the
+ * table is too wide, columns of frames lose beginnings of paths, and columns of names their ends; a last column of
+ * words is wrapped. */
 struct vt_doc_column {
     const char *title;
     unsigned before, width; /* blanks before it, and at least so many columns */
     bool right, fixed;
-    bool code, words;  /* frames and names; sentences. Markdown shows each in its way */
-    const char *style; /* of its texts; NULL: none */
+    bool fill;              /* at least as wide as fits a page of the usual width */
+    bool code, name, words; /* frames; names; sentences */
+    const char *style;      /* of its texts; NULL: none */
 };
 #define VT_DOC_COLUMNS 8
 
@@ -90,8 +89,10 @@ struct vt_doc_item {
     const char *label; /* "": none, or that of the row above */
     const char *text;
     const char *source; /* a line of code, or facts, beside the text; NULL: none */
-    unsigned column;    /* where the text begins, and each further line of it */
-    uint64_t bytes;     /* VT_UNKNOWN: none */
+    unsigned
+        column; /* where the text begins, and each further line of it; below a row of a table with a
+                           column of frames it begins where that does */
+    uint64_t bytes; /* VT_UNKNOWN: none */
     const struct vt_site *site;
     const char *id;           /* of the site, as far as its digits are shown; NULL: no site */
     const char *const *cells; /* "": nothing in this one */
@@ -106,10 +107,8 @@ struct vt_doc_item {
     const struct vt_doc_parts *parts; /* of the bar */
 };
 
-/* Start it as {0}, or with a look. */
+/* Start it as {0}. */
 struct vt_doc {
-    enum vt_doc_look look;
-    bool brief; /* one of many pages: the worst alone */
     struct vt_doc_item *items;
     uint32_t count, room;
     unsigned digits; /* to show of a site's id */

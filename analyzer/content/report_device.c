@@ -348,31 +348,19 @@ static char *headline(const struct vt_device *d) {
 
 /* --- the peak --- */
 
-/* The parts: Markdown has them as a table that says what each is for, text as rows below the bar. */
+/* The parts, as rows below the bar. */
 static void list_parts(const struct vt_doc_parts *list, struct vt_doc *doc) {
-    static const struct vt_doc_column rows[] = {
-        {.title = "", .before = 2},
+    static const struct vt_doc_column columns[] = {
+        {.title = "", .before = 2, .width = 15},
         {.title = "", .before = 1, .width = 9, .right = true},
         {.title = "", .before = 2, .width = 5, .right = true},
-        {.title = "", .before = 3}};
-    static const struct vt_doc_column table[] = {{.title = "part"},
-                                                 {.title = "held", .right = true},
-                                                 {.title = "share", .right = true},
-                                                 {.title = "", .words = true}};
-    bool text = doc->look == VT_DOC_TEXT;
-    vt_doc_table(doc, text ? rows : table, 4);
+        {.title = "", .before = 3, .words = true}};
+    vt_doc_table(doc, columns, 4);
     for (unsigned i = 0; i < list->count; i++) {
         const struct vt_doc_part *part = &list->parts[i];
-        const char *purposes = part->purposes ? part->purposes : "";
         char share[64];
         vt_text_share(part->bytes, list->whole, share);
-        if (!text) {
-            vt_doc_cells(doc, part->name, VT_BYTES(part->bytes), share,
-                         vt_doc_text(doc, "%s%s%s", part->text,
-                                     part->text[0] && *purposes ? ": " : "", purposes));
-            continue;
-        }
-        vt_doc_cells(doc, vt_doc_text(doc, "%c  %-12s", part->letter, part->name),
+        vt_doc_cells(doc, vt_doc_text(doc, "%c  %s", part->letter, part->name),
                      VT_BYTES(part->bytes), share, part->text)
             ->style = part->style;
         if (part->purposes)
@@ -405,27 +393,17 @@ static void list_peak(const struct vt_rows *rows, const struct vt_subject *t,
     }
 }
 
-/* The page draws the peak by itself. */
 static void say_peak(const struct vt_subject *t, const struct vt_device *d,
                      const struct vt_doc_parts *parts, struct vt_doc *doc) {
-    const char *bytes = VT_BYTES(d->peak_bytes);
-    if (doc->look == VT_DOC_PAGE) {
-        vt_doc_row(doc, "peak", "%s", bytes)->kind = VT_DOC_PEAK;
-        return;
-    }
     struct vt_rows rows;
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
     rows.whole = d->peak_bytes > rows.bytes ? d->peak_bytes : rows.bytes;
     bool listed = !t->process->leak_count && !vt_report_usual(t); /* else there is no such list */
-    if (doc->look == VT_DOC_MARKDOWN) {
-        vt_doc_line(doc, "The peak, %s:", bytes);
+    bool same = listed && is_held_list(&rows, t);
+    vt_doc_row(doc, "peak", "%s%s", VT_BYTES(d->peak_bytes),
+               same ? ", all of it held at the end" : "");
+    if (!same)
         list_peak(&rows, t, parts, doc);
-    } else if (listed && is_held_list(&rows, t)) {
-        vt_doc_row(doc, "peak", "%s, all of it listed above", bytes);
-    } else {
-        vt_doc_row(doc, "peak", "%s, made of", bytes);
-        list_peak(&rows, t, parts, doc);
-    }
     vt_rows_free(&rows);
 }
 
@@ -449,17 +427,14 @@ static void say_used(const struct vt_subject *t, const struct vt_device *d,
     heading->parts = list;
     sum_parts(t, d, parts, names, purposes);
     say_parts(t, d, parts, names, purposes, doc, list);
-    if (list->count && doc->look != VT_DOC_PAGE) {
+    if (list->count) {
         struct vt_doc_item *bar = vt_doc_add(doc, VT_DOC_BAR, NULL);
         bar->device = d;
         bar->parts = list;
         list_parts(list, doc);
     }
-    if (list->count && doc->look == VT_DOC_MARKDOWN)
-        say_peak(t, d, list, doc);
     say_purposes(t->process, d, doc);
-    if (doc->look != VT_DOC_MARKDOWN)
-        say_peak(t, d, list, doc);
+    say_peak(t, d, list, doc);
     say_counts(d, doc);
     say_blocks(d, doc);
     say_fragmentation(&d->fragmentation, doc);
@@ -481,7 +456,7 @@ static void say_device(const struct vt_subject *t, const struct vt_device *d, st
         say_used(t, d, heading, doc);
     else
         say_driver_figures(d, doc);
-    if (doc->look == VT_DOC_TEXT && t->options->map)
+    if (t->options->map)
         vt_report_add_map(t, d, doc);
     vt_doc_add(doc, VT_DOC_END, NULL);
 }

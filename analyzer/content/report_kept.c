@@ -19,12 +19,8 @@ void vt_report_add_oom_owners(const struct vt_subject *t, const struct vt_oom *o
     VT_SCOPED struct vt_owner_group *groups =
         vt_owner_groups_seen(t->process, s, oom->device, &count);
     for (uint32_t i = 0; i < count && i < SHOWN; i++) {
-        VT_SCOPED char *text = vt_owner_text(t->process, &groups[i].owner, 0);
-        enum vt_purpose purpose = groups[i].owner.purpose;
-        bool other = purpose == VT_PURPOSE_OTHER;
-        vt_doc_holder(doc, i ? "" : "kept by", groups[i].bytes, NULL,
-                      vt_doc_text(doc, "%s%s%s", text, other ? "" : ": ",
-                                  other ? "" : vt_purpose_names[purpose]));
+        char *text = vt_doc_keep(doc, vt_owner_role_text(t->process, &groups[i].owner));
+        vt_doc_holder(doc, i ? "" : "kept by", groups[i].bytes, NULL, text);
     }
 }
 

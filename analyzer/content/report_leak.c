@@ -7,10 +7,11 @@
 
 #include "vramtrace/log_format.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 16, LEAKS_SHOWN = 3, LEAKS_OF_PAGE = 20 };
+enum { LABEL = 16, LEAKS_SHOWN = 3 };
 
 /* The kind of memory, if not what a call gives on a GPU. */
 static const char *memory(const struct vt_process *p, const struct vt_leak *leak) {
@@ -85,12 +86,12 @@ static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
 static void say_place(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
     VT_SCOPED char *node = vt_stack_text_node(leak->stack);
-    char *at = vt_doc_keep(doc, vt_stack_text(t->process, leak->stack, t->width - LABEL, true));
+    char *at = vt_doc_keep(doc, vt_stack_text(t->process, leak->stack, UINT_MAX, true));
     struct vt_doc_item *place = vt_doc_add(doc, VT_DOC_PLACE, at);
     place->label = node ? "allocated" : "allocated at";
     place->style = VT_STYLE_HEAD;
     if (!node || !strchr(at, '`'))
-        place->source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, t->width - LABEL));
+        place->source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, UINT_MAX));
 }
 
 /* What an iteration is, if the program marked no iterations. The caller of a shared allocation helper
@@ -107,7 +108,7 @@ static void say_iteration(const struct vt_subject *t, const struct vt_leak *leak
                 frame = vt_stack_frame(period, i);
                 break;
             }
-    VT_SCOPED char *frame_text = vt_frame_text(t->process, frame, t->width - LABEL - 20);
+    VT_SCOPED char *frame_text = vt_frame_text(t->process, frame, UINT_MAX);
     if (period == leak->stack)
         vt_doc_row(doc, "iteration", "one allocation at this line");
     else
@@ -173,8 +174,9 @@ static void say_callers(const struct vt_subject *t, const struct vt_leak *leak,
     const struct vt_stack *stack = t->process->sites[leak->sites[0]].stack;
     uint32_t count = leak->site_count == 1 ? vt_rows_callers(stack, callers) : 0;
     for (uint32_t i = 0; i < count; i++)
-        vt_doc_row(doc, "called by", "%s",
-                   vt_doc_keep(doc, vt_frame_text(t->process, callers[i], t->width - LABEL)));
+        vt_doc_add(doc, VT_DOC_PLACE,
+                   vt_doc_keep(doc, vt_frame_text(t->process, callers[i], UINT_MAX)))
+            ->label = "called by";
 }
 
 /* What it held when memory ran out, where that was clearly more than the headline says. */
@@ -186,7 +188,7 @@ static void say_at_oom(const struct vt_subject *t, const struct vt_leak *leak, s
 
 /* --- its call sites --- */
 
-enum { PATHS_SHOWN = 5, CALLED_BY = 10 /* "called by " */ };
+enum { PATHS_SHOWN = 5 };
 
 /* Adds a row for a site: what it holds, where its path differs from the others', its id. */
 static void say_path(const struct vt_subject *t, const struct vt_leak *leak, uint32_t i,
@@ -197,17 +199,15 @@ static void say_path(const struct vt_subject *t, const struct vt_leak *leak, uin
     const struct vt_frame *way = caller ? NULL : vt_rows_way_in(site, other);
     const char *how = caller ? "called by " : way ? "through " : "";
     const struct vt_frame *shown = caller ? caller : way;
-    unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2 - (unsigned)strlen(how);
     VT_SCOPED char *at =
-        shown ? vt_frame_text(p, shown, width) : vt_stack_text(p, site->stack, width, false);
+        shown ? vt_frame_text(p, shown, UINT_MAX) : vt_stack_text(p, site->stack, UINT_MAX, false);
     vt_doc_holder(doc, i ? "" : "sites", vt_amount_of_site(site, leak).bytes, site,
                   vt_doc_text(doc, "%s%s", how, at));
     /* name a caller outside the helper's file, unless the frame above is it or further out */
     const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
-    if (outer && (!caller || caller < outer)) {
-        VT_SCOPED char *text = vt_frame_text(p, outer, t->width - LABEL - VT_DOC_BYTES - CALLED_BY);
-        vt_doc_line(doc, "%*scalled by %s", LABEL + VT_DOC_BYTES, "", text);
-    }
+    if (outer && (!caller || caller < outer))
+        vt_doc_add(doc, VT_DOC_CALLER, vt_doc_keep(doc, vt_frame_text(p, outer, UINT_MAX)))
+            ->column = LABEL + VT_DOC_BYTES;
 }
 
 /* Chooses the sites to show: the largest, and the largest of each further line. Free it. */
@@ -236,44 +236,24 @@ static void say_paths(const struct vt_subject *t, const struct vt_leak *leak, st
         left++;
     }
     if (left)
-        vt_doc_line(doc, "%*s%9s  in %u more call site%s of these lines", LABEL, "",
-                    VT_BYTES(left_bytes), left, vt_plural(left));
+        vt_doc_holder(
+            doc, "", left_bytes, NULL,
+            vt_doc_text(doc, "in %u more call site%s of these lines", left, vt_plural(left)));
 }
 
-/* The same as a table. */
-static void say_table(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
-    static const struct vt_doc_column columns[] = {{.title = "held", .right = true},
-                                                   {.title = "allocated at", .code = true},
-                                                   {.title = "site", .code = true}};
-    const struct vt_process *p = t->process;
-    uint64_t left = 0;
-    vt_doc_table(doc, columns, 3);
-    for (uint32_t i = 0; i < leak->site_count; i++) {
-        const struct vt_site *site = &p->sites[leak->sites[i]];
-        uint64_t bytes = vt_amount_of_site(site, leak).bytes;
-        if (i >= PATHS_SHOWN)
-            left += bytes;
-        else
-            vt_doc_cells(doc, VT_BYTES(bytes),
-                         vt_doc_keep(doc, vt_stack_text(p, site->stack, t->width, false)),
-                         vt_doc_text(doc, "%.*s", (int)t->digits, site->name));
-    }
-    if (leak->site_count > PATHS_SHOWN)
-        vt_doc_rest(doc, left, "in %u more call sites", leak->site_count - PATHS_SHOWN);
+static void add_id(const struct vt_subject *t, const struct vt_site *site, struct vt_doc *doc) {
+    char *id = vt_doc_text(doc, "%.*s", (int)t->digits, site->name);
+    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_PLACE, id);
+    item->label = "site";
+    item->site = site;
 }
 
-/* Adds the ids of a leak's sites, with what each holds if there are several. The page has a list of its own. */
+/* Adds the ids of a leak's sites, with what each holds if there are several. */
 static void say_sites(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
-    if (doc->look == VT_DOC_PAGE)
-        return;
     if (leak->site_count < 2)
-        vt_doc_add(doc, VT_DOC_PLACE,
-                   vt_doc_text(doc, "%.*s", (int)t->digits, t->process->sites[leak->sites[0]].name))
-            ->label = "site";
-    else if (doc->look == VT_DOC_TEXT)
-        say_paths(t, leak, doc);
+        add_id(t, &t->process->sites[leak->sites[0]], doc);
     else
-        say_table(t, leak, doc);
+        say_paths(t, leak, doc);
 }
 
 /* --- leaks --- */
@@ -311,7 +291,6 @@ static void say_lines(const struct vt_subject *t, const struct vt_leak *leak, st
     const struct vt_process *p = t->process;
     VT_SCOPED_MAP lines = {0};
     VT_SCOPED uint64_t *bytes = vt_alloc(leak->site_count, sizeof *bytes);
-    unsigned width = t->width - 2 - VT_DOC_BYTES - 2 - t->digits;
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
         uint64_t key = vt_site_growth_line(site);
@@ -323,30 +302,27 @@ static void say_lines(const struct vt_subject *t, const struct vt_leak *leak, st
         const struct vt_site *site = &p->sites[leak->sites[i]];
         if (vt_map_get(&lines, vt_site_growth_line(site)) != i)
             continue;
-        char *at = vt_doc_keep(doc, vt_stack_text(p, site->stack, width, false));
+        char *at = vt_doc_keep(doc, vt_stack_text(p, site->stack, UINT_MAX, false));
         vt_doc_holder(doc, "", bytes[i], site, at)->column = 2;
     }
 }
 
 void vt_report_add_leaks(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    uint32_t most = doc->look == VT_DOC_PAGE && !doc->brief ? LEAKS_OF_PAGE : LEAKS_SHOWN,
-             shown = 0;
-    if (doc->look == VT_DOC_TEXT && t->options->top)
+    uint32_t most = t->leaks ? t->leaks : LEAKS_SHOWN, shown = 0;
+    if (t->options->top)
         most = t->options->top;
     for (; shown < p->leak_count && shown < most; shown++)
         say_leak(t, &p->leaks[shown], doc);
     uint32_t left = p->leak_count - shown;
-    if (!left || doc->look == VT_DOC_PAGE)
+    if (!left)
         return;
-    const char *bytes = VT_BYTES(vt_amount_leaked(p, shown));
-    vt_doc_add(doc, VT_DOC_LINE, NULL);
-    if (doc->look == VT_DOC_MARKDOWN)
-        vt_doc_line(doc, "%u more leak%s, %s.", left, vt_plural(left), bytes);
-    else
-        vt_doc_line(doc, "%u more leak%s, %s (--top %u shows %s in full)", left, vt_plural(left),
-                    bytes, p->leak_count, left == 1 ? "it" : "them");
-    for (uint32_t i = shown; i < p->leak_count && doc->look == VT_DOC_TEXT; i++)
+    vt_doc_heading(doc, VT_STYLE_HEAD,
+                   left == 1 ? "1 MORE LEAK" : vt_doc_text(doc, "%u MORE LEAKS", left),
+                   "%s (--top %u shows %s in full)", VT_BYTES(vt_amount_leaked(p, shown)),
+                   p->leak_count, left == 1 ? "it" : "them")
+        ->about = "leaks";
+    for (uint32_t i = shown; i < p->leak_count; i++)
         say_lines(t, &p->leaks[i], doc);
     vt_doc_add(doc, VT_DOC_END, NULL);
 }

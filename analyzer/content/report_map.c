@@ -44,15 +44,16 @@ void vt_report_add_map(const struct vt_subject *t, const struct vt_device *d, st
         order[i] = i;
     sorted_of = f;
     qsort(order, f->segment_count, sizeof *order, most_idle_first);
-    vt_doc_line(doc, "  segments       at the end, the most idle first: # in use, . idle, + both");
+    vt_doc_row(doc, "segments", "at the end, the most idle first: # in use, . idle, + both");
     for (uint32_t i = 0; i < f->segment_count && i < most; i++) {
         const struct vt_segment_map *s = &f->segments[order[i]];
         char line[MAP_COLUMNS + 1];
         draw_segment(f, s, line);
-        vt_doc_line(doc, "  0x%012llx %9s  [%s]", (unsigned long long)s->address,
-                    VT_BYTES(s->bytes), line);
+        char *row = vt_doc_text(doc, "0x%012llx %9s  [%s]", (unsigned long long)s->address,
+                                VT_BYTES(s->bytes), line);
+        vt_doc_add(doc, VT_DOC_PICTURE, row);
     }
     if (f->segment_count > most)
-        vt_doc_line(doc, "%17s%u more (--top %u shows them)", "", f->segment_count - most,
-                    f->segment_count);
+        vt_doc_row(doc, "", "%u more (--top %u shows them)", f->segment_count - most,
+                   f->segment_count);
 }

@@ -7,13 +7,10 @@
 
 #include "vramtrace/log_format.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
-enum {
-    LABEL = 11,
-    HOLDERS_SHOWN = 3,
-    PLACE_COLUMNS = 30
-}; /* what stands beside a headline's frame */
+enum { LABEL = 11, HOLDERS_SHOWN = 3 };
 
 static bool recovered(const struct vt_oom *oom) {
     return oom->outcome == VT_OOM_RECOVERED;
@@ -52,9 +49,8 @@ static void say_asked(const struct vt_oom *oom, struct vt_doc *doc) {
 /* "5.11 GiB  train.py:22 in main   3f2a" */
 static void say_site(const struct vt_subject *t, const char *label, uint64_t bytes,
                      const struct vt_site *site, struct vt_doc *doc) {
-    unsigned width = t->width - LABEL - VT_DOC_BYTES - t->digits - 2;
-    char *text = vt_doc_keep(doc, vt_stack_text(t->process, site->stack, width, true));
-    vt_doc_holder(doc, label, bytes, site, text);
+    vt_doc_holder(doc, label, bytes, site,
+                  vt_doc_keep(doc, vt_stack_text(t->process, site->stack, UINT_MAX, true)));
 }
 
 /* A sentence about the site above. */
@@ -67,7 +63,7 @@ static void say_callers(const struct vt_subject *t, const struct vt_site *site,
     const struct vt_frame *callers[VT_CALLERS];
     uint32_t count = vt_rows_callers(site->stack, callers);
     for (uint32_t i = 0; i < count; i++) {
-        char *text = vt_frame_text(t->process, callers[i], t->width - LABEL - 21);
+        char *text = vt_frame_text(t->process, callers[i], UINT_MAX);
         vt_doc_add(doc, VT_DOC_CALLER, vt_doc_keep(doc, text))->column = LABEL + VT_DOC_BYTES;
     }
 }
@@ -163,9 +159,8 @@ static void say_after(const struct vt_process *p, const struct vt_oom *oom, stru
 static void say_oom(const struct vt_subject *t, const struct vt_oom *oom, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     bool survived = vt_words_oom_survived(p, oom);
-    VT_SCOPED char *at = vt_stack_text(p, oom->stack, t->width - PLACE_COLUMNS, false);
-    VT_SCOPED char *source =
-        vt_frame_text_source(p, vt_stack_main_frame(oom->stack), t->width - LABEL);
+    VT_SCOPED char *at = vt_stack_text(p, oom->stack, UINT_MAX, false);
+    VT_SCOPED char *source = vt_frame_text_source(p, vt_stack_main_frame(oom->stack), UINT_MAX);
     struct vt_doc_item *heading =
         vt_doc_heading(doc, survived ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", "%s, %s",
                        VT_DURATION(oom->at), at);
@@ -185,11 +180,6 @@ static void say_oom(const struct vt_subject *t, const struct vt_oom *oom, struct
         vt_doc_row(doc, "try", "%s", oom->advice);
 }
 
-/* A sentence about other failures, below the last one's rows (`last` NULL: in a section of its own). */
-static void say_other(const struct vt_oom *last, const char *text, struct vt_doc *doc) {
-    vt_doc_line(doc, "%s%s", last && doc->look == VT_DOC_TEXT ? "  " : "", text);
-}
-
 /* Where other allocations succeeded, the program may only have tried what it could do without. */
 static void add_failed(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
@@ -198,7 +188,7 @@ static void add_failed(const struct vt_subject *t, struct vt_doc *doc) {
     char *causes = vt_doc_keep(doc, vt_failed_causes(p, p->failed));
     vt_doc_heading(doc, p->nothing_allocated ? VT_STYLE_BAD : VT_STYLE_HEAD,
                    p->nothing_allocated ? "NOTHING ALLOCATED" : "ALLOCATION FAILED", "%s",
-                   vt_doc_keep(doc, vt_failed_text(p, p->failed, t->width - PLACE_COLUMNS)))
+                   vt_doc_keep(doc, vt_failed_text(p, p->failed, UINT_MAX)))
         ->about = "failed";
     if (causes)
         vt_doc_row(doc, "usually", "%s", causes);
@@ -224,25 +214,20 @@ void vt_report_add_ooms(const struct vt_subject *t, struct vt_doc *doc) {
             others += &p->ooms[i] != last;
         }
     }
-    if (others + recoveries) {
-        struct vt_doc_item *section = vt_doc_add(doc, VT_DOC_SECTION, NULL);
-        section->label = last ? "" : "OUT OF MEMORY";
-        section->about = "note";
-    }
+    if (others + recoveries && !last)
+        vt_doc_heading(doc, VT_STYLE_WARN, "OUT OF MEMORY", "%s", "")->about = "note";
     if (others)
-        say_other(last,
-                  vt_doc_text(doc, "%s other allocation%s failed as well%s.", VT_NUMBER(others),
-                              vt_plural(others),
-                              last && vt_words_oom_survived(p, last)
-                                  ? "; the program continued each time"
-                                  : ""),
-                  doc);
+        vt_doc_add(doc, VT_DOC_REMARK,
+                   vt_doc_text(doc, "%s other allocation%s failed as well%s.", VT_NUMBER(others),
+                               vt_plural(others),
+                               last && vt_words_oom_survived(p, last)
+                                   ? "; the program continued each time"
+                                   : ""));
     if (recoveries)
-        say_other(last,
-                  vt_doc_text(doc, "%s allocation%s failed, then succeeded when %s tried again.",
-                              VT_NUMBER(recoveries), vt_plural(recoveries),
-                              by ? by : "the program"),
-                  doc);
+        vt_doc_add(doc, VT_DOC_REMARK,
+                   vt_doc_text(doc, "%s allocation%s failed, then succeeded when %s tried again.",
+                               VT_NUMBER(recoveries), vt_plural(recoveries),
+                               by ? by : "the program"));
     vt_doc_add(doc, VT_DOC_END, NULL);
     add_failed(t, doc);
 }

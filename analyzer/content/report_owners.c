@@ -13,24 +13,7 @@
 
 /* --- a list of owners --- */
 
-enum { ROWS_SHOWN = 10, TEXT_AT = 20 };
-
-static void add_owner(const struct vt_subject *t, uint64_t bytes, uint64_t count, const char *text,
-                      const char *role, struct vt_doc *doc) {
-    unsigned columns = vt_frame_text_columns(text), room = VT_TEXT_WIDTH - TEXT_AT;
-    unsigned whole_columns = role ? columns + 2 + (unsigned)strlen(role) : 0;
-    if (whole_columns > room && whole_columns <= t->width - TEXT_AT)
-        room = whole_columns; /* on a wide page roles stay near what they are of */
-    if (role && whole_columns <= room) {
-        vt_doc_cells(doc, VT_BYTES(bytes), VT_NUMBER(count), text,
-                     vt_doc_text(doc, "%*s", (int)(room - columns), role));
-        return;
-    }
-    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_MORE, NULL);
-    item->label = vt_doc_text(doc, "%10s %7s", VT_BYTES(bytes), VT_NUMBER(count));
-    item->text = vt_doc_text(doc, "%s%s%s", text, role ? ": " : "", role ? role : "");
-    item->column = TEXT_AT;
-}
+enum { ROWS_SHOWN = 10 };
 
 /* How much of what a snapshot saw is gone at the end. */
 static const char *freed_later(const struct vt_process *p, const struct vt_snapshot *s) {
@@ -51,13 +34,9 @@ static const char *freed_later(const struct vt_process *p, const struct vt_snaps
 }
 
 void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
-    const struct vt_doc_column columns[] = {
-        {"held", 0, 10, .right = true},
-        {"blocks", 1, 7, .right = true, .fixed = true},
-        {"kept by", 2, 0, .fixed = true, .style = VT_STYLE_HEAD},
-        {vt_doc_text(doc, "%*s", (int)(VT_TEXT_WIDTH - TEXT_AT - strlen("kept by")), "role"),
-         .fixed = true},
-    };
+    static const struct vt_doc_column columns[] = {{"held", 0, 10, .right = true},
+                                                   {"blocks", 1, 7, .right = true},
+                                                   {"kept by", 2, 0, .words = true}};
     const struct vt_process *p = t->process;
     const struct vt_snapshot *s = vt_process_snapshot_shown(p);
     uint32_t count, most = t->options->top ? t->options->top : ROWS_SHOWN;
@@ -78,7 +57,7 @@ void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
                    s->why == VT_SNAPSHOT_END ? "when the program's code ended" : moment,
                    s == vt_process_snapshot(p) ? "" : freed_later(p, s),
                    s->complete ? "" : "; the search was cut short");
-    vt_doc_table(doc, columns, 4);
+    vt_doc_table(doc, columns, sizeof columns / sizeof *columns);
     uint64_t left = 0, left_blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i >= most) {
@@ -86,21 +65,19 @@ void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
             left_blocks += groups[i].count;
             continue;
         }
-        char *text = vt_doc_keep(doc, vt_owner_text(p, &groups[i].owner, 0));
-        enum vt_purpose purpose = groups[i].owner.purpose;
-        add_owner(t, groups[i].bytes, groups[i].count, text,
-                  purpose == VT_PURPOSE_OTHER ? NULL : vt_purpose_names[purpose], doc);
+        VT_SCOPED char *text = vt_owner_role_text(p, &groups[i].owner);
+        vt_doc_cells(doc, VT_BYTES(groups[i].bytes), VT_NUMBER(groups[i].count), text);
     }
     if (count > most)
-        add_owner(t, left, left_blocks,
-                  vt_doc_text(doc, "%u more owner%s (--top %u shows them)", count - most,
-                              vt_plural(count - most), count),
-                  NULL, doc);
+        vt_doc_cells(doc, VT_BYTES(left), VT_NUMBER(left_blocks),
+                     vt_doc_text(doc, "%u more owner%s (--top %u shows them)", count - most,
+                                 vt_plural(count - most), count));
     if (s->runtime_count)
-        add_owner(t, s->runtime_bytes, s->runtime_count, "CUDA's libraries", NULL, doc);
+        vt_doc_cells(doc, VT_BYTES(s->runtime_bytes), VT_NUMBER(s->runtime_count),
+                     "CUDA's libraries");
     if (s->unowned_count > s->runtime_count)
-        add_owner(t, s->unowned_bytes - s->runtime_bytes, s->unowned_count - s->runtime_count,
-                  "no owner found", NULL, doc);
+        vt_doc_cells(doc, VT_BYTES(s->unowned_bytes - s->runtime_bytes),
+                     VT_NUMBER(s->unowned_count - s->runtime_count), "no owner found");
 }
 
 /* --- what keeps a site --- */
@@ -108,13 +85,11 @@ void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
 /* A holder of a site's blocks in its list. */
 static void add_holder(const struct vt_subject *t, const char *label, uint64_t bytes,
                        const struct vt_memory_owner *owner, struct vt_doc *doc) {
-    enum { AT = 19, BYTES = 10 };
-    const char *text = vt_doc_keep(doc, vt_owner_text(t->process, owner, 0));
-    const char *chain = vt_doc_keep(doc, vt_owner_chain(owner));
-    doc->column = AT + BYTES;
-    vt_doc_row(doc, vt_doc_text(doc, "%-*s%s", AT - 2, label, VT_BYTES(bytes)), "%s", text);
+    char *text = vt_doc_keep(doc, vt_owner_text(t->process, owner, 0));
+    char *chain = vt_doc_keep(doc, vt_owner_chain(owner));
+    vt_doc_holder(doc, label, bytes, NULL, text);
     if (chain)
-        vt_doc_row(doc, "", "%s", chain);
+        vt_doc_add(doc, VT_DOC_MORE, chain)->column += VT_DOC_BYTES;
 }
 
 void vt_report_add_site_owners(const struct vt_subject *t, const struct vt_site *site,
@@ -131,10 +106,10 @@ void vt_report_add_site_owners(const struct vt_subject *t, const struct vt_site 
     if (site->owned.count && site->owned.owners[0].seen) {
         s = site->owned.owners[0].seen;
         VT_SCOPED char *moment = vt_snapshot_moment(s);
-        vt_doc_line(doc, "%29sseen %s%s", "", moment,
-                    site->owned.owners[0].still ? "" : "; freed later");
+        char *seen = vt_doc_text(doc, "seen %s%s", moment,
+                                 site->owned.owners[0].still ? "" : "; freed later");
+        vt_doc_add(doc, VT_DOC_MORE, seen)->column += VT_DOC_BYTES;
     }
-    doc->column = 29;
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)
         for (uint32_t k = 0; k < s->owners[i].other_count; k++)
             if (s->owners[i].others[k].site == index)

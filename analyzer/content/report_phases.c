@@ -6,7 +6,6 @@
  */
 #include "report_doc.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,50 +125,40 @@ static struct group *make_groups(const struct vt_process *p, uint32_t most, uint
 
 /* --- the list --- */
 
-enum {
-    SHOWN = 12,
-    OF_MARKDOWN = 5,
-    NUMBERS = 49,
-    LEAST_NAME = 24
-}; /* columns of a row's numbers, of its name */
+enum { SHOWN = 12, LEAST_NAME = 24 /* columns */ };
 
-static void add_row_of_group(const struct vt_subject *t, const struct group *g,
-                             struct vt_doc *doc) {
+static void add_row_of_group(const struct group *g, struct vt_doc *doc) {
     uint64_t left = (uint64_t)(g->left < 0 ? -g->left : g->left);
     const char *sign = g->left < 0 ? "-" : left ? "+" : "";
-    unsigned width = doc->look == VT_DOC_TEXT ? t->width - 2 - NUMBERS : UINT_MAX;
-    vt_doc_cells(doc, vt_doc_keep(doc, vt_text_cut(g->name, width)), VT_NUMBER(g->count),
-                 VT_BYTES(g->first->live_at_start),
+    vt_doc_cells(doc, g->name, VT_NUMBER(g->count), VT_BYTES(g->first->live_at_start),
                  g->last->live_at_end == VT_UNKNOWN ? "open" : VT_BYTES(g->last->live_at_end),
                  VT_BYTES(g->peak_bytes), vt_doc_text(doc, "%s%s", sign, VT_BYTES(left)));
 }
 
 void vt_report_add_phases(const struct vt_subject *t, struct vt_doc *doc) {
     static const struct vt_doc_column columns[] = {
-        {"name", 2, LEAST_NAME, .code = true},
+        {"name", 2, LEAST_NAME, .name = true},
         {"times", 1, 7, .right = true, .fixed = true},
         {"before", 1, 9, .right = true, .fixed = true},
         {"after", 1, 9, .right = true, .fixed = true},
         {"peak", 1, 9, .right = true, .fixed = true},
         {"left", 1, 10, .right = true, .fixed = true},
     };
-    bool text = doc->look == VT_DOC_TEXT;
-    uint32_t usual = text ? SHOWN : OF_MARKDOWN, count, moved, still;
-    uint32_t most = t->options->top ? t->options->top : usual;
+    uint32_t count, moved, still, most = t->options->top ? t->options->top : SHOWN;
     VT_SCOPED struct group *groups = make_groups(t->process, most, &count, &moved, &still);
     if (count) {
         vt_doc_heading(doc, VT_STYLE_HEAD, "PHASES", "device memory before and after, all GPUs");
-        vt_doc_table(doc, columns, text ? 6 : 5);
+        vt_doc_table(doc, columns, sizeof columns / sizeof *columns);
     }
     for (uint32_t i = 0; i < count; i++) {
-        add_row_of_group(t, &groups[i], doc);
+        add_row_of_group(&groups[i], doc);
         free(groups[i].name);
     }
     const char *how =
         !still  ? ""
         : moved ? vt_doc_text(doc, "; in %s of them memory did not change", VT_NUMBER(still))
                 : "; memory did not change in them";
-    if (moved + still && text)
+    if (moved + still)
         vt_doc_line(doc, "  and %s more name%s (--top %u shows them)%s", VT_NUMBER(moved + still),
                     vt_plural(moved + still), count + moved + still, how);
     vt_doc_add(doc, VT_DOC_END, NULL);

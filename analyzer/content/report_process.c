@@ -7,6 +7,7 @@
 
 #include "vramtrace/log_format.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,12 +26,13 @@ char *vt_date_text(uint64_t realtime) {
     return vt_strdup(date);
 }
 
-static char *where(const struct vt_process *p, const char *job) {
+/* "gpu17  job 991204  rank 0  pid 48213  2026-11-21 09:14". Free it. */
+static char *where(const struct vt_process *p) {
     struct vt_string s = {0};
     VT_SCOPED char *date = vt_date_text(p->started_at);
     vt_string_add(&s, p->host ? p->host : "");
-    if (job)
-        vt_string_format(&s, "  job %s", job);
+    if (p->job)
+        vt_string_format(&s, "  job %s", p->job);
     if (p->rank >= 0)
         vt_string_format(&s, "  rank %d", p->rank);
     if (p->rank >= 0 && p->world_size)
@@ -39,23 +41,6 @@ static char *where(const struct vt_process *p, const char *job) {
         vt_string_format(&s, ", restart %u", p->restart);
     vt_string_format(&s, "  pid %u  %s", p->pid, date);
     return vt_printable(s.text);
-}
-
-/* "gpu17  job 991204  rank 0  pid 48213  2026-11-21 09:14". Where it is wider than `width` (0: any), the job's
- * name is cut. Free it. */
-static char *where_within(const struct vt_process *p, unsigned width) {
-    enum {
-        TOLD_APART = 8 /* this much of a UUID tells jobs apart */
-    };
-    char *whole = where(p, p->job);
-    unsigned columns = vt_frame_text_columns(whole);
-    if (!width || columns <= width || !p->job)
-        return whole;
-    unsigned job = vt_frame_text_columns(p->job), over = columns - width;
-    VT_SCOPED char *cut = vt_text_cut(p->job, job > over + TOLD_APART ? job - over : TOLD_APART);
-    free(whole);
-    whole = where(p, cut);
-    return whole;
 }
 
 /* --- what is held --- */
@@ -71,8 +56,8 @@ static char *say_most(const struct vt_subject *t, const struct vt_rows *rows, co
     const struct vt_row *first = &rows->rows[0];
     const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
     VT_SCOPED char *node = vt_stack_text_node(first->site->stack);
-    VT_SCOPED char *at = vt_stack_text(t->process, first->site->stack, t->width - 2, false);
-    VT_SCOPED char *caller = outer ? vt_frame_text(t->process, outer, t->width - 2) : NULL;
+    VT_SCOPED char *at = vt_stack_text(t->process, first->site->stack, UINT_MAX, false);
+    VT_SCOPED char *caller = outer ? vt_frame_text(t->process, outer, UINT_MAX) : NULL;
     return vt_formatted("%s; %s of it allocated%s %s%s%s", when,
                         first->bytes == rows->bytes       ? "all"
                         : first->bytes >= rows->bytes / 2 ? "most"
@@ -164,7 +149,7 @@ static void say_held(const struct vt_subject *t, struct vt_doc *doc) {
             vt_doc_keep(doc, say_most(t, &rows,
                                       "no leak was found; a script keeps its variables until "
                                       "it ends (--top 10 lists them)")));
-    else if (rows.count && doc->look != VT_DOC_PAGE)
+    else if (rows.count)
         vt_rows_add(&rows, t, doc);
     else if (!rows.count && ended)
         say_late(t, doc);
@@ -185,6 +170,7 @@ static void say_apart(const struct vt_subject *t, const char *title, const struc
     if (rows.count)
         vt_rows_add(&rows, t, doc);
     vt_rows_free(&rows);
+    vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
 /* --- what to do next --- */
@@ -224,11 +210,9 @@ static void say_next(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     const struct vt_site *site = shown_site(t);
     const struct vt_snapshot *owners = vt_process_snapshot_shown(p);
-    if (doc->look == VT_DOC_PAGE) {
-        struct vt_doc_item *section = vt_doc_add(doc, VT_DOC_SECTION, NULL);
-        section->label = "NEXT";
-        section->about = "next";
-    }
+    struct vt_doc_item *section = vt_doc_add(doc, VT_DOC_SECTION, NULL);
+    section->label = "NEXT";
+    section->about = "next";
     if (site)
         say_command(t, "its stack and numbers",
                     vt_doc_text(doc, "--site %.*s", (int)t->digits, site->name), doc);
@@ -252,11 +236,10 @@ void vt_report_add_simulated(struct vt_doc *doc) {
 
 void vt_report_add_head(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    bool text = doc->look == VT_DOC_TEXT;
     VT_SCOPED_STRING command = {0};
     VT_SCOPED char *ended = vt_ended_text(p);
-    vt_text_command(p, text ? 2 * t->width : t->width, &command);
-    vt_doc_add(doc, VT_DOC_SIDES, vt_doc_keep(doc, where_within(p, text ? t->width : 0)))->label =
+    vt_text_command(p, UINT_MAX, &command);
+    vt_doc_add(doc, VT_DOC_SIDES, vt_doc_keep(doc, where(p)))->label =
         vt_doc_text(doc, "%s", command.text);
     vt_doc_add(doc, VT_DOC_SIDES,
                vt_doc_text(doc, "log %s, %s events, %s dropped",
@@ -268,17 +251,13 @@ void vt_report_add_head(const struct vt_subject *t, struct vt_doc *doc) {
     if (p->simulated)
         vt_report_add_simulated(doc);
     if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN)
-        vt_doc_line(doc, "%s %s to %s of the run%s", text ? "showing only" : "Only",
+        vt_doc_line(doc, "showing only %s to %s of the run",
                     p->window_since == VT_UNKNOWN ? "the start" : VT_DURATION(p->window_since),
-                    p->window_until == VT_UNKNOWN ? "the end" : VT_DURATION(p->window_until),
-                    text ? "" : ".");
+                    p->window_until == VT_UNKNOWN ? "the end" : VT_DURATION(p->window_until));
 }
 
 static void say_notes(const struct vt_process *p, struct vt_doc *doc) {
-    enum { OF_MARKDOWN = 5 };
     for (uint32_t i = 0; i < p->note_count; i++) {
-        if (doc->look == VT_DOC_MARKDOWN && i >= OF_MARKDOWN)
-            break;
         if (!i)
             vt_doc_add(doc, VT_DOC_LINE, NULL);
         struct vt_doc_item *item =
@@ -291,11 +270,9 @@ static void say_notes(const struct vt_process *p, struct vt_doc *doc) {
 void vt_report_add_process(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     bool oom_first = vt_report_oom_first(p);
-    if (doc->look != VT_DOC_PAGE) {
-        vt_report_add_head(t, doc);
-        say_notes(p, doc);
-        vt_doc_add(doc, VT_DOC_END, NULL);
-    }
+    vt_report_add_head(t, doc);
+    say_notes(p, doc);
+    vt_doc_add(doc, VT_DOC_END, NULL);
     if (oom_first)
         vt_report_add_ooms(t, doc);
     vt_report_add_leaks(t, doc);
@@ -305,17 +282,15 @@ void vt_report_add_process(const struct vt_subject *t, struct vt_doc *doc) {
         vt_report_add_owners(t, doc);
     else if (!p->leak_count && !p->nothing_allocated)
         say_held(t, doc);
-    if (doc->brief)
+    if (t->brief)
         return;
     vt_report_add_devices(t, doc);
-    if (doc->look == VT_DOC_TEXT) {
-        say_apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED, doc);
-        say_apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED, doc);
-    }
-    if (doc->look != VT_DOC_PAGE)
-        vt_report_add_phases(t, doc);
+    say_apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED, doc);
+    say_apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED, doc);
+    vt_report_add_phases(t, doc);
     say_next(t, doc);
 }
+
 void vt_text_command(const struct vt_process *p, unsigned width, struct vt_string *s) {
     if (p->task)
         vt_string_format(s, "%s (child of pid %u)", p->task, p->ppid);

@@ -7,10 +7,11 @@
 
 #include "vramtrace/log_format.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_SHOWN = 10, ROWS_OF_MARKDOWN = 5, CALLED_BY = 10 /* "called by " */ };
+enum { ROWS_SHOWN = 10 };
 
 const char *vt_rows_noun(const struct vt_subject *t) {
     static const char *const nouns[] = {"line", "call site", "function", "file", "module"};
@@ -140,34 +141,30 @@ void vt_text_share(uint64_t bytes, uint64_t whole, char out[64]) {
 }
 
 /* "3 of 3", or "12 %" of a peak, rounded up from 0 %. */
-static void share_text(const struct vt_rows *rows, const struct vt_row *row, bool text,
-                       char out[64]) {
+static void share_text(const struct vt_rows *rows, const struct vt_row *row, char out[64]) {
     if (rows->what == VT_ROWS_PEAK)
         vt_text_share(row->bytes, rows->whole, out);
-    else if (!text || (row->site->before && row->sites == 1))
+    else if (row->site->before && row->sites == 1)
         snprintf(out, 64, "%s", VT_NUMBER(row->blocks));
     else
         snprintf(out, 64, "%s of %s", VT_NUMBER(row->blocks), VT_NUMBER(row->alloc_count));
 }
 
-/* Where it was allocated. Markdown has no lines below the row that name callers. */
-static char *row_text(const struct vt_subject *t, const struct vt_row *row, bool text,
-                      unsigned width) {
+/* Where it was allocated. */
+static char *row_text(const struct vt_subject *t, const struct vt_row *row) {
     const struct vt_frame *frame = vt_stack_main_frame(row->site->stack);
     struct vt_frame shown = frame ? *frame : (struct vt_frame){0};
     if (row->site->before)
         return vt_strdup("(allocated before --since)");
-    if (!text && t->options->by <= VT_BY_SITE) /* of a function's row, callers are many */
-        return vt_site_text(t->process, row->site, 2 * t->width);
-    if (!text || !frame || t->options->by <= VT_BY_SITE)
-        return vt_stack_text(t->process, row->site->stack, width, false);
+    if (!frame || t->options->by <= VT_BY_SITE)
+        return vt_stack_text(t->process, row->site->stack, UINT_MAX, false);
     /* show only what all sites of the group have in common */
     shown.line = 0;
     if (t->options->by == VT_BY_MODULE && frame->module)
         return vt_strdup(frame->module);
     if (t->options->by != VT_BY_FUNCTION)
         shown.function = NULL;
-    return vt_frame_text(t->process, &shown, width);
+    return vt_frame_text(t->process, &shown, UINT_MAX);
 }
 
 static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
@@ -246,23 +243,20 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
     return frame;
 }
 
-static void add_caller(const struct vt_subject *t, const struct vt_frame *caller, unsigned indent,
+static void add_caller(const struct vt_subject *t, const struct vt_frame *caller,
                        struct vt_doc *doc) {
-    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_SOURCE, NULL);
-    VT_SCOPED char *text = vt_frame_text(t->process, caller, t->width - indent - CALLED_BY);
-    item->column = indent;
-    item->source = vt_doc_text(doc, "called by %s", text);
+    vt_doc_add(doc, VT_DOC_CALLER, vt_doc_keep(doc, vt_frame_text(t->process, caller, UINT_MAX)));
 }
 
 /* For a row that looks like another one in the list: its callers where the two paths differ. If
  * there are more than a few, the outer ones, because fewer rows share them. */
 static void add_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
-                        const struct vt_subject *t, unsigned indent, struct vt_doc *doc) {
+                        const struct vt_subject *t, struct vt_doc *doc) {
     enum { MOST = 3 };
     const struct vt_stack *stack = rows->rows[i].site->stack;
     uint32_t callers[MOST + 1], count = 0; /* indices of frames, the outermost first */
     if (rows->rows[i].site->caller && t->options->by == VT_BY_LINE) {
-        add_caller(t, rows->rows[i].site->caller, indent, doc);
+        add_caller(t, rows->rows[i].site->caller, doc);
         return;
     }
     for (uint32_t j = 0; j < shown && t->options->by <= VT_BY_SITE; j++) {
@@ -276,7 +270,7 @@ static void add_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
         count += count < MOST;
     }
     while (count-- > 0)
-        add_caller(t, vt_stack_frame(stack, callers[count]), indent, doc);
+        add_caller(t, vt_stack_frame(stack, callers[count]), doc);
 }
 
 /* Where the path of a site parts from another's: the user's frame there, if the stack has any. */
@@ -293,7 +287,7 @@ static const struct vt_frame *user_parting(const struct vt_site *site,
 /* Who called the largest sites of a row, as far as that differs: all of three, with how many blocks for
  * each; two of more. */
 static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row,
-                            const struct vt_subject *t, unsigned indent, struct vt_doc *doc) {
+                            const struct vt_subject *t, struct vt_doc *doc) {
     uint32_t most = row->sites <= VT_ROW_SITES ? row->sites : VT_ROW_SITES - 1, count = 0;
     const struct vt_frame *callers[VT_ROW_SITES];
     uint64_t blocks[VT_ROW_SITES];
@@ -314,7 +308,7 @@ static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row
     }
     VT_SCOPED_STRING s = {0};
     for (uint32_t i = 0; i < count; i++) {
-        VT_SCOPED char *text = vt_frame_text(t->process, callers[i], t->width - indent - CALLED_BY);
+        VT_SCOPED char *text = vt_frame_text(t->process, callers[i], UINT_MAX);
         vt_string_format(&s, "%s%s", i ? ", " : "called by ", text);
         if (row->sites <= most) /* of others, the rest is not known here */
             vt_string_format(&s, " (%s)", VT_NUMBER(blocks[i]));
@@ -323,19 +317,17 @@ static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row
         vt_string_add(&s, row->sites > most ? ", and others" : "");
         struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_MORE, NULL);
         item->text = vt_doc_text(doc, "%s", s.text);
-        item->column = indent;
         item->style = VT_STYLE_DIM;
     }
 }
 
 /* The second line: the source, and the facts that it does not show. */
-static void add_source(const struct vt_subject *t, const struct vt_row *row, unsigned indent,
-                       struct vt_doc *doc) {
+static void add_source(const struct vt_subject *t, const struct vt_row *row, struct vt_doc *doc) {
     const struct vt_site *site = row->site;
     const struct vt_frame *frame =
         t->options->by <= VT_BY_SITE ? vt_stack_main_frame(site->stack) : NULL;
     struct vt_string extra = {0};
-    char *source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, t->width - indent));
+    char *source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, UINT_MAX));
     if (row->sites > 1 && t->options->by == VT_BY_LINE) /* the row has the id of the largest */
         vt_string_format(&extra, "+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1));
     else if (row->sites > 1)
@@ -344,61 +336,35 @@ static void add_source(const struct vt_subject *t, const struct vt_row *row, uns
         vt_string_add(&extra, site->api);
     if (t->process->device_count > 1 && site->device < VT_DEVICE_HOST)
         vt_string_format(&extra, "%s%s", extra.length ? ", " : "", VT_GPU(site->device));
-    unsigned room = t->width - indent - (extra.length ? (unsigned)extra.length + 3 : 0);
-    if (source && vt_frame_text_columns(source) > room)
-        source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, room));
-    if (source || extra.length) {
-        struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_SOURCE, source);
-        item->column = indent;
-        item->source = extra.length ? vt_doc_keep(doc, extra.text) : "";
-    }
-}
-
-/* The columns for how many blocks, or for the share. */
-static unsigned share_columns(const struct vt_rows *rows, uint32_t shown) {
-    unsigned columns = rows->what == VT_ROWS_PEAK ? 5 : 6;
-    for (uint32_t i = 0; i < shown; i++) {
-        char share[64];
-        share_text(rows, &rows->rows[i], true, share);
-        if (strlen(share) > columns)
-            columns = (unsigned)strlen(share);
-    }
-    return columns;
+    if (source || extra.length)
+        vt_doc_add(doc, VT_DOC_SOURCE, source)->source =
+            extra.length ? vt_doc_keep(doc, extra.text) : NULL;
 }
 
 void vt_rows_add(const struct vt_rows *rows, const struct vt_subject *t, struct vt_doc *doc) {
-    bool text = doc->look == VT_DOC_TEXT, with_ids = !text || t->options->by <= VT_BY_SITE;
-    uint32_t usual = text ? ROWS_SHOWN : ROWS_OF_MARKDOWN;
-    uint32_t most = t->options->top ? t->options->top : usual;
+    bool with_ids = t->options->by <= VT_BY_SITE;
+    uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
     uint32_t shown = rows->count < most ? rows->count : most;
-    unsigned shares = share_columns(rows, shown), indent = 12 + shares + 2;
-    unsigned beside = indent + (with_ids ? t->digits + 2 : 0),
-             width = text ? t->width - beside : t->width;
     uint64_t left = rows->bytes;
     const struct vt_doc_column columns[] = {
         {"held", 0, 10, .right = true},
-        {rows->what == VT_ROWS_PEAK ? "share" : "blocks", 2, shares, .right = true},
-        {"allocated at", 2, with_ids ? VT_TEXT_WIDTH - beside : 0, .code = true,
-         .style = VT_STYLE_HEAD},
+        {rows->what == VT_ROWS_PEAK ? "share" : "blocks", 2, 5, .right = true},
+        {"allocated at", 2, 0, .code = true, .fill = with_ids, .style = VT_STYLE_HEAD},
         {"site", 2, 0, .code = true},
     };
     vt_doc_table(doc, columns, with_ids ? 4 : 3);
     for (uint32_t i = 0; i < shown; i++) {
         const struct vt_row *row = &rows->rows[i];
         char share[64];
-        share_text(rows, row, text, share);
-        vt_doc_cells(doc, VT_BYTES(row->bytes), share,
-                     vt_doc_keep(doc, row_text(t, row, text, width)),
+        share_text(rows, row, share);
+        vt_doc_cells(doc, VT_BYTES(row->bytes), share, vt_doc_keep(doc, row_text(t, row)),
                      vt_doc_text(doc, "%.*s", (int)t->digits, row->site->name));
         left -= row->bytes;
-        if (!text)
-            continue;
-        add_source(t, row, indent, doc);
-        add_callers(rows, shown, i, t, indent, doc);
-        add_row_callers(rows, row, t, indent, doc);
+        add_source(t, row, doc);
+        add_callers(rows, shown, i, t, doc);
+        add_row_callers(rows, row, t, doc);
     }
-    const char *how = text ? vt_doc_text(doc, " (--top %u shows them)", rows->count) : "";
     if (rows->count > shown)
-        vt_doc_rest(doc, left, "in %u more %s%s%s", rows->count - shown, vt_rows_noun(t),
-                    vt_plural(rows->count - shown), how);
+        vt_doc_rest(doc, left, "in %u more %s%s (--top %u shows them)", rows->count - shown,
+                    vt_rows_noun(t), vt_plural(rows->count - shown), rows->count);
 }

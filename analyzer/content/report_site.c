@@ -6,6 +6,7 @@
 
 #include "vramtrace/log_format.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 enum { COLUMN = 19 }; /* of the rows' texts */
@@ -25,8 +26,8 @@ static void add_stack(const struct vt_subject *t, const struct vt_stack *stack,
         if (frame->waiting && i && !vt_stack_frame(stack, i - 1)->waiting)
             vt_doc_line(doc, "    on a thread of PyTorch's autograd engine; the thread that waits "
                              "for it:");
-        char *text = vt_doc_keep(doc, vt_frame_text(t->process, frame, t->width - 4));
-        char *source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, t->width - 8));
+        char *text = vt_doc_keep(doc, vt_frame_text(t->process, frame, UINT_MAX));
+        char *source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, UINT_MAX));
         struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_PLACE, text);
         item->label = frame->user_code ? ">" : "";
         item->column = 4;

@@ -30,9 +30,8 @@ struct vt_subject {
     const struct vt_process *process;
     const struct vt_format_options *options;
     unsigned digits; /* to show of a site's id */
-    unsigned
-        width; /* names of files lose their beginning where a line is wider; VT_SUBJECT_WHOLE: never */
+    uint32_t leaks;  /* to show in full, unless --top is given; 0: the default */
+    bool brief;      /* one of many processes: only the worst */
 };
-#define VT_SUBJECT_WHOLE 100000u
 
 #endif

@@ -213,8 +213,44 @@ static char *fitted(const char *text, unsigned width, bool python) {
     return cut;
 }
 
+/* "in backward of NODE, from `loss.backward()` at train.py:24": first the source is left out, then the first words, then
+ * the place. */
+static char *fit_backward(const char *text, const char *node, unsigned width) {
+    static const char from[] = ", from ", at[] = "` at ";
+    const char *end = strstr(node, from), *place = end ? end + sizeof from - 1 : NULL;
+    for (const char *next = place; next && *place == '`' && (next = strstr(next, at));)
+        place = next += sizeof at - 1;
+    for (const char *start = text; place; start = node) {
+        VT_SCOPED char *head = vt_strndup(start, (size_t)(end - start));
+        unsigned used = vt_frame_text_columns(head) + (unsigned)(sizeof from - 1);
+        VT_SCOPED char *rest = fitted(place, width > used ? width - used : 0, true);
+        size_t length = strlen(rest);
+        if (length && (length < 3 || strcmp(rest + length - 3, "...") != 0))
+            return vt_formatted("%s%s%s", head, from, rest);
+        if (start == node)
+            return vt_strdup(head);
+    }
+    return vt_strdup(node);
+}
+
 char *vt_frame_text_fit(const char *text, unsigned width) {
-    return fitted(text, width, strstr(text, ".py:") != NULL);
+    static const char called[] = ", called by ", by[] = "called by ", in[] = "in backward of ";
+    const char *caller = strstr(text, called);
+    if (vt_frame_text_columns(text) <= width)
+        return vt_strdup(text);
+    if (!strncmp(text, in, sizeof in - 1))
+        return fit_backward(text, text + sizeof in - 1, width);
+    if (!strncmp(text, by, sizeof by - 1) && width > sizeof by) {
+        VT_SCOPED char *rest = vt_frame_text_fit(text + sizeof by - 1, width - sizeof by + 1);
+        return vt_formatted("%s%s", by, rest);
+    }
+    if (!caller || width < 2 * sizeof called)
+        return fitted(text, width, strstr(text, ".py:") != NULL);
+    VT_SCOPED char *whole = vt_strndup(text, (size_t)(caller - text)),
+                   *first = vt_frame_text_fit(whole, width / 2);
+    unsigned used = vt_frame_text_columns(first) + (unsigned)(sizeof called - 1);
+    VT_SCOPED char *rest = vt_frame_text_fit(caller + sizeof called - 1, width - used);
+    return vt_formatted("%s%s%s", first, called, rest);
 }
 
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {

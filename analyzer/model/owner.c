@@ -282,6 +282,13 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
     return vt_printable(s.text);
 }
 
+char *vt_owner_role_text(const struct vt_process *p, const struct vt_memory_owner *o) {
+    VT_SCOPED char *text = vt_owner_text(p, o, 0);
+    bool known = o->purpose != VT_PURPOSE_OTHER;
+    return vt_formatted("%s%s%s", text, known ? ": " : "",
+                        known ? vt_purpose_names[o->purpose] : "");
+}
+
 char *vt_owner_chain(const struct vt_memory_owner *o) {
     struct vt_string s = {0};
     if (o->path_count <= o->name_count && !o->graph)

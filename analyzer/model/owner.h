@@ -222,6 +222,9 @@ char *vt_owner_place(const struct vt_process *process, const struct vt_memory_ow
 char *vt_owner_text(const struct vt_process *process, const struct vt_memory_owner *owner,
                     uint64_t count);
 
+/* The same with its role, if that is known: "model (Net) in __main__, examples/train.py: parameters". */
+char *vt_owner_role_text(const struct vt_process *process, const struct vt_memory_owner *owner);
+
 /* When it was taken: "at the end", "as memory ran out", "at 1.200 s". */
 char *vt_snapshot_moment(const struct vt_snapshot *snapshot);
 

@@ -54,61 +54,31 @@ char *vt_stack_text_node(const struct vt_stack *stack) {
     return node;
 }
 
-/* "train.py:24"; a cut file name is useless, so its last part is always complete. */
-static char *place_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
-    struct vt_frame place = *frame;
-    place.function = NULL;
-    char *text = vt_frame_text(p, &place, width);
-    size_t length = strlen(text);
-    if (length && (length < 3 || strcmp(text + length - 3, "...") != 0))
-        return text;
-    free(text);
-    return NULL;
-}
-
 char *vt_stack_text(const struct vt_process *p, const struct vt_stack *stack, unsigned width,
                     bool source) {
-    static const char before[] = "in backward of ", between[] = ", from ";
     const struct vt_frame *main_frame = stack ? vt_stack_main_frame(stack) : NULL;
-    char *node = vt_stack_text_node(stack);
+    VT_SCOPED char *node = vt_stack_text_node(stack);
     if (!node)
         return vt_frame_text(p, main_frame, width);
-    struct vt_string text = {0};
-    if (!main_frame->user_code && !main_frame->python) {
-        vt_string_format(&text, "%s%s", before, node);
-        free(node);
-        return text.text;
+    VT_SCOPED_STRING text = {0};
+    vt_string_format(&text, "in backward of %s", node);
+    if (main_frame->user_code || main_frame->python) {
+        struct vt_frame place = *main_frame;
+        place.function = NULL;
+        VT_SCOPED char *where = vt_frame_text(p, &place, UINT_MAX);
+        VT_SCOPED char *line = source ? vt_frame_text_source(p, main_frame, 60) : NULL;
+        vt_string_add(&text, ", from ");
+        if (line)
+            vt_string_format(&text, "`%s` at ", line);
+        vt_string_add(&text, where);
     }
-    VT_SCOPED char *line = source ? vt_frame_text_source(p, main_frame, 60) : NULL;
-    char *where = place_text(p, main_frame, UINT_MAX);
-    unsigned short_columns = (unsigned)sizeof between - 1 + vt_frame_text_columns(node);
-    unsigned columns = short_columns + (unsigned)sizeof before - 1;
-    unsigned rest = width > columns ? width - columns : 0;
-    if (line && where &&
-        vt_frame_text_columns(line) + vt_frame_text_columns(where) + strlen("`` at ") <= rest) {
-        vt_string_format(&text, "%s%s%s`%s` at %s", before, node, between, line, where);
-    } else {
-        free(where);
-        where = place_text(p, main_frame, rest);
-        vt_string_format(&text, "%s%s", where ? before : "", node);
-        if (!where) /* the node's name is sufficient */
-            where = place_text(p, main_frame, width > short_columns ? width - short_columns : 0);
-        if (where)
-            vt_string_format(&text, "%s%s", between, where);
-    }
-    free(where);
-    free(node);
-    return text.text;
+    return vt_frame_text_fit(text.text, width);
 }
 
 char *vt_site_text(const struct vt_process *p, const struct vt_site *site, unsigned width) {
-    static const char between[] = ", called by ";
-    if (!site->caller)
-        return vt_stack_text(p, site->stack, width, false);
-    unsigned half = width / 2, rest = width - half;
-    VT_SCOPED char *caller =
-        vt_frame_text(p, site->caller, rest > sizeof between ? rest - (sizeof between - 1) : 1);
-    VT_SCOPED char *at = vt_stack_text(p, site->stack, half, false);
-    char *text = vt_formatted("%s%s%s", at, between, caller);
-    return text;
+    VT_SCOPED char *at = vt_stack_text(p, site->stack, UINT_MAX, false);
+    VT_SCOPED char *caller = site->caller ? vt_frame_text(p, site->caller, UINT_MAX) : NULL;
+    VT_SCOPED char *text =
+        vt_formatted("%s%s%s", at, caller ? ", called by " : "", caller ? caller : "");
+    return vt_frame_text_fit(text, width);
 }

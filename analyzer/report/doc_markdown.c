@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 76 };
+enum { BAR = 76, NOTES = 5 };
 
 static unsigned count_lines(const char *text) {
     unsigned lines = 0;
@@ -66,6 +66,10 @@ static void put_row(struct vt_doc_markdown *page, const struct vt_doc_item *row,
     bool code = row->kind == VT_DOC_PLACE || row->kind == VT_DOC_SOURCE ||
                 row->kind == VT_DOC_CALLER || row->site;
     vt_string_add(s, row->label[0] || row->kind == VT_DOC_HOLDER || first ? "- " : "  - ");
+    const char *text = row->text[0]  ? row->text
+                       : row->source ? row->source
+                                     : "",
+               *source = row->text[0] ? row->source : NULL;
     if (row->label[0])
         vt_string_format(s, "**%s** ", row->label + strspn(row->label, " "));
     if (row->kind == VT_DOC_CALLER)
@@ -73,14 +77,14 @@ static void put_row(struct vt_doc_markdown *page, const struct vt_doc_item *row,
     if (row->bytes != VT_UNKNOWN)
         vt_string_format(s, "%s ", VT_BYTES(row->bytes));
     if (code)
-        vt_markdown_code(s, row->text, false);
+        vt_markdown_code(s, text, false);
     else
-        vt_markdown_text(s, row->text);
+        vt_markdown_text(s, text);
     if (row->id)
         vt_string_format(s, " (site `%s`)", row->id);
-    if (row->source) {
+    if (source) {
         vt_string_add(s, "\n  - ");
-        vt_markdown_code(s, row->source, false);
+        vt_markdown_code(s, source, false);
     }
     vt_string_add(s, "\n");
 }
@@ -95,18 +99,51 @@ static void put_titles(struct vt_string *s, const struct vt_doc_item *table) {
     vt_string_add(s, " |\n");
 }
 
+static bool is_below(const struct vt_doc_item *item) {
+    return item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE || item->kind == VT_DOC_CALLER;
+}
+
+/* What stands below a row in a text goes behind the frame. */
+static void put_below(struct vt_string *s, const struct vt_doc_item *row,
+                      const struct vt_doc_item *end) {
+    for (const struct vt_doc_item *item = row + 1; item < end && is_below(item); item++) {
+        vt_string_add(s, ", ");
+        if (item->kind == VT_DOC_CALLER)
+            vt_string_add(s, "called by ");
+        if (item->kind == VT_DOC_MORE)
+            vt_markdown_text(s, item->text);
+        else
+            vt_markdown_code(s, item->text, true);
+        if (item->source) {
+            vt_string_add(s, item->text[0] ? " " : "");
+            vt_markdown_text(s, item->source);
+        }
+    }
+}
+
+/* The column of a table below whose text the lines below a row stand: that of frames, else the last. */
+static unsigned main_column(const struct vt_doc_item *table) {
+    for (unsigned c = 0; c < table->count; c++)
+        if (table->columns[c].code)
+            return c;
+    return table->count - 1;
+}
+
 static void put_cells(struct vt_string *s, const struct vt_doc_item *table,
-                      const struct vt_doc_item *row) {
+                      const struct vt_doc_item *row, const struct vt_doc_item *end) {
     vt_string_add(s, "|");
     for (unsigned c = 0; c < table->count; c++) {
         const struct vt_doc_column *column = &table->columns[c];
+        bool code = column->code || column->name;
         vt_string_add(s, row->cells[c][0] || column->words ? " " : "");
-        if (column->code && !row->sentence)
+        if (code && !row->sentence)
             vt_markdown_code(s, row->cells[c], true);
-        else if (column->code || column->words)
+        else if (code || column->words)
             vt_markdown_text(s, row->cells[c]);
         else
             vt_string_add(s, row->cells[c]);
+        if (c == main_column(table))
+            put_below(s, row, end);
         vt_string_add(s, " |");
     }
     vt_string_add(s, "\n");
@@ -134,7 +171,17 @@ static void put_bar(struct vt_doc_markdown *page, const struct vt_doc_item *item
     vt_markdown_block(&page->section, lines.text);
 }
 
-/* Facts about a process, in one paragraph below the title. */
+/* The lines of a picture, the first of which is at `at`. Returns the last. */
+static uint32_t put_picture(struct vt_doc_markdown *page, const struct vt_doc *doc, uint32_t at) {
+    VT_SCOPED_STRING lines = {0};
+    for (; at < doc->count && doc->items[at].kind == VT_DOC_PICTURE; at++)
+        vt_string_format(&lines, "%s\n", doc->items[at].text);
+    empty_line(&page->section);
+    vt_markdown_block(&page->section, lines.text);
+    return at - 1;
+}
+
+/* What a process is, in one paragraph below the title. */
 static void put_side(struct vt_doc_markdown *page, const struct vt_doc_item *item, bool title) {
     struct vt_string *s = &page->section;
     if (title) {
@@ -158,12 +205,15 @@ static void put_line(struct vt_doc_markdown *page, const struct vt_doc_item *ite
 void vt_doc_markdown_add(struct vt_doc_markdown *page, const struct vt_doc *doc) {
     struct vt_string *s = &page->section;
     const struct vt_doc_item *table = NULL;
+    unsigned notes = 0;
     bool first = true;
     for (uint32_t i = 0; i < doc->count; i++) {
         const struct vt_doc_item *item = &doc->items[i];
+        if (table && is_below(item))
+            continue; /* it stands in its row */
         switch (item->kind) {
         case VT_DOC_SIDES:
-            put_side(page, item, !i);
+            put_side(page, item, !i || doc->items[i - 1].kind != VT_DOC_SIDES);
             break;
         case VT_DOC_HEADING:
             vt_doc_markdown_heading(page, item->label, item->text);
@@ -176,7 +226,8 @@ void vt_doc_markdown_add(struct vt_doc_markdown *page, const struct vt_doc *doc)
             put_line(page, item);
             break;
         case VT_DOC_NOTE:
-            put_sentence(s, "\n> **NOTE** ", item->text);
+            if (notes++ < NOTES)
+                put_sentence(s, "\n> **NOTE** ", item->text);
             break;
         case VT_DOC_SENTENCE:
             put_sentence(s, "", item->text);
@@ -189,13 +240,16 @@ void vt_doc_markdown_add(struct vt_doc_markdown *page, const struct vt_doc *doc)
             put_titles(s, table);
             break;
         case VT_DOC_CELLS:
-            put_cells(s, table, item);
+            put_cells(s, table, item, doc->items + doc->count);
             break;
         case VT_DOC_REST:
             put_rest(s, table, item);
             break;
         case VT_DOC_BAR:
             put_bar(page, item);
+            break;
+        case VT_DOC_PICTURE:
+            i = put_picture(page, doc, i);
             break;
         case VT_DOC_COMMAND:
         case VT_DOC_SECTION:

@@ -17,91 +17,139 @@ static void print_styled(const struct vt_text *t, const char *style, const char 
 
 /* --- tables --- */
 
-static bool is_of_table(const struct vt_doc_item *item) {
-    return item->kind == VT_DOC_CELLS || item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE;
+struct table {
+    const struct vt_doc_item *item;
+    unsigned widths[VT_DOC_COLUMNS];
+    unsigned below; /* where the lines below a row begin; 0: each in its own column */
+};
+
+static bool is_below(const struct vt_doc_item *item) {
+    return item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE || item->kind == VT_DOC_CALLER;
 }
 
-/* If the table is wider than the page, the widest column of frames and names is narrowed. */
-static void fit_columns(const struct vt_doc_item *table, unsigned widths[VT_DOC_COLUMNS],
-                        unsigned width) {
+/* Where the table is wider than the page, its widest columns of frames and names give way. */
+static void shrink_columns(struct table *table, unsigned width) {
     enum { LEAST = 16 };
-    unsigned all = 0, widest = VT_DOC_COLUMNS;
-    for (unsigned c = 0; c < table->count; c++) {
-        all += table->columns[c].before + widths[c];
-        if (table->columns[c].code && (widest == VT_DOC_COLUMNS || widths[c] > widths[widest]))
-            widest = c;
-    }
-    if (all > width && widest < VT_DOC_COLUMNS && widths[widest] > LEAST)
-        widths[widest] =
-            all - width < widths[widest] - LEAST ? widths[widest] - (all - width) : LEAST;
-}
-
-/* The widths of the table at `at` of the document's items. */
-static void measure_columns(const struct vt_doc *doc, uint32_t at, unsigned width,
-                            unsigned widths[VT_DOC_COLUMNS]) {
-    const struct vt_doc_item *table = &doc->items[at];
-    for (unsigned c = 0; c < table->count; c++) {
-        unsigned columns = vt_frame_text_columns(table->columns[c].title);
-        widths[c] = table->columns[c].width;
-        if (columns > widths[c] && !table->columns[c].fixed)
-            widths[c] = columns;
-    }
-    for (uint32_t i = at + 1; i < doc->count && is_of_table(&doc->items[i]); i++)
-        for (unsigned c = 0; doc->items[i].cells && c < table->count; c++) {
-            unsigned columns = vt_frame_text_columns(doc->items[i].cells[c]);
-            if (columns > widths[c] && !table->columns[c].fixed)
-                widths[c] = columns;
+    const struct vt_doc_column *columns = table->item->columns;
+    for (;;) {
+        unsigned all = 0, widest = VT_DOC_COLUMNS, *widths = table->widths;
+        for (unsigned c = 0; c < table->item->count; c++) {
+            bool wraps = columns[c].words && c + 1 == table->item->count && widths[c] > LEAST;
+            all += columns[c].before + (wraps ? LEAST : widths[c]);
+            if ((columns[c].code || columns[c].name) &&
+                (widest == VT_DOC_COLUMNS || widths[c] > widths[widest]))
+                widest = c;
         }
-    fit_columns(table, widths, width);
-}
-
-/* Prints a cell after its leading blanks. Returns the blanks due after it. */
-static unsigned print_cell(const struct vt_text *t, const struct vt_doc_column *column,
-                           unsigned width, unsigned blanks, const char *style, const char *whole) {
-    VT_SCOPED char *text =
-        column->code && !column->fixed ? vt_frame_text_fit(whole, width) : vt_strdup(whole);
-    unsigned columns = vt_frame_text_columns(text), pad = columns < width ? width - columns : 0;
-    blanks += column->before + (column->right ? pad : 0);
-    fprintf(t->out, "%*s", (int)blanks, "");
-    print_styled(t, style, text);
-    return column->right ? 0 : pad;
-}
-
-/* Titles, or a row. Lines never end with blanks. */
-static void print_cells(const struct vt_text *t, const struct vt_doc_item *table,
-                        const unsigned *widths, const struct vt_doc_item *row) {
-    unsigned blanks = 0;
-    for (unsigned c = 0; c < table->count; c++) {
-        const struct vt_doc_column *column = &table->columns[c];
-        const char *style = !row || row->sentence ? NULL : c ? column->style : row->style;
-        const char *text = row ? row->cells[c] : column->title;
-        if (text[0])
-            blanks = print_cell(t, column, widths[c], blanks, style, text);
-        else
-            blanks += column->before + widths[c];
+        if (all <= width || widest == VT_DOC_COLUMNS || widths[widest] <= LEAST)
+            return;
+        widths[widest] -=
+            all - width < widths[widest] - LEAST ? all - width : widths[widest] - LEAST;
     }
 }
 
-static void print_titles(const struct vt_text *t, const struct vt_doc_item *table,
-                         const unsigned *widths) {
+static void fill_page(struct table *table) {
+    unsigned all = 0, fill = VT_DOC_COLUMNS;
+    for (unsigned c = 0; c < table->item->count; c++) {
+        all += table->item->columns[c].before + table->widths[c];
+        if (table->item->columns[c].fill)
+            fill = c;
+    }
+    if (fill < VT_DOC_COLUMNS && all < VT_TEXT_WIDTH)
+        table->widths[fill] += VT_TEXT_WIDTH - all;
+}
+
+static void widen(struct table *table, unsigned c, const char *text) {
+    unsigned columns = vt_frame_text_columns(text);
+    if (columns > table->widths[c] && !table->item->columns[c].fixed)
+        table->widths[c] = columns;
+}
+
+/* Measures the table at `at` of the document's items. */
+static struct table measure_table(const struct vt_doc *doc, uint32_t at, unsigned width) {
+    struct table table = {.item = &doc->items[at]};
+    const struct vt_doc_column *columns = table.item->columns;
+    for (unsigned c = 0; c < table.item->count; c++) {
+        table.widths[c] = columns[c].width;
+        widen(&table, c, columns[c].title);
+    }
+    for (uint32_t i = at + 1; i < doc->count; i++) {
+        const struct vt_doc_item *row = &doc->items[i];
+        if (row->kind != VT_DOC_CELLS && !is_below(row))
+            break;
+        for (unsigned c = 0; row->cells && c < table.item->count; c++)
+            widen(&table, c, row->cells[c]);
+    }
+    fill_page(&table);
+    shrink_columns(&table, width);
+    for (unsigned c = 0, before = 0; c < table.item->count && !table.below; c++) {
+        before += columns[c].before;
+        table.below = columns[c].code ? before : 0;
+        before += table.widths[c];
+    }
+    return table;
+}
+
+/* A cell as it fits its column. Free it. */
+static char *fit_cell(const struct vt_doc_column *column, unsigned width, const char *whole) {
+    return column->fixed  ? vt_strdup(whole)
+           : column->code ? vt_frame_text_fit(whole, width)
+           : column->name ? vt_text_cut(whole, width)
+                          : vt_strdup(whole);
+}
+
+/* Titles, or a row. No line ends with blanks. */
+static void print_cells(const struct vt_text *t, const struct table *table,
+                        const struct vt_doc_item *row) {
+    unsigned blanks = 0, begin = 0, count = table->item->count;
+    for (unsigned c = 0; c < count; c++) {
+        const struct vt_doc_column *column = &table->item->columns[c];
+        const char *style = !row || row->sentence ? NULL : c ? column->style : row->style;
+        VT_SCOPED char *text =
+            fit_cell(column, table->widths[c], row ? row->cells[c] : column->title);
+        unsigned columns = vt_frame_text_columns(text),
+                 pad = columns < table->widths[c] ? table->widths[c] - columns : 0;
+        begin += column->before;
+        blanks += column->before + (column->right ? pad : 0);
+        if (columns) {
+            fprintf(t->out, "%*s", (int)blanks, "");
+            blanks = 0;
+        }
+        if (columns && column->words && c + 1 == count) {
+            fputs(style ? vt_text_style(t, style) : "", t->out);
+            vt_text_wrap(t, NULL, begin, text);
+            fputs(style ? vt_text_style(t, VT_STYLE_NONE) : "", t->out);
+            return;
+        }
+        print_styled(t, style, text);
+        begin += columns + pad;
+        blanks += column->right ? 0 : pad;
+    }
+    fputc('\n', t->out);
+}
+
+static void print_titles(const struct vt_text *t, const struct table *table) {
     bool any = false;
-    for (unsigned c = 0; c < table->count; c++)
-        any |= table->columns[c].title[0] != 0;
+    for (unsigned c = 0; c < table->item->count; c++)
+        any |= table->item->columns[c].title[0] != 0;
     if (!any)
         return;
     fputs(vt_text_style(t, VT_STYLE_DIM), t->out);
-    print_cells(t, table, widths, NULL);
-    fprintf(t->out, "%s\n", vt_text_style(t, VT_STYLE_NONE));
+    print_cells(t, table, NULL);
+    fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
 }
 
 /* --- rows --- */
 
-static void print_sides(const struct vt_text *t, const char *left, const char *right) {
+/* A command may be long, and then has two lines. */
+static void print_sides(const struct vt_text *t, const char *whole, const char *right) {
+    VT_SCOPED char *left = vt_text_cut(whole, 2 * t->width);
     unsigned l = vt_frame_text_columns(left), r = vt_frame_text_columns(right);
-    if (l + 3 + r <= t->width)
+    if (l + 3 + r <= t->width) {
         fprintf(t->out, "%s%*s%s\n", left, (int)(t->width - l - r), "", right);
-    else
-        fprintf(t->out, "%s\n%*s%s\n", left, r < t->width ? (int)(t->width - r) : 0, "", right);
+        return;
+    }
+    fprintf(t->out, "%s\n%*s", left, r < t->width ? (int)(t->width - r) : 0, "");
+    vt_text_wrap(t, NULL, 0, right);
 }
 
 static void print_row(const struct vt_text *t, const struct vt_doc_item *item) {
@@ -120,14 +168,24 @@ static void print_holder(const struct vt_text *t, const struct vt_doc_item *item
     VT_SCOPED char *head =
         vt_formatted("  %-*s%9s", (int)item->column - 2, item->label, VT_BYTES(item->bytes));
     unsigned at = item->column + VT_DOC_BYTES;
-    unsigned width =
-        VT_TEXT_WIDTH - at - (item->id ? (unsigned)strlen(item->id) : 0) - 2; /* ids stay near */
-    unsigned columns = vt_frame_text_columns(item->text);
-    if (item->id)
-        fprintf(t->out, "%s  %s%*s  %s\n", head, item->text,
-                columns < width ? (int)(width - columns) : 0, "", item->id);
-    else
+    if (!item->id) {
         vt_text_wrap(t, head, at, item->text);
+        return;
+    }
+    unsigned beside = at + (unsigned)strlen(item->id) + 2,
+             width = VT_TEXT_WIDTH - beside; /* ids stay near */
+    VT_SCOPED char *text = vt_frame_text_fit(item->text, t->width - beside);
+    unsigned columns = vt_frame_text_columns(text);
+    fprintf(t->out, "%s  %s%*s  %s\n", head, text, columns < width ? (int)(width - columns) : 0, "",
+            item->id);
+}
+
+static void print_caller(const struct vt_text *t, const struct vt_doc_item *item) {
+    static const char by[] = "called by ";
+    VT_SCOPED char *text =
+        vt_frame_text_fit(item->text, t->width - item->column - (unsigned)(sizeof by - 1));
+    fprintf(t->out, "%*s%s%s%s%s\n", (int)item->column, "", vt_text_style(t, VT_STYLE_DIM), by,
+            text, vt_text_style(t, VT_STYLE_NONE));
 }
 
 /* A frame, with its source line beside it if there is room. */
@@ -145,11 +203,16 @@ static void print_place(const struct vt_text *t, const struct vt_doc_item *item)
     fputc('\n', t->out);
 }
 
+/* A line of code, and facts beside it, which have room first. */
 static void print_source(const struct vt_text *t, const struct vt_doc_item *item) {
-    fprintf(t->out, "%*s%s", (int)item->column, "", item->text);
-    if (item->source)
-        fprintf(t->out, "%s%s%s%s", vt_text_style(t, VT_STYLE_DIM),
-                item->text[0] && item->source[0] ? "   " : "", item->source,
+    const char *gap = item->text[0] ? "   " : "";
+    unsigned room = t->width - item->column;
+    VT_SCOPED char *facts = vt_text_cut(item->source ? item->source : "", room);
+    unsigned columns = vt_frame_text_columns(facts);
+    VT_SCOPED char *text = vt_text_cut(item->text, columns ? room - columns - 3 : room);
+    fprintf(t->out, "%*s%s", (int)item->column, "", text);
+    if (columns)
+        fprintf(t->out, "%s%s%s%s", vt_text_style(t, VT_STYLE_DIM), gap, facts,
                 vt_text_style(t, VT_STYLE_NONE));
     fputc('\n', t->out);
 }
@@ -204,7 +267,7 @@ static bool fits_beside(const struct vt_text *t, unsigned column, const char *hi
     return 6 + column + 2 + strlen(hint) <= t->width;
 }
 
-/* Prints the commands, which are the last items from `at` on. */
+/* Prints the commands, which are the last items from `at` on, below their section's label. */
 static void print_commands(const struct vt_text *t, const struct vt_doc *doc, uint32_t at) {
     unsigned column = 45; /* column of the hints */
     for (uint32_t i = at; i < doc->count; i++) {
@@ -212,11 +275,10 @@ static void print_commands(const struct vt_text *t, const struct vt_doc *doc, ui
         if (columns > column && fits_beside(t, columns, doc->items[i].label))
             column = columns;
     }
-    fputc('\n', t->out);
     for (uint32_t i = at; i < doc->count; i++) {
         const struct vt_doc_item *item = &doc->items[i];
         unsigned columns = vt_frame_text_columns(item->text);
-        print_styled(t, VT_STYLE_HEAD, i > at ? "    " : "NEXT");
+        print_styled(t, VT_STYLE_HEAD, i > at ? "    " : doc->items[at - 1].label);
         fprintf(t->out, "  %s", item->text);
         if (columns <= column && fits_beside(t, column, item->label)) {
             fprintf(t->out, "%*s", (int)(column - columns + 2), "");
@@ -261,8 +323,7 @@ static void print_item(const struct vt_text *t, const struct vt_doc_item *item) 
         print_holder(t, item);
         break;
     case VT_DOC_CALLER:
-        fprintf(t->out, "%*s%scalled by %s%s\n", (int)item->column, "",
-                vt_text_style(t, VT_STYLE_DIM), item->text, vt_text_style(t, VT_STYLE_NONE));
+        print_caller(t, item);
         break;
     case VT_DOC_SOURCE:
         print_source(t, item);
@@ -276,8 +337,10 @@ static void print_item(const struct vt_text *t, const struct vt_doc_item *item) 
     case VT_DOC_BAR:
         print_bar(t, item);
         break;
+    case VT_DOC_PICTURE:
+        fprintf(t->out, "  %s\n", item->text);
+        break;
     case VT_DOC_ROW:
-    case VT_DOC_PEAK:
         print_row(t, item);
         break;
     default: /* a table and its rows, commands, ends */
@@ -286,23 +349,22 @@ static void print_item(const struct vt_text *t, const struct vt_doc_item *item) 
 }
 
 void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t) {
-    const struct vt_doc_item *table = NULL;
-    unsigned widths[VT_DOC_COLUMNS];
+    struct table table = {0};
     for (uint32_t i = 0; i < doc->count; i++) {
-        const struct vt_doc_item *item = &doc->items[i];
-        if (item->kind == VT_DOC_COMMAND) {
+        struct vt_doc_item item = doc->items[i];
+        if (item.kind == VT_DOC_COMMAND) {
             print_commands(t, doc, i);
             break;
         }
-        if (item->kind == VT_DOC_TABLE) {
-            table = item;
-            measure_columns(doc, i, t->width, widths);
-            print_titles(t, table, widths);
-        } else if (item->kind == VT_DOC_CELLS) {
-            print_cells(t, table, widths, item);
-            fputc('\n', t->out);
+        if (item.kind == VT_DOC_TABLE) {
+            table = measure_table(doc, i, t->width);
+            print_titles(t, &table);
+        } else if (item.kind == VT_DOC_CELLS) {
+            print_cells(t, &table, &item);
         } else {
-            print_item(t, item);
+            table.below = is_below(&item) ? table.below : 0;
+            item.column = table.below ? table.below : item.column;
+            print_item(t, &item);
         }
     }
 }

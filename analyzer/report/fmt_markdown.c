@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = 100, ENDING = 10, ROWS = 5, LEAKS = 3, PROCESSES = 8, COLUMNS = 76, WIDTH = 160 };
+enum { LINES = 100, ENDING = 10, ROWS = 5, LEAKS = 3, PROCESSES = 8, COLUMNS = 76 };
 
 struct page {
     const struct vt_subject *t;
@@ -185,15 +185,14 @@ int vt_fmt_markdown_write(const struct vt_model *model, const struct vt_format_o
                           FILE *to) {
     struct vt_page out;
     struct vt_processes list;
-    struct vt_subject t = {
-        .model = model, .options = options, .digits = model->id_digits, .width = WIDTH};
+    struct vt_subject t = {.model = model, .options = options, .digits = model->id_digits};
     struct page page = {.t = &t, .md = {.most = LINES - ENDING}};
     FILE *stream = vt_page_open(&out);
     vt_processes_choose(&list, model, options, false);
     if (options->site || options->by == VT_BY_OWNER) {
         as_text(&page, model, options);
     } else if (list.count) {
-        struct vt_doc doc = {.look = VT_DOC_MARKDOWN, .digits = t.digits};
+        struct vt_doc doc = {.digits = t.digits};
         t.process = list.list[0];
         many_processes(&page, &list);
         vt_report_add_process(&t, &doc);

@@ -8,15 +8,12 @@
 
 static struct vt_subject subject_of(const struct vt_model *model,
                                     const struct vt_format_options *options) {
-    return (struct vt_subject){.model = model,
-                               .options = options,
-                               .digits = model->id_digits,
-                               .width = options->width ? options->width : VT_TEXT_WIDTH};
+    return (struct vt_subject){.model = model, .options = options, .digits = model->id_digits};
 }
 
 static struct vt_text text_of(const struct vt_subject *of, FILE *out) {
     return (struct vt_text){.out = out,
-                            .width = of->width,
+                            .width = of->options->width ? of->options->width : VT_TEXT_WIDTH,
                             .colour = of->options->colour,
                             .blocks = of->options->blocks};
 }

@@ -13,18 +13,17 @@ const char *vt_text_style(const struct vt_text *t, const char *escape) {
     return t->colour ? escape : "";
 }
 
-/* Prints a word. A path wider than its line loses its beginning. Returns its columns. */
+/* Prints a word. One that is wider than its line loses its end, or as a path its beginning. Returns its columns. */
 static unsigned put_word(FILE *out, const char *word, size_t length, unsigned width) {
-    static const char cut[] = "...";
+    static const char dots[] = "...";
     const char *tail = word, *end = word + length;
-    while (tail && (size_t)(end - tail) + (tail > word ? sizeof cut - 1 : 0) > width)
+    while (tail && (size_t)(end - tail) + (tail > word ? sizeof dots - 1 : 0) > width)
         tail = tail + 1 < end ? memchr(tail + 1, '/', (size_t)(end - tail) - 1) : NULL;
-    if (!tail)
-        tail = word;
-    if (tail > word)
-        fputs(cut, out);
-    fwrite(tail, 1, (size_t)(end - tail), out);
-    return (unsigned)(end - tail) + (tail > word ? sizeof cut - 1 : 0);
+    VT_SCOPED char *rest = vt_strndup(tail ? tail : word, (size_t)(end - (tail ? tail : word))),
+                   *cut = vt_text_cut(rest, width);
+    bool path = tail && tail > word;
+    fprintf(out, "%s%s", path ? dots : "", path ? rest : cut);
+    return vt_frame_text_columns(path ? rest : cut) + (path ? sizeof dots - 1 : 0);
 }
 
 void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text) {
@@ -71,7 +70,10 @@ void vt_text_heading(const struct vt_text *t, const char *style, const char *hea
     while (rest && *rest) {
         size_t length = fitting(rest, t->width - column - gap);
         fprintf(t->out, "%*s", (int)gap, "");
-        fwrite(rest, 1, length, t->out);
+        if (memchr(rest, ' ', length))
+            fwrite(rest, 1, length, t->out);
+        else
+            put_word(t->out, rest, length, t->width - column - gap);
         rest += length + strspn(rest + length, " ");
         if (*rest)
             fputc('\n', t->out);

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { SITES_OF_BLOCK = 64 };
+/* The page has room for more leaks than a text; and it has tables, pictures and notes of its own. */
+enum { SITES_OF_BLOCK = 64, ROWS_OF_BLOCK = 100, LEAKS = 20 };
 
 /* The tone is "bad", "warn", "good", or "" for neither. What is held is no error. */
 static const char *tone_of(const struct vt_doc_item *heading) {
@@ -28,16 +29,17 @@ static void open_block(const struct vt_html *h, const struct vt_doc_item *headin
     vt_html_text(h, "headline", section ? NULL : heading->text);
 }
 
+/* NULL: it is no row. */
+static const char *const row_kinds[] = {
+    [VT_DOC_LINE] = "text",     [VT_DOC_ROW] = "text",      [VT_DOC_ALARM] = "alarm",
+    [VT_DOC_PLACE] = "place",   [VT_DOC_HOLDER] = "holder", [VT_DOC_CALLER] = "caller",
+    [VT_DOC_SOURCE] = "source", [VT_DOC_MORE] = "more",     [VT_DOC_COMMAND] = "text"};
+
 /* [kind, label, text, line of code, bytes, site]. */
 static void write_row(struct vt_html *h, const struct vt_doc_item *row) {
-    static const char *const kinds[] = {
-        [VT_DOC_LINE] = "text",     [VT_DOC_ROW] = "text",      [VT_DOC_ALARM] = "alarm",
-        [VT_DOC_PEAK] = "peak",     [VT_DOC_PLACE] = "place",   [VT_DOC_HOLDER] = "holder",
-        [VT_DOC_CALLER] = "caller", [VT_DOC_SOURCE] = "source", [VT_DOC_MORE] = "more",
-        [VT_DOC_COMMAND] = "text"};
     struct vt_json *j = h->json;
     vt_json_open(j, NULL, '[');
-    vt_json_string(j, NULL, kinds[row->kind]);
+    vt_json_string(j, NULL, row_kinds[row->kind]);
     vt_json_string(j, NULL, row->label);
     vt_html_text(h, NULL, row->text);
     vt_html_text(h, NULL, row->source);
@@ -83,26 +85,33 @@ static void write_subject(struct vt_html *h, const struct vt_doc_item *heading) 
     }
 }
 
-/* Writes the block that begins at `at` of the document. Returns where the next one does. */
-static uint32_t write_block(struct vt_html *h, const struct vt_doc *doc, uint32_t at) {
+static bool is_heading(const struct vt_doc_item *item) {
+    return item->kind == VT_DOC_HEADING || item->kind == VT_DOC_SECTION;
+}
+
+/* Writes the block whose heading is at `at` of the document. */
+static void write_block(struct vt_html *h, const struct vt_doc *doc, uint32_t at) {
     const struct vt_doc_item *heading = &doc->items[at++];
-    const char *remark = NULL;
+    VT_SCOPED_STRING remark = {0};
+    bool table = false; /* the page has its own, and what stands below the rows */
+    uint32_t rows = 0;
     open_block(h, heading);
     vt_json_open(h->json, "rows", '[');
-    for (; at < doc->count; at++) {
+    for (; at < doc->count && !is_heading(&doc->items[at]); at++) {
         const struct vt_doc_item *item = &doc->items[at];
-        if (item->kind == VT_DOC_HEADING || item->kind == VT_DOC_SECTION)
-            break;
+        bool below = item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE ||
+                     item->kind == VT_DOC_CALLER || item->kind == VT_DOC_CELLS;
+        table = item->kind == VT_DOC_TABLE || (table && below);
         if (item->kind == VT_DOC_SENTENCE || item->kind == VT_DOC_REMARK)
-            remark = item->text;
-        else if (item->kind != VT_DOC_END)
+            vt_string_format(&remark, "%s%s", remark.length ? " " : "", item->text);
+        else if (!table && row_kinds[item->kind] && rows++ < ROWS_OF_BLOCK)
             write_row(h, item);
     }
     vt_json_close(h->json, ']');
-    vt_html_text(h, "remark", remark);
+    vt_html_text(h, "remark", remark.text);
+    vt_json_number(h->json, "rows_left_out", rows > ROWS_OF_BLOCK ? rows - ROWS_OF_BLOCK : 0);
     write_subject(h, heading);
     vt_json_close(h->json, '}');
-    return at;
 }
 
 void vt_html_words(struct vt_html *h) {
@@ -112,12 +121,14 @@ void vt_html_words(struct vt_html *h) {
                            .process = h->process,
                            .options = &options,
                            .digits = h->model->id_digits,
-                           .width = VT_SUBJECT_WHOLE};
-    struct vt_doc doc = {.look = VT_DOC_PAGE, .digits = t.digits, .brief = !h->bounds.sites};
+                           .brief = !h->bounds.sites};
+    struct vt_doc doc = {.digits = t.digits};
+    t.leaks = t.brief ? 0 : LEAKS;
     vt_report_add_process(&t, &doc);
     vt_json_open(h->json, "words", '[');
-    for (uint32_t at = 0; at < doc.count;)
-        at = doc.items[at].kind == VT_DOC_END ? at + 1 : write_block(h, &doc, at);
+    for (uint32_t at = 0; at < doc.count; at++)
+        if (is_heading(&doc.items[at]) && doc.items[at].about)
+            write_block(h, &doc, at);
     vt_json_close(h->json, ']');
     vt_doc_free(&doc);
 }

@@ -9,10 +9,11 @@
     /* Where the sentences come from has verdicts' letters; these are their colours. */
     const colours = { L: "leak", X: "v-lost", U: "v-unfreed", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
 
-    function siteButton(index) {
-        const site = vt.page.sites[index], id = vt.el("code", null, site.id.slice(0, vt.data.id_digits));
+    function siteButton(index, text) {
+        const id = vt.page.sites[index].id.slice(0, vt.data.id_digits);
         const open = () => { vt.select({ site: index }); vt.open("table", true); };
-        return vt.link([site.name, " ", id], open, { title: "its stacks and pictures" });
+        return vt.link([text === id ? null : text + " ", vt.el("code", null, id)], open,
+            { title: "its stacks and pictures" });
     }
 
     function row([kind, label, text, source, bytes, site]) {
@@ -21,21 +22,11 @@
             value.append(vt.el("b", null, vt.bytes(bytes)), "  ");
         if (kind === "caller")
             value.append("called by ");
-        value.append(site != null ? siteButton(site) : kind === "source" || label === "" && text.includes("→")
+        value.append(site != null ? siteButton(site, text) : kind === "source" || label === "" && text.includes("→")
             ? vt.el("code", null, text) : text);
         if (source)
             value.append(vt.el("code", { class: "source" }, source));
         return [vt.el("dt", null, label), value];
-    }
-
-    function sites(block) {
-        if (!block.sites || block.sites.length < (block.kind === "leak" ? 1 : 99))
-            return null;
-        const shown = block.sites.slice(0, 6), more = block.site_count - shown.length;
-        return [vt.el("dt", null, "call sites"), vt.el("dd", null, vt.el("ul", { class: "plain" },
-            shown.map(index => vt.el("li", null, vt.el("b", null, vt.bytes(vt.page.sites[index].leaked)), "  ",
-                siteButton(index))),
-            more > 0 ? vt.el("li", { class: "dim" }, "and " + vt.plural(more, "more call site")) : null))];
     }
 
     /* Links from a card to the pictures. */
@@ -70,16 +61,15 @@
     }
 
     function card(block) {
-        const rows = block.rows.map(row).flat(), more = sites(block);
+        const rows = block.rows.map(row).flat();
         if (block.kind === "next")
             return vt.el("details", { class: "card next" }, vt.el("summary", null, "What to do next, in a terminal"),
                 vt.el("dl", null, vt.terms(block.rows.map(([, label, text]) => [label, vt.el("code", null, text)]))));
-        if (block.kind === "note" && !block.title)
-            return vt.el("div", { class: "note" }, block.rows.map(([, , text]) => vt.el("div", null, text)));
         return vt.el("article", { class: "card " + block.kind + " " + block.tone },
             vt.el("h3", null, block.title ? vt.el("span", { class: "tag" }, block.title) : null, " ", block.headline || ""),
             block.parts && block.parts.length ? bar(block) : null,
-            rows.length || more ? vt.el("dl", null, rows, more || []) : null,
+            rows.length ? vt.el("dl", null, rows) : null,
+            block.rows_left_out ? vt.aside("and " + vt.count(block.rows_left_out) + " more") : null,
             block.remark ? vt.aside(block.remark) : null, links(block));
     }
 
@@ -97,9 +87,6 @@
             panel.append(...told.map(card));
             if (aside)
                 panel.append(vt.el("details", { class: "card next" }, vt.el("summary", null, vt.plural(notes.length, "note")), notes));
-            const left = page.leak_count - told.filter(block => block.kind === "leak").length;
-            if (left > 0)
-                panel.append(vt.aside("and " + vt.plural(left, "more leak") + ", in the table of lines"));
         },
     });
 

@@ -74,18 +74,16 @@ static void text(void **state) {
                  "                 the end\n");
     free(shown);
     shown = report(VT_BY_OWNER, NULL);
-    assert_lines(
-        shown,
-        "OWNERS   of 6.87 MiB in 603 blocks, when the program's code ended\n"
-        "      held  blocks  kept by                                                 role\n"
-        "  4.69 MiB     300  history (list) in __main__, train.py\n"
-        "  1.17 MiB     300  total_loss (torch.Tensor) in main(), train.py:12:\n"
-        "                    activations\n"
-        "  1.00 MiB       2  model (Net) in __main__, train.py                 parameters\n");
+    assert_lines(shown, "OWNERS   of 6.87 MiB in 603 blocks, when the program's code ended\n"
+                        "      held  blocks  kept by\n"
+                        "  4.69 MiB     300  history (list) in __main__, train.py\n"
+                        "  1.17 MiB     300  total_loss (torch.Tensor) in main(), train.py:12:\n"
+                        "                    activations\n"
+                        "  1.00 MiB       2  model (Net) in __main__, train.py: parameters\n");
     free(shown);
     shown = report(VT_BY_LINE, p->sites[p->leaks[0].sites[0]].name);
-    assert_lines(shown, "  kept by          4.69 MiB  history (list) in __main__, train.py\n");
-    assert_lines(shown, "  also held by     4.69 MiB  (unnamed) in main(), train.py:12\n");
+    assert_lines(shown, "  kept by           4.69 MiB  history (list) in __main__, train.py\n");
+    assert_lines(shown, "  also held by      4.69 MiB  (unnamed) in main(), train.py:12\n");
     free(shown);
     end();
 }

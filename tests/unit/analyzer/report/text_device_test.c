@@ -37,7 +37,7 @@ static void peak_adds_up(void **state) {
     struct vt_site *runtime = add(m, VT_VERDICT_RUNTIME, 10, 10, 10, "train.py:3");
     runtime->class = VT_CLASS_RUNTIME;
     runtime->class_name = "cuBLAS";
-    says(m, "peak           100 MiB, made of\n", "60.0 MiB   60 %  train.py:1",
+    says(m, "peak           100 MiB\n", "60.0 MiB   60 %  train.py:1",
          "  30.0 MiB   30 %  PyTorch, reserved and not in use\n",
          "  10.0 MiB   10 %  cuBLAS, kept by CUDA's libraries\n  total", NULL);
     done(m);
