@@ -130,7 +130,7 @@ static uint32_t add_rows(const struct vt_diff *d, const struct options *o, struc
             for (uint32_t i = 0; i < count && i < o->top; i++)
                 add_row(&rows[i], doc);
             if (count > o->top)
-                vt_doc_line(doc, "  and %u more (--top %u shows them)", count - o->top, count);
+                vt_doc_remark(doc, "and %u more (--top %u shows them)", count - o->top, count);
         }
     return changed;
 }
@@ -205,10 +205,10 @@ static bool add_owners(const struct vt_diff *d, const struct options *o, struct 
         add_owner(r, doc);
     }
     if (changed > o->top)
-        vt_doc_line(doc, "  and %u more (--top %u shows them)", changed - o->top, changed);
+        vt_doc_remark(doc, "and %u more (--top %u shows them)", changed - o->top, changed);
     if (changed && unseen)
-        vt_doc_line(doc, "  and %u seen in one run only, whose call site%s as much in both", unseen,
-                    unseen == 1 ? " holds" : "s hold");
+        vt_doc_remark(doc, "and %u seen in one run only, whose call site%s as much in both", unseen,
+                      unseen == 1 ? " holds" : "s hold");
     return changed;
 }
 

@@ -75,6 +75,15 @@ struct vt_doc_item *vt_doc_line(struct vt_doc *doc, const char *format, ...) {
     return item;
 }
 
+struct vt_doc_item *vt_doc_remark(struct vt_doc *doc, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    struct vt_doc_item *item =
+        vt_doc_add(doc, VT_DOC_REMARK, vt_doc_keep(doc, vt_formatted_of(format, args)));
+    va_end(args);
+    return item;
+}
+
 struct vt_doc_item *vt_doc_holder(struct vt_doc *doc, const char *label, uint64_t bytes,
                                   const struct vt_site *site, const char *text) {
     struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_HOLDER, text);

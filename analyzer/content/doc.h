@@ -48,6 +48,8 @@ enum vt_doc_kind {
     VT_DOC_REST,    /* what the table leaves out: `bytes`, and in what */
     VT_DOC_BAR,     /* a bar in which each of `parts` has its share; memory over time below it */
     VT_DOC_PICTURE, /* a line of a picture that is drawn with characters */
+    VT_DOC_COURSE, /* a curve of `levels`, its name and its peak in `bytes`; without levels, the time axis, to `text` */
+    VT_DOC_RULE,   /* between two processes */
     VT_DOC_COMMAND, /* what to type next, and in the label what it shows */
 };
 
@@ -62,7 +64,7 @@ struct vt_doc_column {
     bool code, name, words; /* frames; names; sentences */
     const char *style;      /* of its texts; NULL: none */
 };
-#define VT_DOC_COLUMNS 8
+#define VT_DOC_COLUMNS 10
 
 #define VT_DOC_BYTES 11 /* columns of a holder's size, and of the gap behind it */
 
@@ -105,6 +107,8 @@ struct vt_doc_item {
     const struct vt_oom *oom;
     const struct vt_device *device;   /* of a bar as well */
     const struct vt_doc_parts *parts; /* of the bar */
+    const struct vt_levels *levels;   /* of a curve */
+    uint64_t scale;                   /* as high as it may be; 0: nothing is */
 };
 
 /* Start it as {0}. */
@@ -135,6 +139,9 @@ struct vt_doc_item *vt_doc_heading(struct vt_doc *doc, const char *style, const 
 struct vt_doc_item *vt_doc_row(struct vt_doc *doc, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 struct vt_doc_item *vt_doc_line(struct vt_doc *doc, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct vt_doc_item *vt_doc_remark(struct vt_doc *doc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* A row of what a site or an owner (`site` NULL) holds. */

@@ -116,6 +116,13 @@ void vt_ranks_sums(const struct vt_ranks *ranks, const struct vt_job *job,
  * status 1; rank 1 had run out of memory at train.py:5 in step." NULL: no restarts. */
 char *vt_ranks_restarts(const struct vt_job *job);
 
+/* --- ranks_doc.c --- */
+
+/* What a report says of all processes of the job, before those that it shows whole; and before each of these (its index
+ * in the job), the others that it represents. */
+void vt_ranks_add(const struct vt_subject *t, struct vt_doc *doc);
+void vt_ranks_add_stands_for(const struct vt_job *job, uint32_t process, struct vt_doc *doc);
+
 /* "rank" or "process"; with an "s" unless `count` is 1 or 0. */
 const char *vt_ranks_noun(const struct vt_ranks *ranks, uint32_t count);
 

@@ -3,6 +3,7 @@
  * Several processes in one text report: which of them are shown whole, their order, and the line about
  * those that allocated nothing, such as torch.compile's workers.
  */
+#include "ranks.h"
 #include "report_doc.h"
 
 #include <stdlib.h>
@@ -105,4 +106,56 @@ char *vt_report_empty(const uint32_t *pids, uint32_t count) {
     if (count > NAMED)
         vt_string_format(&line, " and %s more", VT_NUMBER(count - NAMED));
     return line.text;
+}
+
+/* --- the whole report --- */
+
+static void add_process(const struct vt_subject *t, struct vt_doc *doc) {
+    const struct vt_process *p = t->process;
+    if (!t->options->site) {
+        vt_report_add_process(t, doc);
+        return;
+    }
+    vt_report_add_head(t, doc);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (vt_site_wanted(&p->sites[i], t->options->site))
+            vt_report_add_site(t, &p->sites[i], doc);
+}
+
+/* Those that are not shown, beside the one that is. */
+static void add_empty(const struct vt_processes *processes, struct vt_doc *doc) {
+    VT_SCOPED uint32_t *pids = vt_alloc(processes->empty, sizeof *pids);
+    for (uint32_t i = 0; i < processes->empty; i++)
+        pids[i] = processes->list[processes->count + i]->pid;
+    vt_doc_line(doc, "%s", "");
+    vt_doc_add(doc, VT_DOC_MORE, vt_doc_keep(doc, vt_report_empty(pids, processes->empty)))
+        ->column = 0;
+}
+
+void vt_report_document(const struct vt_model *model, const struct vt_format_options *options,
+                        struct vt_doc *doc) {
+    struct vt_format_options lines = *options;
+    struct vt_subject t = {.model = model, .options = &lines, .digits = model->id_digits};
+    struct vt_processes processes;
+    if (options->by == VT_BY_OWNER) { /* earlier memory has no owner */
+        lines.by = VT_BY_LINE;
+        lines.owners = true;
+    }
+    doc->digits = t.digits;
+    if (options->heading)
+        vt_doc_line(doc, "%s", options->heading), vt_doc_line(doc, "%s", "");
+    vt_processes_choose(&processes, model, options, false);
+    if (processes.many)
+        vt_ranks_add(&t, doc);
+    for (uint32_t i = 0; i < processes.count; i++) {
+        t.process = processes.list[i];
+        if (i || processes.many)
+            vt_doc_add(doc, VT_DOC_RULE, NULL);
+        if (processes.many)
+            vt_ranks_add_stands_for(model->job, processes.in_job[i], doc);
+        add_process(&t, doc);
+    }
+    if (processes.count == 1 && !processes.many && !options->site && processes.empty)
+        add_empty(&processes, doc);
+    vt_processes_free(&processes);
 }

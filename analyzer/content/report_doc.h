@@ -105,6 +105,10 @@ void vt_processes_choose(struct vt_processes *processes, const struct vt_model *
                          const struct vt_format_options *options, bool alike);
 void vt_processes_free(struct vt_processes *processes);
 
+/* The whole report, on one process or many. */
+void vt_report_document(const struct vt_model *model, const struct vt_format_options *options,
+                        struct vt_doc *doc);
+
 /* "2 more processes allocated nothing: pids 12, 13". Free it. */
 char *vt_report_empty(const uint32_t *pids, uint32_t count);
 

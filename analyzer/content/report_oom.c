@@ -217,17 +217,12 @@ void vt_report_add_ooms(const struct vt_subject *t, struct vt_doc *doc) {
     if (others + recoveries && !last)
         vt_doc_heading(doc, VT_STYLE_WARN, "OUT OF MEMORY", "%s", "")->about = "note";
     if (others)
-        vt_doc_add(doc, VT_DOC_REMARK,
-                   vt_doc_text(doc, "%s other allocation%s failed as well%s.", VT_NUMBER(others),
-                               vt_plural(others),
-                               last && vt_words_oom_survived(p, last)
-                                   ? "; the program continued each time"
-                                   : ""));
+        vt_doc_remark(
+            doc, "%s other allocation%s failed as well%s.", VT_NUMBER(others), vt_plural(others),
+            last && vt_words_oom_survived(p, last) ? "; the program continued each time" : "");
     if (recoveries)
-        vt_doc_add(doc, VT_DOC_REMARK,
-                   vt_doc_text(doc, "%s allocation%s failed, then succeeded when %s tried again.",
-                               VT_NUMBER(recoveries), vt_plural(recoveries),
-                               by ? by : "the program"));
+        vt_doc_remark(doc, "%s allocation%s failed, then succeeded when %s tried again.",
+                      VT_NUMBER(recoveries), vt_plural(recoveries), by ? by : "the program");
     vt_doc_add(doc, VT_DOC_END, NULL);
     add_failed(t, doc);
 }

@@ -159,7 +159,7 @@ void vt_report_add_phases(const struct vt_subject *t, struct vt_doc *doc) {
         : moved ? vt_doc_text(doc, "; in %s of them memory did not change", VT_NUMBER(still))
                 : "; memory did not change in them";
     if (moved + still)
-        vt_doc_line(doc, "  and %s more name%s (--top %u shows them)%s", VT_NUMBER(moved + still),
-                    vt_plural(moved + still), count + moved + still, how);
+        vt_doc_remark(doc, "and %s more name%s (--top %u shows them)%s", VT_NUMBER(moved + still),
+                      vt_plural(moved + still), count + moved + still, how);
     vt_doc_add(doc, VT_DOC_END, NULL);
 }

@@ -185,7 +185,7 @@ static void add_more(const struct vt_gate *g, uint32_t shown, struct vt_doc *doc
     for (uint32_t i = first; i < g->line_count && i - first < LINES; i++)
         add_line(g, &g->lines[i], doc);
     if (g->line_count - first > LINES)
-        vt_doc_line(doc, "and %u more lines", g->line_count - first - LINES);
+        vt_doc_remark(doc, "and %u more lines", g->line_count - first - LINES);
     vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
@@ -220,7 +220,7 @@ static void add_processes(const struct vt_gate_page *page, struct vt_doc *doc) {
                                  g->outlier ? "unlike the others" : ""));
     }
     if (shown < model->process_count)
-        vt_doc_line(doc, "  and %u more", model->process_count - shown);
+        vt_doc_remark(doc, "and %u more", model->process_count - shown);
 }
 
 /* --- the result --- */

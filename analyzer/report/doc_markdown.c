@@ -174,8 +174,13 @@ static void put_bar(struct vt_doc_markdown *page, const struct vt_doc_item *item
 /* The lines of a picture, the first of which is at `at`. Returns the last. */
 static uint32_t put_picture(struct vt_doc_markdown *page, const struct vt_doc *doc, uint32_t at) {
     VT_SCOPED_STRING lines = {0};
-    for (; at < doc->count && doc->items[at].kind == VT_DOC_PICTURE; at++)
-        vt_string_format(&lines, "%s\n", doc->items[at].text);
+    enum vt_doc_kind kind = doc->items[at].kind;
+    for (; at < doc->count && doc->items[at].kind == kind; at++) {
+        const struct vt_doc_item *item = &doc->items[at];
+        VT_SCOPED char *line =
+            kind == VT_DOC_COURSE ? vt_doc_course(item, BAR, true) : vt_strdup(item->text);
+        vt_string_format(&lines, "%s\n", line);
+    }
     empty_line(&page->section);
     vt_markdown_block(&page->section, lines.text);
     return at - 1;
@@ -222,6 +227,12 @@ void vt_doc_markdown_add(struct vt_doc_markdown *page, const struct vt_doc *doc)
         case VT_DOC_END:
             vt_doc_markdown_end(page);
             break;
+        case VT_DOC_RULE:
+            vt_doc_markdown_end(page);
+            if (page->left_out)
+                return; /* another process's parts would not be told from the first one's */
+            vt_string_add(s, "\n");
+            break;
         case VT_DOC_LINE:
             put_line(page, item);
             break;
@@ -233,7 +244,8 @@ void vt_doc_markdown_add(struct vt_doc_markdown *page, const struct vt_doc *doc)
             put_sentence(s, "", item->text);
             break;
         case VT_DOC_REMARK:
-            put_sentence(s, "\n", item->text);
+            empty_line(s);
+            put_sentence(s, "", item->text);
             break;
         case VT_DOC_TABLE:
             table = item;
@@ -248,6 +260,7 @@ void vt_doc_markdown_add(struct vt_doc_markdown *page, const struct vt_doc *doc)
         case VT_DOC_BAR:
             put_bar(page, item);
             break;
+        case VT_DOC_COURSE:
         case VT_DOC_PICTURE:
             i = put_picture(page, doc, i);
             break;

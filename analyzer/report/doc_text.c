@@ -260,22 +260,49 @@ static void print_bar(const struct vt_text *t, const struct vt_doc_item *item) {
     vt_text_line_free(&line);
 }
 
-/* --- commands to run next --- */
+char *vt_doc_course(const struct vt_doc_item *item, unsigned columns, bool blocks) {
+    enum { NAME = 14, BYTES = 10 };
+    unsigned width = columns - NAME - 1 - BYTES;
+    if (!item->levels)
+        return vt_formatted("%*s 0%*s", NAME, "", (int)width - 1, item->text);
+    VT_SCOPED char *name = vt_text_cut(item->label, NAME),
+                   *line = vt_text_line_draw(item->levels, width, item->scale, blocks);
+    return vt_formatted("%s%*s %s%*s %9s", name, (int)(NAME - vt_frame_text_columns(name)), "",
+                        line, (int)(width - vt_frame_text_columns(line)), "",
+                        VT_BYTES(item->bytes));
+}
+
+static void print_course(const struct vt_text *t, const struct vt_doc_item *item) {
+    VT_SCOPED char *line = vt_doc_course(item, t->width - 3, t->blocks);
+    fprintf(t->out, "  %s\n", line);
+}
+
+static void print_rule(const struct vt_text *t) {
+    fputc('\n', t->out);
+    for (unsigned i = 0; i < t->width; i++)
+        fputc('=', t->out);
+    fputs("\n\n", t->out);
+}
+
+/* --- what to do next --- */
 
 /* Whether a hint fits beside a command that ends at this column. */
 static bool fits_beside(const struct vt_text *t, unsigned column, const char *hint) {
     return 6 + column + 2 + strlen(hint) <= t->width;
 }
 
-/* Prints the commands, which are the last items from `at` on, below their section's label. */
-static void print_commands(const struct vt_text *t, const struct vt_doc *doc, uint32_t at) {
-    unsigned column = 45; /* column of the hints */
-    for (uint32_t i = at; i < doc->count; i++) {
+/* Prints the commands from `at` on, below their section's label. Returns the last. */
+static uint32_t print_commands(const struct vt_text *t, const struct vt_doc *doc, uint32_t at) {
+    unsigned column = 45; /* where the hints stand */
+    uint32_t end = at;
+    while (end < doc->count && doc->items[end].kind == VT_DOC_COMMAND)
+        end++;
+    for (uint32_t i = at; i < end; i++) {
         unsigned columns = vt_frame_text_columns(doc->items[i].text);
         if (columns > column && fits_beside(t, columns, doc->items[i].label))
             column = columns;
     }
-    for (uint32_t i = at; i < doc->count; i++) {
+    for (uint32_t i = at; i < end; i++) {
         const struct vt_doc_item *item = &doc->items[i];
         unsigned columns = vt_frame_text_columns(item->text);
         print_styled(t, VT_STYLE_HEAD, i > at ? "    " : doc->items[at - 1].label);
@@ -286,6 +313,7 @@ static void print_commands(const struct vt_text *t, const struct vt_doc *doc, ui
         }
         fputc('\n', t->out);
     }
+    return end - 1;
 }
 
 /* --- the document --- */
@@ -300,7 +328,8 @@ static void print_item(const struct vt_text *t, const struct vt_doc_item *item) 
         break;
     case VT_DOC_LINE:
         print_styled(t, item->style, item->label);
-        fprintf(t->out, "%s\n", item->text);
+        print_styled(t, item->label[0] ? NULL : item->style, item->text);
+        fputc('\n', t->out);
         break;
     case VT_DOC_SECTION:
         if (item->label[0])
@@ -337,6 +366,12 @@ static void print_item(const struct vt_text *t, const struct vt_doc_item *item) 
     case VT_DOC_BAR:
         print_bar(t, item);
         break;
+    case VT_DOC_COURSE:
+        print_course(t, item);
+        break;
+    case VT_DOC_RULE:
+        print_rule(t);
+        break;
     case VT_DOC_PICTURE:
         fprintf(t->out, "  %s\n", item->text);
         break;
@@ -353,10 +388,8 @@ void vt_doc_print(const struct vt_doc *doc, const struct vt_text *t) {
     for (uint32_t i = 0; i < doc->count; i++) {
         struct vt_doc_item item = doc->items[i];
         if (item.kind == VT_DOC_COMMAND) {
-            print_commands(t, doc, i);
-            break;
-        }
-        if (item.kind == VT_DOC_TABLE) {
+            i = print_commands(t, doc, i);
+        } else if (item.kind == VT_DOC_TABLE) {
             table = measure_table(doc, i, t->width);
             print_titles(t, &table);
         } else if (item.kind == VT_DOC_CELLS) {

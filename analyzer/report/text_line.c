@@ -28,26 +28,21 @@ static char *trimmed(char *text) {
     return text;
 }
 
-char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak, bool blocks) {
+char *vt_text_line_draw(const struct vt_levels *levels, unsigned columns, uint64_t scale,
+                        bool blocks) {
     static const char *const high[STEPS] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const plain[STEPS] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     struct vt_string line = {0};
     for (unsigned c = 0; c < columns; c++) {
-        /* only a modified summary has a level above the peak */
-        unsigned step = !levels[c] ? 0
-                        : levels[c] >= peak
+        uint64_t level = level_of(levels, c, columns);
+        /* a level above the peak is of a summary that was changed */
+        unsigned step = !level ? 0
+                        : level >= scale
                             ? STEPS - 1
-                            : 1 + (unsigned)((double)levels[c] / (double)peak * (STEPS - 2));
+                            : 1 + (unsigned)((double)level / (double)scale * (STEPS - 2));
         vt_string_add(&line, (blocks ? high : plain)[step]);
     }
     return trimmed(line.text);
-}
-
-static char *draw_line(const struct vt_levels *levels, unsigned columns, bool blocks) {
-    VT_SCOPED uint64_t *parts = vt_alloc(columns, sizeof *parts);
-    for (unsigned c = 0; c < columns; c++)
-        parts[c] = level_of(levels, c, columns);
-    return vt_text_line_draw(parts, columns, levels->bytes[levels->peak], blocks);
 }
 
 static void put_on_axis(char *axis, size_t at, const char *text) {
@@ -83,7 +78,7 @@ bool vt_text_line_make(const struct vt_device *d, unsigned columns, bool blocks,
     *line = (struct vt_text_line){0};
     if (!d->levels.count || columns < LEAST || !d->levels.bytes[d->levels.peak])
         return false;
-    line->line = draw_line(&d->levels, columns, blocks);
+    line->line = vt_text_line_draw(&d->levels, columns, d->levels.bytes[d->levels.peak], blocks);
     line->axis = draw_axis(&d->levels, columns);
     return true;
 }

@@ -40,6 +40,9 @@ void vt_doc_show(const struct vt_doc *doc, bool colour, FILE *to);
 /* The bar alone, with this many columns: each part above 0 has at least one. `t` NULL: without styles. Free it. */
 char *vt_doc_bar(const struct vt_doc_parts *parts, unsigned columns, const struct vt_text *t);
 
+/* A curve with its name and its peak, or the axis below several, in so many columns. Free it. */
+char *vt_doc_course(const struct vt_doc_item *item, unsigned columns, bool blocks);
+
 /* --- text_line.c --- */
 
 /* A device's live memory over the run: one character per equal part of the time, its height the known maximum
@@ -53,7 +56,8 @@ bool vt_text_line_make(const struct vt_device *device, unsigned columns, bool bl
                        struct vt_text_line *line);
 void vt_text_line_free(struct vt_text_line *line);
 
-/* The line alone, one level per column; `peak` is a character's full height. Free it. */
-char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak, bool blocks);
+/* Levels as a line; `scale` is as high as a character. Free it. */
+char *vt_text_line_draw(const struct vt_levels *levels, unsigned columns, uint64_t scale,
+                        bool blocks);
 
 #endif
