@@ -77,7 +77,7 @@ static void add_sums(const struct part *p, enum vt_ranks_sums_of what, const cha
     bool owners = what == VT_SUMS_OF_OWNERS;
     vt_ranks_sums(&p->r, p->f, what, most_of(p, most), &sums);
     const char *headline = !owners      ? sums.headline
-                           : sums.count ? "of the memory of all processes, each at its own snapshot"
+                           : sums.count ? "memory of all processes, each at its own snapshot"
                                         : "unknown: no snapshot says what kept the memory";
     if (what == VT_SUMS_OF_LEAKS && sums.count == 1)
         title = "LEAK";

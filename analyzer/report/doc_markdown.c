@@ -103,7 +103,7 @@ static bool is_below(const struct vt_doc_item *item) {
     return item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE || item->kind == VT_DOC_CALLER;
 }
 
-/* What stands below a row in a text goes behind the frame. */
+/* Lines below a row of a text follow the frame in its cell. */
 static void put_below(struct vt_string *s, const struct vt_doc_item *row,
                       const struct vt_doc_item *end) {
     for (const struct vt_doc_item *item = row + 1; item < end && is_below(item); item++) {
@@ -171,7 +171,7 @@ static void put_bar(struct vt_doc_markdown *page, const struct vt_doc_item *item
     vt_markdown_block(&page->section, lines.text);
 }
 
-/* The lines of a picture, the first of which is at `at`. Returns the last. */
+/* Adds the picture that begins at `at`. Returns its last item. */
 static uint32_t put_picture(struct vt_doc_markdown *page, const struct vt_doc *doc, uint32_t at) {
     VT_SCOPED_STRING lines = {0};
     enum vt_doc_kind kind = doc->items[at].kind;

@@ -93,7 +93,7 @@ static bool is_heading(const struct vt_doc_item *item) {
 static void write_block(struct vt_html *h, const struct vt_doc *doc, uint32_t at) {
     const struct vt_doc_item *heading = &doc->items[at++];
     VT_SCOPED_STRING remark = {0};
-    bool table = false; /* the page has its own, and what stands below the rows */
+    bool table = false; /* skip it with the lines below its rows */
     uint32_t rows = 0;
     open_block(h, heading);
     vt_json_open(h->json, "rows", '[');
