@@ -183,8 +183,8 @@ def of_prometheus(output):
         if found and found[1] in names:
             device = re.search(r'device="([^"]*)"', line)[1]
             yield (gpu(device), names[found[1]]), int(found[3])
-        elif found and found[1] in ("events_total", "dropped_events_total"):
-            yield ("log", found[1][:-6]), int(found[3])
+        elif found and found[1] in ("process_events_total", "process_dropped_events_total"):
+            yield ("log", found[1][8:-6]), int(found[3])
         elif found and found[1] in ("pinned_host_live_bytes", "managed_live_bytes"):
             yield (found[1][:-11], "live_bytes"), int(found[3])
 

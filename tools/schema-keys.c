@@ -6,7 +6,7 @@
 #include "report/keys.h"
 
 extern const struct vt_key vt_gate_site_keys[], vt_diff_side_keys[], vt_diff_total_keys[],
-    vt_watch_device_keys[], vt_watch_line_keys[];
+    vt_watch_device_keys[], vt_watch_line_keys[], vt_watch_process_keys[];
 
 /* A key's type; for an enum: its words. */
 static void print_kind(struct vt_json *j, const struct vt_key *key) {
@@ -54,6 +54,7 @@ int main(void) {
     print_keys(&j, NULL, vt_device_keys, true);
     print_keys(&j, NULL, vt_watch_device_keys, true);
     vt_json_close(&j, ']');
+    print_keys(&j, "process of watch", vt_watch_process_keys, false);
     print_keys(&j, "line of watch", vt_watch_line_keys, false);
     print_keys(&j, "apart", vt_apart_keys, false);
     print_keys(&j, "leak", vt_leak_keys, false);

@@ -361,6 +361,7 @@ static int read_process(struct reader *r) {
     EXPECT(r, vt_map_get(&r->processes, p->id) == VT_MAP_NONE,
            "expected another process, found a second row of %016llx", (unsigned long long)p->id);
     p->host = vt_job_add_host(r->job, r->record.host, r->record.boot);
+    p->quality.missing = p->dropped_events;
     bool added = vt_job_add_process(r->job, *p);
     vt_map_put(&r->processes, p->id, added ? r->job->process_count - 1 : SKIPPED);
     return 0;

@@ -67,18 +67,9 @@ static bool add_process(struct vt_job *f, const struct vt_process *p) {
         .simulated = p->simulated,
         .python = p->python,
         .none_at_end = has_none_at_end(p),
-        .events = p->events,
-        .peak_bytes = vt_process_peak_bytes(p),
-        .leaked_bytes = vt_amount_leaked(p, 0),
-        .leak_count = p->leak_count,
-        .oom_count = p->oom_count + (uint32_t)p->ooms_left_out,
+        .figures = vt_process_figures(p),
     };
-    for (uint32_t i = 0; i < p->device_count; i++) {
-        row.live_bytes += p->devices[i].live_bytes;
-        row.failed_count += p->devices[i].failed_count;
-    }
-    bool added = vt_job_add_process(f, row);
-    return added;
+    return vt_job_add_process(f, row);
 }
 
 static void add_devices(struct vt_job *f, const struct vt_process *p) {

@@ -26,6 +26,9 @@ struct vt_layer_figures {
 struct vt_device_figures {
     VT_DEVICE_FIGURES(VT_FIGURE_MEMBER)
 };
+struct vt_process_figures {
+    VT_PROCESS_FIGURES(VT_FIGURE_MEMBER)
+};
 
 /* Embeds them as one member, and by their own names. */
 #define VT_EMBED(type, member, ROWS)                                                               \
@@ -35,9 +38,10 @@ struct vt_device_figures {
             ROWS(VT_FIGURE_MEMBER)                                                                 \
         };                                                                                         \
     }
-#define VT_EMBED_SITE_FIGURES   VT_EMBED(vt_site_figures, figures, VT_SITE_FIGURES)
-#define VT_EMBED_LAYER_FIGURES  VT_EMBED(vt_layer_figures, layer, VT_LAYER_FIGURES)
-#define VT_EMBED_DEVICE_FIGURES VT_EMBED(vt_device_figures, figures, VT_DEVICE_FIGURES)
+#define VT_EMBED_SITE_FIGURES    VT_EMBED(vt_site_figures, figures, VT_SITE_FIGURES)
+#define VT_EMBED_LAYER_FIGURES   VT_EMBED(vt_layer_figures, layer, VT_LAYER_FIGURES)
+#define VT_EMBED_DEVICE_FIGURES  VT_EMBED(vt_device_figures, figures, VT_DEVICE_FIGURES)
+#define VT_EMBED_PROCESS_FIGURES VT_EMBED(vt_process_figures, figures, VT_PROCESS_FIGURES)
 
 /* The start of a sum: each figure 0 or VT_UNKNOWN. */
 extern const struct vt_site_figures vt_site_no_figures;

@@ -57,11 +57,7 @@ struct vt_job_process {
     bool simulated, python;
     /* A snapshot at its end found none of the program's own memory: any owners below are from another moment. */
     bool none_at_end;
-    uint64_t events, failed_count;
-    uint64_t peak_bytes;   /* the sum of the peaks of its devices, pinned and managed memory */
-    uint64_t live_bytes;   /* the same at its end, driver layer */
-    uint64_t leaked_bytes; /* in its leaks */
-    uint32_t leak_count, oom_count;
+    VT_EMBED_PROCESS_FIGURES;
     /* Its rows in the arrays below, which are sorted by process. */
     uint32_t first_device, device_count, first_cell, cell_count, first_owned, owned_count,
         first_leak, leak_rows, first_oom, oom_rows;

@@ -180,6 +180,20 @@ uint64_t vt_process_peak_bytes(const struct vt_process *p) {
     return sum;
 }
 
+struct vt_process_figures vt_process_figures(const struct vt_process *p) {
+    struct vt_process_figures f = {.events = p->events,
+                                   .dropped_events = p->quality.missing,
+                                   .leak_count = p->leak_count,
+                                   .oom_count = p->oom_count + p->ooms_left_out,
+                                   .leaked_bytes = vt_amount_leaked(p, 0),
+                                   .peak_bytes = vt_process_peak_bytes(p)};
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        f.live_bytes += p->devices[i].live_bytes;
+        f.failed_count += p->devices[i].failed_count;
+    }
+    return f;
+}
+
 const struct vt_oom *vt_process_oom(const struct vt_process *p) {
     for (uint32_t i = p->oom_count; i-- > 0;)
         if (p->ooms[i].outcome != VT_OOM_RECOVERED)

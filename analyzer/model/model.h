@@ -447,6 +447,8 @@ const char *vt_process_variable(const struct vt_process *process, const char *na
 /* The sum of a process's peaks: each device, pinned and managed memory. */
 uint64_t vt_process_peak_bytes(const struct vt_process *process);
 
+struct vt_process_figures vt_process_figures(const struct vt_process *process);
+
 /* The most important failure: the last one without a recovery. NULL: none. */
 const struct vt_oom *vt_process_oom(const struct vt_process *process);
 

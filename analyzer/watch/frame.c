@@ -107,6 +107,10 @@ struct vt_watch_process *vt_frame_process(const struct vt_model *model) {
         fill_device(&w->devices[i], &w->model.processes->devices[i]);
     fill_lines(w);
     fill_owners(w);
+    w->figures = vt_process_figures(w->process);
+    w->figures.leak_count = 0;
+    for (uint32_t i = 0; i < w->process->leak_count; i++)
+        w->figures.leak_count += vt_frame_shows_leak(w->process, &w->process->leaks[i]);
     return w;
 }
 

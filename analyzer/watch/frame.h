@@ -60,8 +60,9 @@ struct vt_watch_process {
     enum vt_watch_state state;
     uint64_t now; /* the moment that it shows */
     struct vt_model model;
-    const struct vt_process *process; /* of `model`; NULL: nothing was read */
-    struct vt_watch_line *lines;      /* the largest first */
+    struct vt_process_figures figures; /* leak_count: only of leaks that are shown */
+    const struct vt_process *process;  /* of `model`; NULL: nothing was read */
+    struct vt_watch_line *lines;       /* the largest first */
     uint32_t line_count;
     struct vt_watch_device *devices;    /* parallel to those of `process` */
     const struct vt_snapshot *snapshot; /* the last one; NULL: there is none */

@@ -81,12 +81,17 @@ static const void *managed_of(const struct vt_watch_process *w, uint32_t n) {
     return w->process && !n ? &w->process->managed : NULL;
 }
 
+static const void *figures_of(const struct vt_watch_process *w, uint32_t n) {
+    return w->process && !n ? &w->figures : NULL;
+}
+
 static const struct family {
     const char *prefix;
     const struct vt_key *keys;
     subject *of;
     bool device; /* samples have its labels */
 } families[] = {
+    {"vramtrace_process", vt_watch_process_keys, figures_of, false},
     {"vramtrace_device", vt_device_keys, device_of, true},
     {"vramtrace_device", vt_watch_device_keys, shares_of, true},
     {"vramtrace_pinned_host", vt_apart_keys, pinned_of, false},
@@ -98,7 +103,8 @@ static const struct family {
 static void put_metric(const struct vt_watch_frame *frame, const struct family *f,
                        const struct vt_key *key, FILE *out) {
     bool total = !strncmp(key->kind, "total", 5);
-    size_t length = strlen(key->key) - (total ? strlen("_count") : 0);
+    const char *count = total ? strstr(key->key, "_count") : NULL;
+    size_t length = count ? (size_t)(count - key->key) : strlen(key->key);
     VT_SCOPED char *name =
         vt_formatted("%s_%.*s%s", f->prefix, (int)length, key->key, total ? "_total" : "");
     begin_metric(name, total ? "counter" : "gauge", key->meaning, out);
@@ -121,57 +127,21 @@ static void put_metric(const struct vt_watch_frame *frame, const struct family *
     }
 }
 
+static void put_running(const struct vt_watch_frame *frame, FILE *out) {
+    begin_metric("vramtrace_process_running", "gauge", "whether the process is running: 1 or 0",
+                 out);
+    for (uint32_t i = 0; i < frame->count; i++) {
+        fputs("vramtrace_process_running", out);
+        put_labels_of_process(frame->processes[i], out);
+        put_number(frame->processes[i]->state == VT_WATCH_RUNNING, out);
+    }
+}
+
 static void put_families(const struct vt_watch_frame *frame, FILE *out) {
     for (const struct family *f = families; f < families + sizeof families / sizeof *families; f++)
         for (const struct vt_key *key = f->keys; key->key; key++)
             if (key->type == VT_KEY_NUMBER && strncmp(key->kind, "ns", 2))
                 put_metric(frame, f, key, out);
-}
-
-/* --- of a process --- */
-
-enum { PROCESS_METRICS = 5 };
-
-struct metric {
-    const char *name, *type, *help;
-    uint64_t value;
-};
-
-/* Before anything was read, only the first is known: it is not running. */
-static void take_metrics_of_process(const struct vt_watch_process *w,
-                                    struct metric to[PROCESS_METRICS]) {
-    static const struct vt_process none;
-    const struct vt_process *p = w->process ? w->process : &none;
-    uint64_t leaks = 0;
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        leaks += vt_frame_shows_leak(p, &p->leaks[i]);
-    const struct metric metrics[PROCESS_METRICS] = {
-        {"vramtrace_process_running", "gauge", "whether the process is running: 1 or 0",
-         w->state == VT_WATCH_RUNNING},
-        {"vramtrace_events_total", "counter", "events in the log", p->events},
-        {"vramtrace_dropped_events_total", "counter", "events that could not be recorded",
-         p->quality.missing},
-        {"vramtrace_out_of_memory_total", "counter", "requests that failed for lack of memory",
-         p->oom_count + p->ooms_left_out},
-        {"vramtrace_leaks", "gauge", "known leaks; in a running process, those that grow", leaks},
-    };
-    memcpy(to, metrics, sizeof metrics);
-}
-
-static void put_processes(const struct vt_watch_frame *frame, FILE *out) {
-    struct metric m[PROCESS_METRICS];
-    take_metrics_of_process(&(struct vt_watch_process){0}, m);
-    for (unsigned which = 0; which < PROCESS_METRICS; which++) {
-        begin_metric(m[which].name, m[which].type, m[which].help, out);
-        for (uint32_t i = 0; i < frame->count; i++) {
-            if (which && !frame->processes[i]->process)
-                continue;
-            take_metrics_of_process(frame->processes[i], m);
-            fputs(m[which].name, out);
-            put_labels_of_process(frame->processes[i], out);
-            put_number(m[which].value, out);
-        }
-    }
 }
 
 /* --- of a line, and of an owner --- */
@@ -218,7 +188,7 @@ char *vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, cons
     int error = vt_new_file_open(&file, path, VT_NEW_FILE_GIVEN, 0644);
     if (error)
         return vt_formatted("%s: %s", path, file.why);
-    put_processes(frame, file.out);
+    put_running(frame, file.out);
     put_families(frame, file.out);
     put_lines(frame, top, file.out);
     put_owners(frame, top, file.out);

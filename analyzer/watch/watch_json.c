@@ -34,6 +34,13 @@ const struct vt_key vt_watch_device_keys[] = {
 };
 #undef OF
 
+#define OF struct vt_process_figures
+const struct vt_key vt_watch_process_keys[] = {
+    VT_PROCESS_FIGURES(VT_FIGURE_KEY)
+    VT_KEYS_END,
+};
+#undef OF
+
 #define OF struct vt_watch_line
 const struct vt_key vt_watch_line_keys[] = {
     VT_NUMBER_KEY("sites", sites, "count", "how many call sites it has"),
@@ -131,8 +138,7 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
         vt_json_number(j, "now_ns", w->now);
         vt_json_boolean(j, "simulated", p->simulated);
         vt_json_part_ending(j, p->ending);
-        vt_json_number(j, "events", p->events);
-        vt_json_number(j, "dropped_events", p->quality.missing);
+        vt_keys_write(&rows, vt_watch_process_keys, &w->figures);
         put_devices(&rows, w);
         vt_keys_object(&rows, "pinned_host", vt_apart_keys, &p->pinned, 0);
         vt_keys_object(&rows, "managed", vt_apart_keys, &p->managed, 0);

@@ -10,8 +10,8 @@
 
 #include "report/report.h"
 
-/* watch_json.c: the keys that a struct vt_watch_device adds to its device's; the keys of a struct vt_watch_line. */
-extern const struct vt_key vt_watch_device_keys[], vt_watch_line_keys[];
+/* watch_json.c: keys of a struct vt_watch_device without its device's, vt_watch_line, vt_process_figures. */
+extern const struct vt_key vt_watch_device_keys[], vt_watch_line_keys[], vt_watch_process_keys[];
 
 /* Like the screen, 80 columns wide. `top`: lines of a process. */
 void vt_plain_write(const struct vt_watch_frame *frame, uint32_t top, FILE *out);

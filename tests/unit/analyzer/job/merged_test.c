@@ -209,9 +209,9 @@ static void refuse(const char *text, size_t length, const char *words) {
     "\"log_started_ns\":1,\"log_monotonic_ns\":1,\"pid\":1,\"ppid\":1,\"log\":\"l\",\"command\":"  \
     "\"c\",\"restart\":0,\"launcher_restart\":0,\"duration_ns\":1,\"exit_kind\":\"exited\","       \
     "\"complete\":true,\"simulated\":false,\"python\":false,\"none_at_end\":false,"                \
-    "\"events\":900,"                                                                              \
+    "\"live_bytes\":0,\"peak_bytes\":0,\"events\":900,"                                            \
     "\"dropped_events\":0,\"leak_count\":0,\"oom_count\":0,"                                       \
-    "\"leaked_bytes\":0,\"live_bytes\":0,\"peak_bytes\":0,\"failed_count\":0}\n"
+    "\"leaked_bytes\":0,\"failed_count\":0}\n"
 #define ROW(kind, columns) "{\"row\":\"" kind "\",\"process\":\"0000000000000005\"," columns "}\n"
 #define DRIVER             "\"layer\":\"driver\""
 #define DEVICE(name, live)                                                                         \
