@@ -15,10 +15,8 @@ import subprocess
 import tempfile
 
 VRAMTRACE = os.environ.get("VRAMTRACE", "vramtrace")
-SITE = {"live_bytes": "live", "live_count": "live_n", "peak_bytes": "peak", "bytes_at_peak": "at_peak", "allocated_bytes": "allocated",
-        "alloc_count": "allocs", "free_count": "frees"}
-DEVICE = {"live_bytes": "live", "live_count": "live_n", "peak_bytes": "peak", "alloc_count": "allocs", "free_count": "frees",
-          "failed_count": "failed"}
+SITE = ("live_bytes", "live_count", "peak_bytes", "bytes_at_peak", "allocated_bytes", "alloc_count", "free_count")
+DEVICE = ("live_bytes", "live_count", "peak_bytes", "alloc_count", "free_count", "failed_count")
 
 
 class Text(str):
@@ -91,26 +89,15 @@ def of_csv(output):
 
 
 def of_page(output):
-    p = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', output, re.S)[1])["pages"][0]
-    yield ("log", "events"), p["events"]
-    yield ("log", "dropped_events"), p["dropped"]
-    for d in p["devices"]:
-        for name, short in DEVICE.items():
-            if short in d:  # the page has the figures that it shows
-                yield (gpu(d["device"]), name), d[short]
-    for apart, short in (("pinned_host", "pinned"), ("managed", "managed")):
-        yield (apart, "live_bytes"), p[short]["live"]
-        yield (apart, "peak_bytes"), p[short]["peak"]
-    for s in p["sites"]:
-        for name, short in SITE.items():
-            if short in s:
-                yield (s["id"], name), s[short]
-        yield (s["id"], "verdict"), s["verdict"]
-    yield ("leaks", "count"), p["leak_count"]
-    yield ("leaks", "bytes"), p["leaked"]
-    left = p["sites_left_out"]
-    yield ("all sites", "alloc_count"), sum(s["allocs"] for s in p["sites"] + left)
-    yield ("all sites", "allocated_bytes"), sum(s["allocated"] for s in p["sites"] + left)
+    """The JSON report, and the sums of what the page leaves out."""
+    text = re.search(r'<script type="application/json" id="data">(.*?)</script>', output, re.S)[1]
+    page = json.loads(text)["processes"][0]["page"]
+    of_all = {("all sites", name): sum(left[name] for left in page["sites_left_out"]) for name in ("alloc_count", "allocated_bytes")}
+    for figure, value in of_json(text):
+        if figure not in (("leaks", "count"), ("no segments", "allocated_bytes")):
+            yield figure, value + of_all[figure] if figure in of_all else value
+    yield ("leaks", "count"), page["leak_count"]
+    yield ("leaks", "bytes"), page["leaked_bytes"]
 
 
 def of_people(output):

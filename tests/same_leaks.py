@@ -66,10 +66,9 @@ def differences(log):
     live = json.loads(call("watch", "--once", "--format", "json", log)[1])["processes"][0]
     running = process["exit"]["kind"] == "running"
     same("watch's leaks", sum(1 for leak in process["leaks"] if leak["growth"] or not running), len(live["leaks"]))
-    data = page_data(log)
-    one = data["pages"][0]
-    same("the page's leaks", len(process["leaks"]), one["leak_count"])
-    same("the page's leaked sites", sorted(leaks), sorted(s["id"] for s in one["sites"] if s["leaked"]))
+    one = page_data(log)["processes"][0]
+    same("the page's leaks", len(process["leaks"]), one["page"]["leak_count"])
+    same("the page's leaked sites", sorted(leaks), sorted(s["site"] for s, leaked in zip(one["sites"], one["page"]["site_leaks"]) if leaked))
     rows = [row for row in merged(log) if row["row"] == "leak"]
     same("the merged file's leaks", len(process["leaks"]), len(rows))
     same("the merged file's leaked bytes", gate["leaked_bytes"], sum(row["bytes"] for row in rows))

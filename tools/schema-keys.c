@@ -25,7 +25,7 @@ static void print_keys(struct vt_json *j, const char *name, const struct vt_key 
     if (!inside)
         vt_json_open(j, name, '[');
     for (; keys->key; keys++) {
-        if (keys->type == VT_KEY_INLINE) {
+        if (keys->type == VT_KEY_INLINE || keys->type == VT_KEY_THROUGH) {
             print_keys(j, NULL, keys->keys, true);
             continue;
         }
@@ -49,7 +49,7 @@ static void print_keys(struct vt_json *j, const char *name, const struct vt_key 
 int main(void) {
     struct vt_json j = {.out = stdout, .first = true};
     vt_json_open(&j, NULL, '{');
-    print_keys(&j, "device", vt_device_more_keys, false);
+    print_keys(&j, "process", vt_process_keys, false);
     vt_json_open(&j, "device of watch", '[');
     print_keys(&j, NULL, vt_device_keys, true);
     print_keys(&j, NULL, vt_watch_device_keys, true);
@@ -58,15 +58,8 @@ int main(void) {
     print_keys(&j, "line of watch", vt_watch_line_keys, false);
     print_keys(&j, "apart", vt_apart_keys, false);
     print_keys(&j, "leak", vt_leak_keys, false);
-    print_keys(&j, "site", vt_site_keys, false);
-    print_keys(&j, "oom", vt_oom_more_keys, false);
     print_keys(&j, "oom of watch", vt_oom_keys, false);
-    print_keys(&j, "failed", vt_failed_keys, false);
-    print_keys(&j, "object", vt_object_keys, false);
-    print_keys(&j, "module", vt_module_keys, false);
-    print_keys(&j, "phase", vt_phase_more_keys, false);
     print_keys(&j, "phase of watch", vt_phase_keys, false);
-    print_keys(&j, "phase sum", vt_phase_sum_keys, false);
     print_keys(&j, "site of check", vt_gate_site_keys, false);
     print_keys(&j, "side of diff", vt_diff_side_keys, false);
     print_keys(&j, "total of diff", vt_diff_total_keys, false);

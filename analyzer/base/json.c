@@ -153,13 +153,34 @@ void vt_json_time(struct vt_json *j, const char *name, uint64_t ns) {
     vt_json_string(j, name, vt_json_format_time(ns, text) ? text : NULL);
 }
 
+/* A text of many hundred characters loses its end, and earlier where all long texts together are long. */
+static size_t shown_bytes(struct vt_json *j, const char *s, size_t length) {
+    enum { SHORT = 160, LONG = 2000 };
+    size_t most = *j->long_texts >= LONG ? LONG : SHORT;
+    if (length <= SHORT)
+        return length;
+    if (length > most) {
+        length = most;
+        while (length && ((unsigned char)s[length] & 0xc0) == 0x80)
+            length--; /* no part of a character */
+    }
+    *j->long_texts -= length < *j->long_texts ? length : *j->long_texts;
+    return length;
+}
+
 void vt_json_string(struct vt_json *j, const char *name, const char *value) {
     if (!value) {
         vt_json_null(j, name);
         return;
     }
     vt_json_key(j, name);
-    text(j, value, strlen(value));
+    size_t length = strlen(value), shown = j->long_texts ? shown_bytes(j, value, length) : length;
+    if (shown == length) {
+        text(j, value, length);
+        return;
+    }
+    VT_SCOPED char *cut = vt_formatted("%.*s...", (int)shown, value);
+    text(j, cut, strlen(cut));
 }
 
 void vt_json_number(struct vt_json *j, const char *name, uint64_t value) {

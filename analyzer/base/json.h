@@ -12,10 +12,11 @@
 struct vt_json {
     FILE *out;
     unsigned depth;
-    bool first;        /* the open object or array is still empty */
-    bool in_one_line;  /* no line breaks or blanks */
-    unsigned one_line; /* the depth at which vt_json_open_line opened its line; 0: not in one */
-    bool inside_html;  /* no '<', which could end a <script> */
+    bool first;         /* the open object or array is still empty */
+    bool in_one_line;   /* no line breaks or blanks */
+    unsigned one_line;  /* the depth at which vt_json_open_line opened its line; 0: not in one */
+    bool inside_html;   /* no '<', which could end a <script> */
+    size_t *long_texts; /* how many bytes of long texts to write whole from here on; NULL: all */
 };
 
 /* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '[', to close '}' or ']'.

@@ -112,7 +112,8 @@ static void write_judged(struct writer *w, uint32_t index) {
     for (uint32_t i = 0; vt_json_items(j, "findings", i, w->gate->count); i++)
         if (w->gate->findings[i].process == index)
             finding(w, &w->gate->findings[i], written++);
-    vt_keys_stacks(&w->rows);
+    vt_keys_write(&w->rows, vt_stack_table_keys, p);
+    vt_keys_free(&w->rows);
 }
 
 static void leak_line(struct writer *w, const struct vt_gate_message *said) {

@@ -30,9 +30,4 @@ int vt_fmt_markdown_write(const struct vt_model *, const struct vt_format_option
 int vt_fmt_html_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 const char *vt_fmt_html_missing(void);
 
-/* A frame as JSON, in `file`; without its offset if `stable`. Also used by the gate. */
-struct vt_json;
-void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
-                       const char *file, bool stable);
-
 #endif

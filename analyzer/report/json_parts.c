@@ -35,3 +35,23 @@ void vt_json_part_fingerprint(struct vt_json *j, uint64_t key) {
     snprintf(text, sizeof text, "%016llx", (unsigned long long)key);
     vt_json_string(j, "fingerprint", text);
 }
+
+void vt_json_part_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
+                        const char *file, bool stable) {
+    if (!f) {
+        vt_json_null(j, name);
+        return;
+    }
+    vt_json_open_line(j, name, '{');
+    vt_json_string(j, "function", f->function);
+    vt_json_string(j, "file", file ? file : f->file);
+    vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
+    vt_json_string(j, "module", f->module);
+    if (!stable)
+        vt_json_number(j, "offset", f->offset);
+    vt_json_string(j, "language", f->python ? "python" : "native");
+    vt_json_boolean(j, "own", f->user_code);
+    if (f->waiting)
+        vt_json_boolean(j, "waiting", true); /* of the thread that called backward() */
+    vt_json_close(j, '}');
+}

@@ -22,6 +22,10 @@ void vt_json_part_ending(struct vt_json *j, struct vt_ending ending);
 /* "unjudged": the sites for which it is unknown whether they leak, and their memory. */
 void vt_json_part_inconclusive(struct vt_json *j, struct vt_inconclusive_sum sum);
 
+/* A frame; NULL: null. `file`: its file, if not the frame's; without its offset if `stable`. */
+void vt_json_part_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
+                        const char *file, bool stable);
+
 /* "fingerprint": a stack key (model/stack_key.h), as in SARIF. */
 void vt_json_part_fingerprint(struct vt_json *j, uint64_t key);
 

@@ -4,6 +4,8 @@
  */
 #include "keys.h"
 
+#include "json_parts.h"
+
 #include <stdlib.h>
 
 static uint64_t number_at(const void *at, unsigned size) {
@@ -29,17 +31,20 @@ const char *vt_key_value(const struct vt_key *key, const void *of, uint64_t *num
     uint64_t value = number_at(at, key->size);
     if (key->type == VT_KEY_WORD)
         return key->words[value < key->word_count ? value : key->word_count - 1u];
-    *number = key->type == VT_KEY_DEVICE ? vt_device_number((unsigned)value) : value;
+    *number = key->type == VT_KEY_DEVICE     ? vt_device_number((unsigned)value)
+              : key->type == VT_KEY_RANK     ? vt_rank_number((int)value)
+              : key->type == VT_KEY_POSITIVE ? (value ? value : VT_UNKNOWN)
+                                             : value;
     return NULL;
 }
 
 void vt_keys_frame(struct vt_key_writer *w, const char *key, const struct vt_frame *f) {
     VT_SCOPED char *file = w->file_of && f ? w->file_of(w->process, f, w->source_root) : NULL;
-    vt_fmt_json_frame(w->json, key, f, file, w->stable);
+    vt_json_part_frame(w->json, key, f, file, w->stable);
 }
 
 static void write_stack(struct vt_key_writer *w, const char *key, const struct vt_stack *s) {
-    if (w->brief) {
+    if (w->brief || w->excerpt) {
         vt_json_null(w->json, key);
         return;
     }
@@ -48,14 +53,29 @@ static void write_stack(struct vt_key_writer *w, const char *key, const struct v
             vt_keys_frame(w, NULL, vt_stack_frame(s, i));
 }
 
-void vt_keys_stacks(struct vt_key_writer *w) {
-    struct vt_stack_table *t = &w->stacks;
-    for (uint32_t i = 0; vt_json_items(w->json, "stacks", i, t->stack_count); i++)
-        vt_stack_table_write(t, w->json, i);
-    for (uint32_t i = 0; vt_json_items(w->json, "frames", i, t->frame_count); i++)
-        vt_keys_frame(w, NULL, t->frames[i]);
-    vt_stack_table_free(t);
-    *t = (struct vt_stack_table){.native = t->native};
+static void make_stacks(struct vt_key_writer *w, const char *key, const void *of) {
+    (void)of;
+    for (uint32_t i = 0; vt_json_items(w->json, key, i, w->stacks.stack_count); i++)
+        vt_stack_table_write(&w->stacks, w->json, i);
+}
+
+static void make_frames(struct vt_key_writer *w, const char *key, const void *of) {
+    (void)of;
+    for (uint32_t i = 0; vt_json_items(w->json, key, i, w->stacks.frame_count); i++)
+        vt_keys_frame(w, NULL, w->stacks.frames[i]);
+}
+
+/* clang-format off */
+const struct vt_key vt_stack_table_keys[] = {
+    VT_MADE_KEY("stacks", make_stacks, "{\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/count\"}}}", "each call stack once: the numbers of its frames in frames, innermost first"),
+    VT_MADE_KEY("frames", make_frames, "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/frame\"}}", "each frame of these stacks once"),
+    VT_KEYS_END,
+};
+/* clang-format on */
+
+void vt_keys_free(struct vt_key_writer *w) {
+    vt_stack_table_free(&w->stacks);
+    w->stacks = (struct vt_stack_table){.native = w->stacks.native};
 }
 
 static void write_key(struct vt_key_writer *w, const struct vt_key *key, const void *of) {
@@ -70,7 +90,16 @@ static void write_key(struct vt_key_writer *w, const struct vt_key *key, const v
         text = vt_key_value(key, of, &number);
         vt_json_string(j, key->key, text);
         break;
+    case VT_KEY_TEXTS:
+        number = *(const uint32_t *)((const char *)of + key->count_offset);
+        vt_json_strings(j, key->key, *(char *const *const *)at, (uint32_t)vt_keys_count(w, number));
+        break;
+    case VT_KEY_TIME:
+        vt_json_time(j, key->key, *(const uint64_t *)at);
+        break;
     case VT_KEY_NUMBER:
+    case VT_KEY_POSITIVE:
+    case VT_KEY_RANK:
     case VT_KEY_DEVICE:
         vt_key_value(key, of, &number);
         vt_json_number(j, key->key, number);
@@ -82,8 +111,7 @@ static void write_key(struct vt_key_writer *w, const struct vt_key *key, const v
         vt_json_boolean(j, key->key, *(const bool *)at);
         break;
     case VT_KEY_SITE:
-        number = *(const uint32_t *)at;
-        vt_json_string(j, key->key, number == VT_NO_SITE ? NULL : w->process->sites[number].name);
+        vt_json_string(j, key->key, vt_keys_site(w, *(const uint32_t *)at));
         break;
     case VT_KEY_MAYBE:
         number = number_at((const char *)of + key->count_offset, key->size);
@@ -102,6 +130,9 @@ static void write_key(struct vt_key_writer *w, const struct vt_key *key, const v
     case VT_KEY_INLINE:
         vt_keys_write(w, key->keys, of);
         break;
+    case VT_KEY_THROUGH:
+        vt_keys_write(w, key->keys, *(const void *const *)at);
+        break;
     case VT_KEY_OWN_FRAME:
         vt_keys_frame(w, key->key, vt_stack_main_frame(*(const struct vt_stack *const *)at));
         break;
@@ -110,8 +141,8 @@ static void write_key(struct vt_key_writer *w, const struct vt_key *key, const v
         break;
     case VT_KEY_STACK_ID: {
         const struct vt_stack *stack = *(const struct vt_stack *const *)at;
-        vt_json_number(j, key->key,
-                       stack->count ? vt_stack_table_add(&w->stacks, stack) : VT_UNKNOWN);
+        number = stack->count ? vt_stack_table_add(&w->stacks, stack) : VT_MAP_NONE;
+        vt_json_number(j, key->key, number == VT_MAP_NONE ? VT_UNKNOWN : number);
         break;
     }
     case VT_KEY_STACK_CUT:
@@ -147,6 +178,6 @@ void vt_keys_object(struct vt_key_writer *w, const char *key, const struct vt_ke
 
 void vt_keys_list(struct vt_key_writer *w, const char *key, const struct vt_key *keys,
                   const void *items, uint64_t count, size_t size) {
-    for (uint64_t i = 0; vt_json_items(w->json, key, i, count); i++)
+    for (uint64_t i = 0, most = vt_keys_count(w, count); vt_json_items(w->json, key, i, most); i++)
         vt_keys_object(w, NULL, keys, (const char *)items + i * size, i);
 }

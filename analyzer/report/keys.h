@@ -24,7 +24,11 @@ enum vt_key_type {
     VT_KEY_END,
     VT_KEY_TEXT,      /* NULL: null */
     VT_KEY_CHARS,     /* an array of char */
+    VT_KEY_TEXTS,     /* an array of texts */
     VT_KEY_NUMBER,    /* unsigned, of any size; VT_UNKNOWN: null */
+    VT_KEY_POSITIVE,  /* the same; 0: null */
+    VT_KEY_RANK,      /* an int; negative: null */
+    VT_KEY_TIME,      /* ns since 1970, as a date; 0: null */
     VT_KEY_RATIO,     /* a double; negative: null */
     VT_KEY_FLAG,      /* a bool */
     VT_KEY_WORD,      /* an enum of any size; past the last word: the last */
@@ -34,7 +38,8 @@ enum vt_key_type {
     VT_KEY_MAYBE,     /* the same; null where another member is 0 */
     VT_KEY_POINTER,   /* a struct with rows of its own; NULL: null */
     VT_KEY_LIST,      /* an array of such structs */
-    VT_KEY_INLINE,    /* the rows of another table, for the same struct */
+    VT_KEY_INLINE,    /* the rows of another table, for the same struct, */
+    VT_KEY_THROUGH,   /* or for the struct that it points to */
     VT_KEY_STACK,     /* a struct vt_stack *: whole, */
     VT_KEY_STACK_ID,  /* by its number among the process's stacks, */
     VT_KEY_STACK_CUT, /* and whether its outer frames are missing; */
@@ -43,10 +48,21 @@ enum vt_key_type {
     VT_KEY_MADE_LIST, /* a list of structs with rows of their own */
 };
 
+/* The part of a process that the HTML page has: stacks only by number, and these bounds. */
+struct vt_excerpt {
+    const uint32_t *sites; /* of each site of the process: its place in the list, or VT_NO_SITE */
+    const struct vt_phase *const *phases;
+    uint32_t phase_count;
+    uint32_t owners[2]; /* of a snapshot; [1]: of one taken as memory grew */
+    uint32_t items;     /* of any other list */
+};
+
 /* Where rows are written. */
 struct vt_key_writer {
     struct vt_json *json;
     const struct vt_process *process;
+    const struct vt_format_options *options;
+    const struct vt_excerpt *excerpt; /* NULL: the whole process */
     struct vt_stack_table stacks;
     bool brief;  /* an item far down a list: without its stack and its sentence */
     bool stable; /* frames without offsets, which differ from build to build */
@@ -76,8 +92,21 @@ struct vt_key {
     { VT_KEY_OF(VT_KEY_TEXT, key, member, kind, meaning) }
 #define VT_CHARS_KEY(key, member, kind, meaning)                                                   \
     { VT_KEY_OF(VT_KEY_CHARS, key, member, kind, meaning) }
+#define VT_TEXTS_KEY(key, member, count_member, kind, meaning)                                     \
+    {                                                                                              \
+        VT_KEY_OF(VT_KEY_TEXTS, key, member,                                                       \
+                  "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/" kind "\"}}",      \
+                  meaning),                                                                        \
+            .count_offset = offsetof(OF, count_member)                                             \
+    }
 #define VT_NUMBER_KEY(key, member, kind, meaning)                                                  \
     { VT_KEY_OF(VT_KEY_NUMBER, key, member, kind, meaning) }
+#define VT_POSITIVE_KEY(key, member, meaning)                                                      \
+    { VT_KEY_OF(VT_KEY_POSITIVE, key, member, "count_or_null", meaning) }
+#define VT_RANK_KEY(key, member, meaning)                                                          \
+    { VT_KEY_OF(VT_KEY_RANK, key, member, "integer_or_null", meaning) }
+#define VT_TIME_KEY(key, member, meaning)                                                          \
+    { VT_KEY_OF(VT_KEY_TIME, key, member, "time_or_null", meaning) }
 #define VT_RATIO_KEY(key, member, meaning)                                                         \
     { VT_KEY_OF(VT_KEY_RATIO, key, member, "number_or_null", meaning) }
 #define VT_FLAG_KEY(key, member, meaning)                                                          \
@@ -109,10 +138,24 @@ struct vt_key {
     }
 #define VT_INLINE_KEY(table)                                                                       \
     { .key = "", .type = VT_KEY_INLINE, .keys = (table) }
+#define VT_THROUGH_KEY(member, table)                                                              \
+    { VT_KEY_OF(VT_KEY_THROUGH, "", member, NULL, NULL), .keys = (table) }
 #define VT_MADE_KEY(key_, function, kind_, meaning_)                                               \
     {                                                                                              \
         .key = (key_), .kind = (kind_), .meaning = (meaning_), .type = VT_KEY_MADE,                \
         .make = (function)                                                                         \
+    }
+/* A list that a function writes, of structs that `table` describes. */
+#define VT_MADE_LIST_KEY(key_, function, table, meaning_)                                          \
+    {                                                                                              \
+        .key = (key_), .type = VT_KEY_MADE_LIST, .make = (function), .keys = (table),              \
+        .meaning = (meaning_)                                                                      \
+    }
+/* An object, or null. */
+#define VT_MADE_OBJECT_KEY(key_, function, table, meaning_)                                        \
+    {                                                                                              \
+        .key = (key_), .type = VT_KEY_MADE, .make = (function), .keys = (table),                   \
+        .meaning = (meaning_)                                                                      \
     }
 #define VT_STACK_KEY(member)                                                                       \
     {VT_KEY_OF(VT_KEY_STACK, "stack", member, "stack_or_null",                                     \
@@ -149,14 +192,25 @@ void vt_keys_write(struct vt_key_writer *w, const struct vt_key *keys, const voi
 /* An object; of NULL: null. `item`: in a list, its place there, else 0. */
 void vt_keys_object(struct vt_key_writer *w, const char *key, const struct vt_key *keys,
                     const void *of, uint64_t item);
+/* Writes the first items of a list, as many as the excerpt allows. */
 void vt_keys_list(struct vt_key_writer *w, const char *key, const struct vt_key *keys,
                   const void *items, uint64_t count, size_t size);
+static inline uint64_t vt_keys_count(const struct vt_key_writer *w, uint64_t count) {
+    return w->excerpt && count > w->excerpt->items ? w->excerpt->items : count;
+}
+
+/* A site's id; NULL: unknown, or not in the excerpt. */
+static inline const char *vt_keys_site(const struct vt_key_writer *w, uint32_t site) {
+    bool there = site != VT_NO_SITE && (!w->excerpt || w->excerpt->sites[site] != VT_NO_SITE);
+    return there ? w->process->sites[site].name : NULL;
+}
 
 /* NULL: null. */
 void vt_keys_frame(struct vt_key_writer *w, const char *key, const struct vt_frame *frame);
 
-/* The keys "stacks" and "frames" of a process, after all its other keys: the stacks that these named. */
-void vt_keys_stacks(struct vt_key_writer *w);
+/* "stacks" and "frames" of a process, after all its other keys: those that these named. vt_keys_free frees them. */
+extern const struct vt_key vt_stack_table_keys[];
+void vt_keys_free(struct vt_key_writer *w);
 
 static inline bool vt_key_is_text(const struct vt_key *key) {
     return key->type == VT_KEY_TEXT || key->type == VT_KEY_CHARS || key->type == VT_KEY_WORD;
@@ -173,5 +227,11 @@ extern const struct vt_key vt_device_keys[], vt_device_more_keys[], vt_leak_keys
     vt_oom_keys[], vt_oom_more_keys[], vt_phase_keys[], vt_phase_more_keys[], vt_phase_sum_keys[],
     vt_object_keys[], vt_failed_keys[], vt_module_keys[], vt_bound_keys[], vt_apart_keys[],
     vt_tested_keys[];
+/* report_keys_owners.c; vt_keys_used_for: of a device */
+extern const struct vt_key vt_snapshot_keys[], vt_missed_keys[], vt_owned_keys[],
+    vt_used_for_keys[];
+void vt_keys_used_for(struct vt_key_writer *w, const char *key, const void *of);
+/* report_keys_process.c */
+extern const struct vt_key vt_process_keys[];
 
 #endif

@@ -3,7 +3,7 @@
  * What programs can read of a device, a call site, a leak, a failed allocation, a phase and their like (see
  * keys.h). A key is added here, and nowhere else: `make schema` writes it into doc/schema.
  */
-#include "fmt_json.h"
+#include "json_parts.h"
 #include "keys.h"
 
 #include "vramtrace/log_format.h"
@@ -114,11 +114,12 @@ static void make_history(struct vt_key_writer *w, const char *key, const void *o
         make_moment(w, NULL, &f->moments[i]);
 }
 
-/* Segments with their pieces: [offset, bytes, site]; the site of an idle piece is null. */
+/* Segments with their pieces: [offset, bytes, site]; the site of an idle piece is null. The page draws maps of more
+ * moments instead. */
 static void make_segments(struct vt_key_writer *w, const char *key, const void *of) {
     const struct vt_fragmentation *f = of;
     struct vt_json *j = w->json;
-    for (uint32_t i = 0; vt_json_objects(j, key, i, f->segment_count); i++) {
+    for (uint32_t i = 0; vt_json_objects(j, key, i, w->excerpt ? 0 : f->segment_count); i++) {
         const struct vt_segment_map *s = &f->segments[i];
         vt_json_number(j, "address", s->address);
         vt_json_number(j, "bytes", s->bytes);
@@ -140,6 +141,11 @@ static void make_segments(struct vt_key_writer *w, const char *key, const void *
     }
 }
 
+static void make_segments_left_out(struct vt_key_writer *w, const char *key, const void *of) {
+    const struct vt_fragmentation *f = of;
+    vt_json_number(w->json, key, f->segments_left_out + (w->excerpt ? f->segment_count : 0));
+}
+
 /* clang-format off */
 #define OF struct vt_fragmentation
 static const struct vt_key fragmentation_keys[] = {
@@ -153,7 +159,7 @@ static const struct vt_key fragmentation_keys[] = {
     VT_MADE_KEY("history", make_history, "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/moment_or_null\"}}", "over the run, with equally many changes between the moments"),
     VT_LIST_KEY("pins", pins, pin_count, pin_keys, "call sites whose live blocks keep mostly idle segments from being released, the most pinned first"),
     VT_MADE_KEY("segments", make_segments, NULL, "the segments at the end, by address; their pieces tile them"),
-    VT_NUMBER_KEY("segments_left_out", segments_left_out, "count", "segments that are not listed"),
+    VT_MADE_KEY("segments_left_out", make_segments_left_out, "count", "segments that are not listed"),
     VT_NUMBER_KEY("granule_waste_estimate_bytes", granule_waste_bytes, "bytes_or_null", "lost by rounding up to the driver's pages of 2 MiB, outside of segments: an estimate"),
     VT_KEYS_END,
 };
@@ -174,11 +180,6 @@ static void make_levels(struct vt_key_writer *w, const char *key, const void *of
     vt_json_close(w->json, '}');
 }
 
-static void make_purposes(struct vt_key_writer *w, const char *key, const void *of) {
-    (void)key;
-    vt_fmt_json_purposes(w->json, w->process, of);
-}
-
 /* clang-format off */
 #define OF struct vt_device
 const struct vt_key vt_device_more_keys[] = {
@@ -187,7 +188,7 @@ const struct vt_key vt_device_more_keys[] = {
     VT_OBJECT_KEY("untracked", untracked, untracked_keys, "the course of untracked memory, by the samples of vramtrace run"),
     VT_OBJECT_KEY("fragmentation", fragmentation, fragmentation_keys, "memory that caching allocators reserved and did not use, at the end"),
     VT_MAYBE_KEY("framework", blocks, has_blocks, framework_keys, "blocks of caching allocators in this device's memory; null: none"),
-    VT_MADE_KEY("used_for", make_purposes, NULL, "what memory was for, by the roles of one snapshot; null: unknown"),
+    VT_MADE_OBJECT_KEY("used_for", vt_keys_used_for, vt_used_for_keys, "what memory was for, by the roles of one snapshot; null: unknown"),
     VT_KEYS_END,
 };
 #undef OF
@@ -229,19 +230,15 @@ static void make_null(struct vt_key_writer *w, const char *key, const void *of) 
 static void make_sites(struct vt_key_writer *w, const char *key, const void *of) {
     const struct vt_leak *l = of;
     vt_json_open_line(w->json, key, '[');
-    for (uint32_t i = 0; i < l->site_count; i++)
-        vt_json_string(w->json, NULL, w->process->sites[l->sites[i]].name);
+    for (uint32_t i = 0; i < vt_keys_count(w, l->site_count); i++)
+        if (vt_keys_site(w, l->sites[i]))
+            vt_json_string(w->json, NULL, vt_keys_site(w, l->sites[i]));
     vt_json_close(w->json, ']');
 }
 
 static void make_leak_bound(struct vt_key_writer *w, const char *key, const void *of) {
     struct vt_bound bound;
     vt_keys_object(w, key, vt_bound_keys, vt_leak_bound(w->process, of, &bound) ? &bound : NULL, 0);
-}
-
-static void make_leak_owners(struct vt_key_writer *w, const char *key, const void *of) {
-    (void)key;
-    vt_fmt_json_owned(w->json, &((const struct vt_leak *)of)->owned);
 }
 
 /* clang-format off */
@@ -256,8 +253,8 @@ const struct vt_key vt_leak_keys[] = {
     VT_OWN_FRAME_KEY(stack),
     VT_MADE_KEY("sites", make_sites, "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/text\"}}", "ids of its call sites, the largest first"),
     VT_POINTER_KEY("growth", growth, growth_keys, "how it grows; null: it does not"),
-    {.key = "bound", .type = VT_KEY_MADE, .make = make_leak_bound, .keys = vt_bound_keys, .meaning = "of what keeps it: a cache, a queue or an array that takes only so many entries; null: none is known"},
-    VT_MADE_KEY("owners", make_leak_owners, NULL, "what holds it, the largest first"),
+    VT_MADE_OBJECT_KEY("bound", make_leak_bound, vt_bound_keys, "of what keeps it: a cache, a queue or an array that takes only so many entries; null: none is known"),
+    VT_LIST_KEY("owners", owned.owners, owned.count, vt_owned_keys, "what holds it, the largest first"),
     VT_TEXT_KEY("kept_by", kept_by, "text_or_null", "its owners in words, the largest first; where many have a little each, how many; null: unknown"),
     VT_KEYS_END,
 };
@@ -309,15 +306,21 @@ static void make_unjudged(struct vt_key_writer *w, const char *key, const void *
     vt_json_boolean(w->json, key, ((const struct vt_site *)of)->inconclusive != VT_RULE_NONE);
 }
 
-static void make_site_owners(struct vt_key_writer *w, const char *key, const void *of) {
-    (void)key;
-    vt_fmt_json_owned(w->json, &((const struct vt_site *)of)->owned);
+static void make_at(struct vt_key_writer *w, const char *key, const void *of) {
+    enum { COLUMNS = 120 };
+    const struct vt_site *s = of;
+    VT_SCOPED char *text = w->brief && !w->excerpt ? NULL
+                           : s->before             ? vt_strdup("live when the window began")
+                           : s->caller             ? vt_site_text(w->process, s, 2 * COLUMNS)
+                                       : vt_stack_text(w->process, s->stack, COLUMNS, true);
+    vt_json_string(w->json, key, text);
 }
 
 /* clang-format off */
 #define OF struct vt_site
 const struct vt_key vt_site_keys[] = {
     VT_CHARS_KEY("site", name, "text", "the call site's id"),
+    VT_MADE_KEY("at", make_at, "text_or_null", "its line of code, in words; null after the first 1,024 sites"),
     {.key = "verdict", .type = VT_KEY_MADE, .make = make_verdict, .words = vt_verdict_names, .word_count = VT_VERDICTS, .meaning = "see vramtrace-report(1)"},
     VT_MADE_KEY("why", make_why, "text_or_null", "the evidence, in a sentence; null after the first 1,024 sites"),
     VT_POINTER_KEY("bound", bound, vt_bound_keys, "of what keeps it: a cache, a queue or an array that takes only so many entries; null: none is known"),
@@ -336,7 +339,7 @@ const struct vt_key vt_site_keys[] = {
     VT_FLAG_KEY("segments", segments, "framework blocks lie in its memory"),
     VT_MADE_KEY("unjudged", make_unjudged, "flag", "it may leak, but is not judged; why says the reason"),
     VT_POINTER_KEY("tested", tested, vt_tested_keys, "what the pytest plugin said of it; null: nothing"),
-    VT_MADE_KEY("owners", make_site_owners, NULL, "what holds it, the largest first"),
+    VT_LIST_KEY("owners", owned.owners, owned.count, vt_owned_keys, "what holds it, the largest first"),
     VT_STACK_KEY(stack),
     VT_KEYS_END,
 };
@@ -348,15 +351,19 @@ const struct vt_key vt_site_keys[] = {
 static void make_holders(struct vt_key_writer *w, const char *key, const void *of) {
     const struct vt_oom *o = of;
     for (uint32_t i = 0; vt_json_items(w->json, key, i, o->holder_count); i++)
-        if (o->holders[i] != VT_NO_SITE)
-            vt_json_string(w->json, NULL, w->process->sites[o->holders[i]].name);
+        if (vt_keys_site(w, o->holders[i]))
+            vt_json_string(w->json, NULL, vt_keys_site(w, o->holders[i]));
 }
 
 static void make_holder_bytes(struct vt_key_writer *w, const char *key, const void *of) {
     const struct vt_oom *o = of;
     for (uint32_t i = 0; vt_json_items(w->json, key, i, o->holder_count); i++)
-        if (o->holders[i] != VT_NO_SITE)
+        if (vt_keys_site(w, o->holders[i]))
             vt_json_number(w->json, NULL, o->holder_bytes[i]);
+}
+
+static void make_is_host(struct vt_key_writer *w, const char *key, const void *of) {
+    vt_json_boolean(w->json, key, ((const struct vt_oom *)of)->device == VT_DEVICE_HOST);
 }
 
 static void make_oom_pins(struct vt_key_writer *w, const char *key, const void *of) {
@@ -379,6 +386,7 @@ const struct vt_key vt_oom_keys[] = {
 };
 const struct vt_key vt_oom_more_keys[] = {
     VT_INLINE_KEY(vt_oom_keys),
+    VT_MADE_KEY("host_memory", make_is_host, "flag", "it was pinned host memory, not a GPU's"),
     VT_TEXT_KEY("api", api, "text_or_null", "the function that allocated, as in source code"),
     VT_NUMBER_KEY("total_bytes", total_bytes, "bytes_or_null", "the device's size at that moment"),
     VT_NUMBER_KEY("tracked_bytes", tracked_bytes, "bytes_or_null", "held by this process, as recorded"),
@@ -395,7 +403,7 @@ const struct vt_key vt_oom_more_keys[] = {
     VT_NUMBER_KEY("thread", thread, "count_or_null", "the thread, numbered as it appeared"),
     VT_NUMBER_KEY("free_reported_at_ns", free_reported_at, "ns_or_null", "when the driver was asked for what is free"),
     VT_NUMBER_KEY("other_processes_bytes", others_bytes, "bytes_or_null", "of that, other processes' memory"),
-    {.key = "pins", .type = VT_KEY_MADE_LIST, .make = make_oom_pins, .keys = pin_keys, .meaning = "call sites whose live blocks keep mostly idle segments from being released, the most pinned first"},
+    VT_MADE_LIST_KEY("pins", make_oom_pins, pin_keys, "call sites whose live blocks keep mostly idle segments from being released, the most pinned first"),
     VT_STACK_KEY(stack),
     VT_KEYS_END,
 };

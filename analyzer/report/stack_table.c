@@ -66,6 +66,8 @@ static bool is_same_stack(struct vt_stack_table *t, const struct vt_stack *a,
 
 uint32_t vt_stack_table_add(struct vt_stack_table *t, const struct vt_stack *stack) {
     uint64_t hash = 0;
+    if (t->most_frames && t->frame_count >= t->most_frames)
+        return VT_MAP_NONE;
     for (uint32_t i = 0, number; (number = next_frame(t, stack, &i)) != VT_MAP_NONE;)
         hash = vt_hash_bytes(hash, &number, sizeof number);
     uint32_t number = vt_map_get(&t->stack_by_hash, hash);

@@ -9,16 +9,17 @@
 
 #include "model/model.h"
 
-/* Initialize as {.native = ...}. */
+/* Initialize as {.native = ..., .most_frames = ...}. */
 struct vt_stack_table {
     bool native;
+    uint32_t most_frames; /* 0: no bound */
     const struct vt_frame **frames;
     const struct vt_stack **stacks;
     uint32_t frame_count, frame_room, stack_count, stack_room;
     struct vt_map frame_by_address, frame_by_hash, stack_by_hash;
 };
 
-/* A stack's number in `stacks`. */
+/* A stack's number in `stacks`; VT_MAP_NONE: the table has its most frames. */
 uint32_t vt_stack_table_add(struct vt_stack_table *t, const struct vt_stack *stack);
 
 /* Writes a stack of the table as a list of numbers in `frames`. */

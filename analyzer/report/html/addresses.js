@@ -103,10 +103,10 @@
             this.found = null;
             this.order = this.sumsBy(site => this.lineOf(site));
             const map = this.map;
-            const oom = map.why === "oom" && this.page.ooms.find(one => one.at === map.at);
+            const oom = map.why === "oom" && this.page.ooms.find(one => one.at_ns === map.at);
             this.moment.textContent =
                 `${vt.deviceName(this.device)} at ${vt.duration(map.at)}: ${WHY[map.why] || map.why}` +
-                (oom && oom.requested ? ` (${vt.bytes(oom.requested)} was asked for)` : "");
+                (oom && oom.requested_bytes ? ` (${vt.bytes(oom.requested_bytes)} was asked for)` : "");
             this.slider.setAttribute("aria-valuetext", this.moment.textContent);
             for (const button of this.moments.children)
                 button.setAttribute("aria-pressed", button.dataset.index === String(index));
@@ -363,7 +363,7 @@
             if (site) pairs.push(["verdict", site.verdict]);
             pairs.push([region.segment ? "in a segment of" : "driver allocation of", vt.bytes(region.bytes)]);
             pairs.push(["address", region.address + (piece.offset ? " + " + vt.bytes(piece.offset) : "")]);
-            const name = piece.blocks ? (site ? site.name : "a line that is not known") : "idle";
+            const name = piece.blocks ? (site ? site.at : "a line that is not known") : "idle";
             return [name, pairs, this.rowOf(clientY)];
         }
 

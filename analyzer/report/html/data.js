@@ -16,7 +16,7 @@ const vt = {
     drawn: [],  // the parts of it that are drawn
 };
 
-/* What memory is for, and what is said of a line, the worst first, as the data has them. */
+/* What memory is for, and the verdicts of a line, the worst first, as the data has them. */
 vt.roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
 vt.verdicts = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
 
@@ -85,6 +85,9 @@ vt.duration = function (ns) {
 };
 
 vt.plural = (count, noun, nouns) => vt.count(count) + " " + (count === 1 ? noun : nouns || noun + "s");
+
+/* Pinned and managed memory. */
+vt.isHost = site => site.layer === "host" || site.layer === "managed";
 
 vt.deviceName = device => device === "host" ? "host memory" : device == null ? "GPU ?" : "GPU " + device;
 
@@ -191,37 +194,39 @@ vt.series = function (series) {
     });
 };
 
-/* A process as the pictures see it; decoded once. */
+/* A process of the JSON report as the pictures see it: what is named by numbers and ids is put in place, once. */
 vt.decode = function (page) {
     if (page.decoded)
         return page;
     page.decoded = true;
-    const text = number => number == null ? null : page.texts[number];
-    page.frames = page.frames.map(([f, file, line, module, flags]) => ({
-        f: text(f), file: text(file), line: line, module: text(module),
-        py: (flags & 1) !== 0, own: (flags & 2) !== 0, waits: (flags & 4) !== 0
-    }));
-    for (const frame of page.frames)
+    page.frames.forEach(function (frame, i) {
+        frame.name = page.frame_names[i] || frame.function;
+        frame.py = frame.language === "python";
         frame.where = frame.file ? frame.file + (frame.line ? ":" + frame.line : "") : frame.module || "";
+    });
     // A frame that waits is the same place in the code as one that does not.
     const places = new Map();
     for (const frame of page.frames) {
-        const place = JSON.stringify([frame.f, frame.file, frame.line, frame.module, frame.py]);
+        const place = JSON.stringify([frame.name, frame.file, frame.line, frame.module, frame.py]);
         if (!places.has(place))
             places.set(place, frame);
         frame.place = places.get(place);
     }
     page.stacks = page.stacks.map(stack => stack.map(number => page.frames[number]));
-    page.lines = page.lines.map(sites => ({ sites: sites, name: page.sites[sites[0]].name }));
-    page.lines.forEach((line, i) => line.sites.forEach(site => { page.sites[site].line = i; }));
+    const places_of = new Map(page.sites.map((site, i) => [site.site, i]));
+    page.lines = [];
     page.sites.forEach(function (site, i) {
         site.index = i;
-        site.stack = page.stacks[site.stack];
-        site.why = text(site.why);
-        site.api = text(site.api);
-        site.class_name = text(site.class_name);
-        site.owners = site.owners.map(([name, bytes, count]) => [text(name), bytes, count]);
+        site.stack = page.stacks[site.stack_id] || [];
+        if (vt.isHost(site))
+            site.device = "host";
+        site.leaked_bytes = page.site_leaks[i];
+        site.line = page.site_lines[i];
+        page.lines[site.line] = page.lines[site.line] || { sites: [], name: site.at };
+        page.lines[site.line].sites.push(i);
     });
+    for (const owner of page.snapshots.flatMap(snapshot => snapshot.owners))
+        owner.sites = owner.sites.map((id, i) => [places_of.get(id), owner.site_bytes[i], owner.site_counts[i]]);
     for (const course of page.courses) {
         for (const key of ["at", "live", "used", "own"])
             course[key] = vt.series(course[key]);
@@ -244,8 +249,8 @@ vt.colourLines = function (page) {
     const shown = new Set([...leaks, ...bands.map(nameOf)]);
     for (const site of page.sites.filter(site => site.class !== "runtime" && !site.segments)) {
         const { name } = page.lines[site.line];
-        peaks.set(name, (peaks.get(name) || 0) + site.peak);
-        if (site.leaked)
+        peaks.set(name, (peaks.get(name) || 0) + site.peak_bytes);
+        if (site.leaked_bytes)
             leaks.add(name);
     }
     const looks = new Map([...new Set([...shown, ...[...peaks.keys()].sort((a, b) => peaks.get(b) - peaks.get(a))])].map(function (name, i) {
@@ -272,5 +277,5 @@ vt.decodeRegion = function ([address, bytes, site, segment, flat]) {
 
 vt.bandName = function (page, band) {
     const names = { leak: "other leaks", rest: "other lines", runtime: "CUDA libraries", idle: "cache, not in use" };
-    return names[band.kind] || (band.sites.length ? page.sites[band.sites[0]].name : "one line");
+    return names[band.kind] || (band.sites.length ? page.sites[band.sites[0]].at : "one line");
 };

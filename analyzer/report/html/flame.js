@@ -14,13 +14,13 @@
 
     // What a frame's width shows: key, name, of a site.
     const VALUES = [
-        ["live", "live at the end", site => site.live],
-        ["peak", "live at the peak", site => site.at_peak],
-        ["allocated", "allocated over the run", site => site.allocated],
-        ["leaked", "leaked", site => site.leaked],
+        ["live", "live at the end", site => site.live_bytes],
+        ["peak", "live at the peak", site => site.bytes_at_peak],
+        ["allocated", "allocated over the run", site => site.allocated_bytes],
+        ["leaked", "leaked", site => site.leaked_bytes],
     ];
 
-    const isHost = site => site.layer === "host" || site.layer === "managed";
+    const { isHost } = vt;
 
     // Which sites count. A caching allocator's segments hold the blocks that have stacks of their own: only
     // one of both is shown.
@@ -37,14 +37,14 @@
         ["native", "native"],
     ];
 
-    const CUT = { f: "[outer frames cut]" }; // as the exported formats mark such stacks
+    const CUT = { name: "[outer frames cut]" }; // as the exported formats mark such stacks
 
     const row = (rows, key) => rows.find(found => found[0] === key);
 
     // The frames of a site as they are shown, the outermost first.
     function pathOf(site, state) {
         const path = site.stack.filter(frame => state.native || frame.py || frame.own).map(frame => frame.place);
-        if (site.cut) path.push(CUT);
+        if (site.stack_cut) path.push(CUT);
         if (!state.inverted) path.reverse();
         return path.length ? path : [null];
     }
@@ -54,7 +54,7 @@
         const make = frame => ({ frame, value: 0, blocks: 0, sites: [], children: new Map() });
         const bytesOf = row(VALUES, state.value)[2],
             counts = row(MEMORY, state.memory)[2];
-        const blocksOf = { live: site => site.live_n, allocated: site => site.allocs }[state.value];
+        const blocksOf = { live: site => site.live_count, allocated: site => site.alloc_count }[state.value];
         const root = make(null);
         page.sites.forEach((site, index) => {
             const bytes = bytesOf(site) || 0;
@@ -86,7 +86,7 @@
         } catch (fault) {
             pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
         }
-        const words = frame => [frame.f, frame.where, frame.module].filter(word => word);
+        const words = frame => [frame.name, frame.where, frame.module].filter(word => word);
         return new Set(frames.filter(frame => words(frame).some(word => pattern.test(word))));
     }
 
@@ -97,9 +97,9 @@
             this.rows = [];
             this.matched = null;
             const any = (memory, value) => page.sites.some(site => row(MEMORY, memory)[2](site) && value(site) > 0);
-            if (!any("use", site => site.allocated)) this.state.memory = "host";
+            if (!any("use", site => site.allocated_bytes)) this.state.memory = "host";
             // Not the end: there a caching allocator is empty, and an interpreter has freed all.
-            this.state.value = any(this.state.memory, site => site.leaked) ? "leaked" : "peak";
+            this.state.value = any(this.state.memory, site => site.leaked_bytes) ? "leaked" : "peak";
             this.makeControls(panel);
             this.makeArea(panel);
             this.rebuild();
@@ -172,7 +172,7 @@
             if (!node.parent) return row(VALUES, this.state.value)[1] + ": " + vt.bytes(node.value);
             const { frame } = node.data;
             if (!frame) return "no frame is known";
-            return frame.f || (frame.module ? "in " + vt.basename(frame.module) : "unknown");
+            return frame.name || (frame.module ? "in " + vt.basename(frame.module) : "unknown");
         }
 
         placeOf({ data: { frame } }) {
@@ -251,11 +251,11 @@
         // What the page has no stacks of, since it lists the largest call sites only.
         leftOut() {
             const { value, memory } = this.state,
-                key = value === "peak" ? "at_peak" : value;
-            const rows = this.page.sites_left_out.filter(left => isHost(left) === (memory === "host") && left[key] > 0);
+                bytesOf = row(VALUES, value)[2];
+            const rows = this.page.sites_left_out.filter(left => isHost(left) === (memory === "host") && bytesOf(left) > 0);
             if (!rows.length) return "";
             const sites = vt.plural(d3.sum(rows, left => left.sites), "more call site");
-            return `${sites} with ${vt.bytes(d3.sum(rows, left => left[key]))} are not listed in this page`;
+            return `${sites} with ${vt.bytes(d3.sum(rows, bytesOf))} are not listed in this page`;
         }
 
         isMarked(node) {

@@ -17,10 +17,12 @@ enum {
     SITES_OF_ONE = 2000,
     PHASES = 2000,
     OWNERS = 1500,
+    FRAMES = 60000,
+    ITEMS = 200,
+    ITEMS_IN_BRIEF = 8,
     NUMBERS = 180000,
     PIECES = 60000,
-    LONG_TEXTS = 1000000,
-    LISTED_TEXTS = 1500000,
+    LONG_TEXTS = 4000000,
     PAGES = 1000,
 };
 
@@ -37,42 +39,43 @@ static struct vt_html_bounds bounds_of_process(uint32_t processes,
     return (struct vt_html_bounds){.sites = sites < SITES_OF_ONE ? sites : SITES_OF_ONE,
                                    .phases = PHASES / count,
                                    .owners = OWNERS / count,
+                                   .frames = FRAMES / count,
+                                   .items = ITEMS,
                                    .numbers = NUMBERS / count,
                                    .pieces = PIECES / count};
 }
 
 static void write_data(const struct vt_model *model, const struct vt_format_options *options,
                        FILE *out) {
-    struct vt_json j = {.out = out, .first = true, .in_one_line = true, .inside_html = true};
+    size_t long_texts = LONG_TEXTS;
+    struct vt_json j = {.out = out,
+                        .first = true,
+                        .in_one_line = true,
+                        .inside_html = true,
+                        .long_texts = &long_texts};
     struct vt_processes processes;
-    bool simulated = false;
-    struct vt_html_room room = {LONG_TEXTS, LISTED_TEXTS};
     vt_processes_choose(&processes, model, options, true);
-    struct vt_html_bounds most = bounds_of_process(processes.count ? processes.count : 1, options);
+    uint32_t count = processes.count < PAGES ? processes.count : PAGES;
+    struct vt_html_bounds most = bounds_of_process(count ? count : 1, options);
     vt_json_open(&j, NULL, '{');
-    for (uint32_t i = 0; i < processes.count; i++)
-        simulated |= processes.list[i]->simulated;
-    vt_json_string(&j, "version", model->process_count ? model->processes[0].version : NULL);
-    vt_json_boolean(&j, "simulated", simulated);
+    vt_json_string(&j, "schema", "vramtrace-report/1");
     vt_json_number(&j, "id_digits", model->id_digits);
     vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
     vt_json_string(&j, "site", options->site);
-    vt_json_number(&j, "pages_left_out", processes.count > PAGES ? processes.count - PAGES : 0);
+    vt_json_number(&j, "processes_left_out", processes.count - count);
     if (processes.many)
         vt_html_ranks(&j, model->job);
-    vt_json_open(&j, "pages", '[');
-    for (uint32_t i = 0; i < processes.count && i < PAGES; i++) {
+    for (uint32_t i = 0; vt_json_items(&j, "processes", i, count); i++) {
         struct vt_html h = {.json = &j,
                             .model = model,
                             .process = processes.list[i],
                             .in_job = processes.many ? processes.in_job[i] : VT_JOB_NONE,
                             .options = options,
-                            .room = &room};
+                            .bounds = {.items = ITEMS_IN_BRIEF}};
         if (i < WHOLE)
             h.bounds = most;
         vt_html_process(&h);
     }
-    vt_json_close(&j, ']');
     vt_json_close(&j, '}');
     vt_processes_free(&processes);
 }

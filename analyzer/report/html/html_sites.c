@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call sites of the HTML page: chosen by what they hold, held and allocated; their stacks,
- * frames and texts, each written once.
+ * The call sites of the HTML page: chosen by what they hold, held and allocated; sums of the others, and their frames'
+ * names.
  */
 #include "html.h"
 
-#include "../stack_table.h"
-
 #include "vramtrace/log_format.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_COLUMNS = 120, MARKED_OF_EACH = 64 };
@@ -100,168 +97,96 @@ static void mark_largest(struct vt_html *h) {
             mark_site(h, ranked[(size_t)f * p->site_count + i].site);
 }
 
-void vt_html_sites_choose(struct vt_html *h) {
+uint32_t *vt_html_sites_choose(struct vt_html *h) {
     const struct vt_process *p = h->process;
+    uint32_t place = 0;
     h->page_site = vt_alloc(p->site_count, sizeof *h->page_site);
     for (uint32_t i = 0; i < p->site_count; i++)
         h->page_site[i] = VT_NO_SITE;
     mark_named(h);
     mark_largest(h);
-    h->model_site = vt_alloc(h->site_count, sizeof *h->model_site);
-    h->site_count = 0;
     for (uint32_t i = 0; i < p->site_count; i++)
-        if (h->page_site[i] != VT_NO_SITE) {
-            h->page_site[i] = h->site_count;
-            h->model_site[h->site_count++] = i;
-        }
+        if (h->page_site[i] != VT_NO_SITE)
+            h->page_site[i] = place++;
+    return h->page_site;
 }
 
-void vt_html_sites_free(struct vt_html *h) {
-    vt_html_texts_free(h);
-    free(h->page_site);
-    free(h->model_site);
+/* --- what the JSON report does not say of sites --- */
+
+static uint64_t leaked_bytes(const struct vt_site *site, const struct vt_leak *leak) {
+    return leak ? vt_amount_of_site(site, leak).bytes : 0;
+}
+
+/* Sites of one line of code are one row, as in the text report. */
+static void write_lines(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    VT_SCOPED_MAP numbers = {0};
+    uint32_t lines = 0;
+    for (uint32_t i = 0; vt_json_items(h->json, "site_lines", i, p->site_count); i++) {
+        uint64_t key = vt_rows_line_key(&p->sites[i]);
+        if (h->page_site[i] == VT_NO_SITE)
+            continue;
+        if (vt_map_get(&numbers, key) == VT_MAP_NONE)
+            vt_map_put(&numbers, key, lines++);
+        vt_json_number(h->json, NULL, vt_map_get(&numbers, key));
+    }
+}
+
+struct left_out {
+    uint8_t layer;
+    uint64_t sites, leaked_bytes;
+    VT_EMBED_SITE_FIGURES;
+};
+
+/* clang-format off */
+#define OF struct left_out
+static const struct vt_key left_out_keys[] = {
+    VT_WORD_KEY("layer", layer, vt_layer_names, VT_LAYERS, NULL, NULL),
+    VT_NUMBER_KEY("sites", sites, NULL, NULL),
+    VT_NUMBER_KEY("leaked_bytes", leaked_bytes, NULL, NULL),
+    VT_SITE_FIGURES(VT_FIGURE_KEY)
+    VT_KEYS_END,
+};
+#undef OF
+/* clang-format on */
+
+static void write_left_out(struct vt_html *h, const struct vt_leak **leaks) {
+    const struct vt_process *p = h->process;
+    struct left_out sums[VT_LAYERS];
+    for (unsigned layer = 0; layer < VT_LAYERS; layer++)
+        sums[layer] = (struct left_out){.layer = (uint8_t)layer, .figures = vt_site_no_figures};
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *s = &p->sites[i];
+        struct left_out *sum = &sums[s->layer < VT_LAYER_UNKNOWN ? s->layer : VT_LAYER_UNKNOWN];
+        if (h->page_site[i] != VT_NO_SITE)
+            continue;
+        sum->sites++;
+        sum->leaked_bytes += leaked_bytes(s, leaks[i]);
+        vt_site_figures_add(&sum->figures, &s->figures);
+    }
+    for (unsigned i = 0; vt_json_items(h->json, "sites_left_out", i, VT_LAYERS); i++)
+        if (sums[i].sites)
+            vt_keys_object(&h->keys, NULL, left_out_keys, &sums[i], 0);
+}
+
+void vt_html_sites(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+    write_lines(h);
+    for (uint32_t i = 0; vt_json_items(h->json, "site_leaks", i, p->site_count); i++)
+        if (h->page_site[i] != VT_NO_SITE)
+            vt_json_number(h->json, NULL, leaked_bytes(&p->sites[i], leaks[i]));
+    write_left_out(h, leaks);
 }
 
 /* --- frames --- */
 
-/* Function, file, line, module, and flags: 1 Python, 2 user code, 4 waits. */
-static void write_frame(struct vt_html *h, const struct vt_frame *f) {
-    struct vt_json *j = h->json;
-    VT_SCOPED char *function = f->function ? vt_frame_text_function(f) : NULL;
-    if (!function)
-        function = vt_frame_text(h->process, f, NAME_COLUMNS);
-    vt_json_open(j, NULL, '[');
-    vt_json_number(j, NULL, vt_html_text_number(h, function));
-    vt_json_number(j, NULL, vt_html_text_number(h, f->file));
-    vt_json_number(j, NULL, f->line ? f->line : VT_UNKNOWN);
-    vt_json_number(j, NULL, vt_html_text_number(h, f->module));
-    vt_json_number(j, NULL, (f->python ? 1u : 0) | (f->user_code ? 2u : 0) | (f->waiting ? 4u : 0));
-    vt_json_close(j, ']');
-}
-
-/* --- sites --- */
-
-/* What each site has of a leak; 0: it is in none. */
-static uint64_t *leaked_of_sites(const struct vt_process *p) {
-    uint64_t *bytes = vt_alloc(p->site_count, sizeof *bytes);
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        for (uint32_t k = 0; k < p->leaks[i].site_count; k++) {
-            uint32_t site = p->leaks[i].sites[k];
-            bytes[site] = vt_amount_of_site(&p->sites[site], &p->leaks[i]).bytes;
-        }
-    return bytes;
-}
-
-static void write_owners(struct vt_html *h, const struct vt_site *site) {
-    enum { OWNERS = 8 };
-    struct vt_json *j = h->json;
-    vt_json_open(j, "owners", '[');
-    for (uint32_t i = 0; i < site->owned.count && i < OWNERS; i++) {
-        const struct vt_owned_by *by = &site->owned.owners[i];
-        vt_json_open(j, NULL, '[');
-        VT_SCOPED char *name = vt_formatted("%s%s", by->owner->name,
-                                            by->owner->may_be_unused ? ", " VT_MAY_BE_UNUSED : "");
-        vt_json_number(j, NULL, vt_html_text_number(h, name));
-        vt_json_number(j, NULL, by->bytes);
-        vt_json_number(j, NULL, by->count);
-        vt_json_close(j, ']');
+void vt_html_frame_names(struct vt_html *h) {
+    const struct vt_stack_table *t = &h->keys.stacks;
+    for (uint32_t i = 0; vt_json_items(h->json, "frame_names", i, t->frame_count); i++) {
+        const struct vt_frame *f = t->frames[i];
+        VT_SCOPED char *name =
+            f->function ? vt_frame_text_function(f) : vt_frame_text(h->process, f, NAME_COLUMNS);
+        vt_json_string(h->json, NULL, f->function && !strcmp(name, f->function) ? NULL : name);
     }
-    vt_json_close(j, ']');
-}
-
-static void write_site(struct vt_html *h, struct vt_stack_table *t, const struct vt_site *site,
-                       uint64_t leaked) {
-    struct vt_json *j = h->json;
-    VT_SCOPED char *name = site->before ? vt_strdup("live when the window began")
-                           : site->caller
-                               ? vt_site_text(h->process, site, 2 * NAME_COLUMNS)
-                               : vt_stack_text(h->process, site->stack, NAME_COLUMNS, true);
-    vt_json_open(j, NULL, '{');
-    vt_json_string(j, "id", site->name);
-    vt_html_text(h, "name", name);
-    vt_json_string(j, "verdict", vt_verdict_names[site->verdict]);
-    vt_json_number(j, "why", vt_html_text_number(h, site->why));
-    vt_json_number(j, "api", vt_html_text_number(h, site->api));
-    vt_json_string(j, "layer", vt_layer_name(site->layer));
-    vt_html_device(j, "device", site->device);
-    vt_json_string(j, "class", vt_class_names[site->class]);
-    vt_json_number(j, "class_name", vt_html_text_number(h, site->class_name));
-    if (site->segments)
-        vt_json_boolean(j, "segments", true);
-    vt_json_number(j, "live", site->live_bytes);
-    vt_json_number(j, "live_n", site->live_count);
-    vt_json_number(j, "peak", site->peak_bytes);
-    vt_json_number(j, "at_peak", site->bytes_at_peak);
-    vt_json_number(j, "allocated", site->allocated_bytes);
-    vt_json_number(j, "allocs", site->alloc_count);
-    vt_json_number(j, "frees", site->free_count);
-    vt_json_number(j, "leaked", leaked);
-    vt_json_number(j, "first", site->first_at);
-    vt_json_number(j, "last", site->last_at);
-    vt_json_number(j, "stack", vt_stack_table_add(t, site->stack));
-    vt_json_boolean(j, "cut", site->stack->cut);
-    write_owners(h, site);
-    vt_json_close(j, '}');
-}
-
-/* Sites of one line of code, as the text report has them in one row. */
-static void write_lines(struct vt_html *h) {
-    struct vt_json *j = h->json;
-    VT_SCOPED_MAP written = {0};
-    VT_SCOPED uint64_t *keys = vt_alloc(h->site_count, sizeof *keys);
-    for (uint32_t i = 0; i < h->site_count; i++)
-        keys[i] = vt_rows_line_key(&h->process->sites[h->model_site[i]]);
-    for (uint32_t i = 0; vt_json_items(j, "lines", i, h->site_count); i++) {
-        if (vt_map_get(&written, keys[i]) != VT_MAP_NONE)
-            continue;
-        vt_map_put(&written, keys[i], i);
-        vt_json_open(j, NULL, '[');
-        for (uint32_t k = i; k < h->site_count; k++)
-            if (keys[k] == keys[i])
-                vt_json_number(j, NULL, k);
-        vt_json_close(j, ']');
-    }
-}
-
-/* What the page does not list, for each layer. */
-static void write_left_out(struct vt_html *h, const uint64_t *leaked) {
-    const struct vt_process *p = h->process;
-    uint64_t sums[4][7] = {{0}};
-    for (uint32_t i = 0; i < p->site_count; i++) {
-        const struct vt_site *s = &p->sites[i];
-        if (h->page_site[i] != VT_NO_SITE)
-            continue;
-        const uint64_t values[] = {1,         s->live_bytes,  s->bytes_at_peak, s->allocated_bytes,
-                                   leaked[i], s->alloc_count, s->free_count};
-        for (unsigned k = 0; k < 7; k++)
-            sums[s->layer][k] += values[k];
-    }
-    vt_json_open(h->json, "sites_left_out", '[');
-    for (unsigned layer = 0; layer < 4; layer++) {
-        static const char *const names[] = {"sites",  "live",   "at_peak", "allocated",
-                                            "leaked", "allocs", "frees"};
-        if (!sums[layer][0])
-            continue;
-        vt_json_open(h->json, NULL, '{');
-        vt_json_string(h->json, "layer", vt_layer_name(layer));
-        for (unsigned k = 0; k < 7; k++)
-            vt_json_number(h->json, names[k], sums[layer][k]);
-        vt_json_close(h->json, '}');
-    }
-    vt_json_close(h->json, ']');
-}
-
-void vt_html_sites(struct vt_html *h) {
-    struct vt_stack_table t = {.native = h->options->native};
-    VT_SCOPED uint64_t *of_leaks = leaked_of_sites(h->process);
-    for (uint32_t i = 0; vt_json_items(h->json, "sites", i, h->site_count); i++)
-        write_site(h, &t, &h->process->sites[h->model_site[i]], of_leaks[h->model_site[i]]);
-    write_left_out(h, of_leaks);
-    write_lines(h);
-    for (uint32_t i = 0; vt_json_items(h->json, "stacks", i, t.stack_count); i++)
-        vt_stack_table_write(&t, h->json, i);
-    for (uint32_t i = 0; vt_json_items(h->json, "frames", i, t.frame_count); i++)
-        write_frame(h, t.frames[i]);
-    vt_html_texts_write(h);
-    vt_stack_table_free(&t);
 }

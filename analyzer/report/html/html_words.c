@@ -26,7 +26,7 @@ static void open_block(const struct vt_html *h, const struct vt_doc_item *headin
     vt_json_string(j, "kind", heading->about);
     vt_json_string(j, "tone", tone_of(heading));
     vt_json_string(j, "title", heading->label);
-    vt_html_text(h, "headline", section ? NULL : heading->text);
+    vt_json_string(j, "headline", section ? NULL : heading->text);
 }
 
 /* NULL: it is no row. */
@@ -41,8 +41,8 @@ static void write_row(struct vt_html *h, const struct vt_doc_item *row) {
     vt_json_open(j, NULL, '[');
     vt_json_string(j, NULL, row_kinds[row->kind]);
     vt_json_string(j, NULL, row->label);
-    vt_html_text(h, NULL, row->text);
-    vt_html_text(h, NULL, row->source);
+    vt_json_string(j, NULL, row->text);
+    vt_json_string(j, NULL, row->source);
     vt_json_number(j, NULL, row->bytes);
     vt_html_site(h, NULL, row->site ? (uint32_t)(row->site - h->process->sites) : VT_NO_SITE);
     vt_json_close(j, ']');
@@ -58,8 +58,8 @@ static void write_parts(struct vt_html *h, const struct vt_doc_parts *parts) {
         vt_json_string(j, NULL, (char[]){part->letter, 0});
         vt_json_string(j, NULL, part->name);
         vt_json_number(j, NULL, part->bytes);
-        vt_html_text(h, NULL, part->text);
-        vt_html_text(h, NULL, part->purposes);
+        vt_json_string(j, NULL, part->text);
+        vt_json_string(j, NULL, part->purposes);
         vt_json_close(j, ']');
     }
     vt_json_close(j, ']');
@@ -108,7 +108,7 @@ static void write_block(struct vt_html *h, const struct vt_doc *doc, uint32_t at
             write_row(h, item);
     }
     vt_json_close(h->json, ']');
-    vt_html_text(h, "remark", remark.text);
+    vt_json_string(h->json, "remark", remark.text);
     vt_json_number(h->json, "rows_left_out", rows > ROWS_OF_BLOCK ? rows - ROWS_OF_BLOCK : 0);
     write_subject(h, heading);
     vt_json_close(h->json, '}');

@@ -12,7 +12,7 @@
     const name = row => (row.rank != null ? "rank " + row.rank : "pid " + row.pid) + (row.restart ? ", start " + (row.restart + 1) : "");
 
     /* The pages by the process that they show. */
-    const pageOf = process => vt.data.pages.findIndex(page => page.process === process);
+    const pageOf = process => vt.data.processes.findIndex(page => page.process === process);
 
     function picture(course, scale, title) {
         const step = WIDTH / course.length;
@@ -86,7 +86,7 @@
             end: row => vt.el("td", { class: "name" }, row.end),
             command: row => vt.el("td", { class: "name", title: row.command }, row.command || ""),
         };
-        const shown = vt.data.pages.length ? vt.data.pages[vt.index].process : null; // a merged file has no pages
+        const shown = vt.data.processes.length ? vt.data.processes[vt.index].process : null; // a merged file has no pages
         const box = vt.el("div", { class: "scroll" });
         const draw = function () {
             const list = columns(ranks);

@@ -40,7 +40,7 @@
             steps.push(step);
         }
         const rest = owner.name.slice(text.length); // " (local of main())"
-        const place = owner.place || ROOTS[owner.root] || "somewhere";
+        const place = owner.place || ROOTS[owner.root.kind] || "somewhere";
         return steps.length ? [place + rest, ...steps] : [place, owner.name];
     }
 
@@ -62,9 +62,9 @@
         });
         const special = (kind, bytes) =>
             bytes > 0 && top.children.push({ name: SPECIAL[kind], kind, value: bytes });
-        special(UNOWNED, snapshot.unowned - (snapshot.runtime || 0)); // which counts among it
-        special(RUNTIME, snapshot.runtime);
-        special(SMALLER, snapshot.bytes_left_out);
+        special(UNOWNED, snapshot.unowned_bytes - snapshot.runtime_bytes); // which counts among it
+        special(RUNTIME, snapshot.runtime_bytes);
+        special(SMALLER, snapshot.owners_left_out_bytes);
         top.children.forEach(place => (place.children || []).forEach(join)); // the places stay as they are
         return top;
     }
@@ -111,7 +111,7 @@
         makeControls(panel) {
             const rows = this.snapshots.map((one, index) => {
                 const moment = one.moment || one.why;
-                const text = /\d/.test(moment) ? moment : `${moment}, ${vt.duration(one.at)}`;
+                const text = /\d/.test(moment) ? moment : `${moment}, ${vt.duration(one.at_ns)}`;
                 return [index, one.complete ? text : text + " (incomplete)"];
             });
             // At first, what was held when memory ran out; else the one that the text report shows.
@@ -241,7 +241,7 @@
             const rows = [["held by", owner ? owner.name : SPECIAL[kind]]];
             if (owner) {
                 const way = (owner.path || []).join(" → ") + (owner.graph ? " (graph of " + owner.graph + ")" : "");
-                rows.push(["in", owner.place || owner.root || "unknown"], ["for", owner.role], ["path", way]);
+                rows.push(["in", owner.place || owner.root.kind], ["for", owner.role], ["path", way]);
             }
             const blocks = owner ? `, ${vt.plural(owner.count, "block")}` : "";
             const share = vt.share(node.value, this.top.value);
@@ -251,7 +251,7 @@
             this.panel.replaceChildren(vt.el("dl", null, vt.terms(rows)));
             const line = ([site, bytes, count]) => {
                 const select = () => vt.select({ site });
-                const link = vt.link(this.page.sites[site].name, select, { class: "link owner-line" });
+                const link = vt.link(this.page.sites[site].at, select, { class: "link owner-line" });
                 const blocks = vt.el("span", { class: "dim" }, "  " + vt.plural(count, "block"));
                 return vt.el("li", null, vt.el("span", { class: "number" }, vt.bytes(bytes)), " ", link, blocks);
             };
@@ -268,7 +268,7 @@
             ];
             if (owner) {
                 pairs.push(["for", owner.role], ["blocks", vt.count(owner.count)]);
-                pairs.push(...owner.sites.slice(0, 3).map(([site]) => ["line", this.page.sites[site].name]));
+                pairs.push(...owner.sites.slice(0, 3).map(([site]) => ["line", this.page.sites[site].at]));
             }
             return [this.nameOf(node) || SPECIAL[node.data.kind], pairs];
         }

@@ -10,6 +10,8 @@
     const data = JSON.parse(document.getElementById("data").textContent.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd"));
     const body = document.body, root = document.documentElement;
     let tabs = [];
+    for (const process of data.processes)
+        Object.assign(process, process.page);
     root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
     /* --- head --- */
@@ -32,9 +34,9 @@
         const list = [
             page.host, page.job && "job " + page.job, page.rank != null && "rank " + page.rank, "pid " + page.pid,
             started && started.toLocaleString([], { dateStyle: "medium", timeStyle: "short" }),
-            (page.complete ? "ran " : "log up to ") + page.exit,
-            vt.count(page.events) + " events, " + vt.count(page.dropped) + " dropped",
-            !page.complete ? "log INCOMPLETE" : page.dropped ? "log WITH GAPS" : null,
+            (page.complete ? "ran " : "log up to ") + page.ended,
+            vt.count(page.events) + " events, " + vt.count(page.dropped_events) + " dropped",
+            !page.complete ? "log INCOMPLETE" : page.dropped_events ? "log WITH GAPS" : null,
         ];
         return vt.el("ul", { class: "facts" }, list.filter(Boolean).map(fact => vt.el("li", null, fact)));
     }
@@ -42,7 +44,7 @@
     const bar = () => vt.el("div", { class: "bar" }, vt.el("span", { class: "brand" }, "vramtrace"),
         vt.processPicker(data, show), vt.el("span", { class: "space" }), themeButton());
 
-    const footer = () => vt.el("footer", null, ["vramtrace", data.version, "-"].filter(Boolean).join(" "), " ",
+    const footer = () => vt.el("footer", null, ["vramtrace", data.processes.length && data.processes[0].version, "-"].filter(Boolean).join(" "), " ",
         vt.el("kbd", null, "?"), " lists the keys");
 
     function head(page) {
@@ -50,9 +52,9 @@
             vt.el("h1", { title: page.title }, page.title), facts(page),
             page.simulated ? vt.el("p", { class: "simulated" }, vt.el("b", null, "SIMULATED GPU"),
                 " memory behaves as on a device, kernels did not run.") : null,
-            page.since != null || page.until != null ? vt.el("p", { class: "simulated" }, "showing only " +
-                (page.since == null ? "the start" : vt.duration(page.since)) + " to " +
-                (page.until == null ? "the end" : vt.duration(page.until)) + " of the run") : null);
+            page.window ? vt.el("p", { class: "simulated" }, "showing only " +
+                (page.window.since_ns == null ? "the start" : vt.duration(page.window.since_ns)) + " to " +
+                (page.window.until_ns == null ? "the end" : vt.duration(page.window.until_ns)) + " of the run") : null);
     }
 
     /* --- parts --- */
@@ -112,7 +114,7 @@
     /* Shows a process: all of the page is made anew. */
     function show(index) {
         const scrolled = scrollY;
-        const page = vt.decode(data.pages[index]);
+        const page = vt.decode(data.processes[index]);
         vt.page = page;
         vt.index = index;
         vt.drawn = [{ select: tellChosen }];
@@ -138,7 +140,7 @@
     function tellChosen(selection) {
         const page = vt.page, { site, line, owner, time, range } = selection, texts = [];
         if (site != null)
-            texts.push(page.sites[site].name + "  " + page.sites[site].id.slice(0, data.id_digits));
+            texts.push(page.sites[site].at + "  " + page.sites[site].site.slice(0, data.id_digits));
         else if (line != null)
             texts.push(page.lines[line].name);
         if (owner != null && page.snapshots[owner.snapshot] && page.snapshots[owner.snapshot].owners[owner.owner])
@@ -240,11 +242,11 @@
 
     vt.data = data;
     vt.showProcess = show;
-    if (data.pages.length)
+    if (data.processes.length)
         show(0);
     else
         showAlone();
-    const wanted = data.site ? vt.page.sites.findIndex(site => site.id.startsWith(data.site.toLowerCase())) : -1; // --site
+    const wanted = data.site ? vt.page.sites.findIndex(site => site.site.startsWith(data.site.toLowerCase())) : -1; // --site
     if (wanted >= 0) {
         vt.select({ site: wanted });
         vt.open("table", true);

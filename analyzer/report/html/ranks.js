@@ -10,9 +10,9 @@
 
     function figures(page) {
         return {
-            peak: sum(page.devices, "peak") + page.pinned.peak + page.managed.peak,
-            live: sum(page.devices, "live") + page.pinned.live + page.managed.live,
-            leaked: page.leaked,
+            peak: sum(page.devices, "peak_bytes") + page.pinned_host.peak_bytes + page.managed.peak_bytes,
+            live: sum(page.devices, "live_bytes") + page.pinned_host.live_bytes + page.managed.live_bytes,
+            leaked: page.leaked_bytes,
         };
     }
 
@@ -20,10 +20,10 @@
         (page.host ? " on " + page.host : "");
 
     vt.processPicker = function (data, show) {
-        if (data.pages.length < 2)
+        if (data.processes.length < 2)
             return null;
         const pick = vt.el("select", { id: "process", "aria-label": "process", onchange: event => show(+event.target.value) },
-            data.pages.map((page, i) => vt.el("option", { value: i, selected: i === vt.index }, label(page))));
+            data.processes.map((page, i) => vt.el("option", { value: i, selected: i === vt.index }, label(page))));
         return pick;
     };
 
@@ -31,8 +31,8 @@
 
     /* Keys that go from one process to the next, where there are several. */
     vt.processKeys = function () {
-        const step = by => vt.showProcess((vt.index + by + vt.data.pages.length) % vt.data.pages.length);
-        if (vt.data.pages.length < 2)
+        const step = by => vt.showProcess((vt.index + by + vt.data.processes.length) % vt.data.processes.length);
+        if (vt.data.processes.length < 2)
             return;
         vt.key("n", "the next process", () => step(1));
         vt.key("p", "the previous process", () => step(-1));
@@ -45,16 +45,16 @@
 
     vt.part({
         id: "ranks", title: "Processes", order: 0, tab: false,
-        wanted: () => vt.data.pages.length > 1 && vt.data.ranks == null,
+        wanted: () => vt.data.processes.length > 1 && vt.data.ranks == null,
         draw: function (panel) {
-            const all = vt.data.pages.map(figures);
+            const all = vt.data.processes.map(figures);
             /* of one scale, so that leaks can be held against peaks */
             const scale = Math.max(1, ...all.map(of => Math.max(of.peak, of.live, of.leaked)));
-            const rows = vt.data.pages.map((page, i) => vt.el("tr", { class: i === vt.index ? "chosen" : null },
+            const rows = vt.data.processes.map((page, i) => vt.el("tr", { class: i === vt.index ? "chosen" : null },
                 vt.el("th", { scope: "row" }, vt.link(label(page), () => vt.showProcess(i), { title: page.title })),
                 vt.barCell(all[i].peak, scale, "line-0"), vt.barCell(all[i].live, scale, "line-4"),
                 vt.barCell(all[i].leaked, scale, "leak"),
-                vt.el("td", { class: "name" }, page.exit)));
+                vt.el("td", { class: "name" }, page.ended)));
             panel.append(vt.el("div", { class: "scroll" }, vt.el("table", { class: "ranks" },
                 vt.el("thead", null, vt.el("tr", null, ["process", "peak", "live at the end", "leaks", "ran"]
                     .map(name => vt.el("th", { scope: "col" }, name)))),
@@ -63,8 +63,8 @@
             const shown = panel.querySelector(".chosen"), box = panel.firstChild;
             if (shown.offsetTop > box.clientHeight)
                 box.scrollTop = shown.offsetTop - box.clientHeight / 2;
-            if (vt.data.pages_left_out)
-                panel.append(vt.aside("and " + vt.count(vt.data.pages_left_out) + " more with smaller peaks"));
+            if (vt.data.processes_left_out)
+                panel.append(vt.aside("and " + vt.count(vt.data.processes_left_out) + " more with smaller peaks"));
             if (vt.data.empty)
                 panel.append(vt.aside(vt.plural(vt.data.empty, "more process", "more processes") + " allocated nothing."));
         },

@@ -10,12 +10,12 @@
     const columns = [
         { key: "name", title: "line" },
         { key: "verdict", title: "verdict" },
-        { key: "leaked", title: "leaked", bytes: true },
-        { key: "live", title: "live", bytes: true },
-        { key: "at_peak", title: "at peak", bytes: true },
-        { key: "allocated", title: "allocated", bytes: true },
-        { key: "allocs", title: "times", number: true },
-        { key: "frees", title: "freed", number: true },
+        { key: "leaked_bytes", title: "leaked", bytes: true },
+        { key: "live_bytes", title: "live", bytes: true },
+        { key: "bytes_at_peak", title: "at peak", bytes: true },
+        { key: "allocated_bytes", title: "allocated", bytes: true },
+        { key: "alloc_count", title: "times", number: true },
+        { key: "free_count", title: "freed", number: true },
         { key: "where", title: "memory" },
     ];
 
@@ -23,38 +23,38 @@
     function summary(page, line, index) {
         const sites = line.sites.map(i => page.sites[i]);
         const row = { index: index, name: line.name, sites: sites };
-        for (const key of ["leaked", "live", "at_peak", "allocated", "allocs", "frees"])
+        for (const { key } of columns.filter(column => column.bytes || column.number))
             row[key] = sites.reduce((all, site) => all + site[key], 0);
         row.verdict = sites.map(site => site.verdict).sort((a, b) => vt.verdicts.indexOf(a) - vt.verdicts.indexOf(b))[0];
         row.where = [...new Set(sites.map(site => vt.deviceName(site.device) + (site.segments ? ", segments of a cache" : "")))].join(", ");
         row.segments = sites.every(site => site.segments);
-        row.words = [row.name, row.verdict, row.where, ...sites.map(site => [site.id, site.api, site.class_name,
-            ...site.stack.map(frame => frame.f + " " + (frame.file || "") + " " + (frame.module || ""))].join(" "))]
+        row.words = [row.name, row.verdict, row.where, ...sites.map(site => [site.site, site.api, site.class_name,
+            ...site.stack.map(frame => frame.name + " " + (frame.file || "") + " " + (frame.module || ""))].join(" "))]
             .join(" ").toLowerCase();
         return row;
     }
 
     function frameItem(frame) {
         return vt.el("li", { class: (frame.py ? "py" : "native") + (frame.own ? " own" : "") },
-            vt.el("span", { class: "function" }, frame.f), vt.el("span", { class: "place" }, frame.where),
-            frame.waits ? vt.el("span", { class: "dim" }, " (waits)") : null);
+            vt.el("span", { class: "function" }, frame.name), vt.el("span", { class: "place" }, frame.where),
+            frame.waiting ? vt.el("span", { class: "dim" }, " (waits)") : null);
     }
 
     /* A call site: its numbers, and its stack. */
     function siteBlock(site) {
-        const life = site.first == null ? null : vt.duration(site.first) + " to " + vt.duration(site.last);
-        const owners = site.owners.map(([name, bytes, count]) => vt.bytes(bytes) + " by " + name + " (" +
-            vt.plural(count, "block") + ")").join("; ");
-        const facts = [["live", vt.bytes(site.live) + " in " + vt.plural(site.live_n, "block")], ["its peak", vt.bytes(site.peak)],
-            ["allocated", vt.bytes(site.allocated) + " in " + vt.plural(site.allocs, "block") + "; " + vt.count(site.frees) + " freed"],
+        const life = site.first_at_ns == null ? null : vt.duration(site.first_at_ns) + " to " + vt.duration(site.last_at_ns);
+        const owners = site.owners.slice(0, 8).map(owner => vt.bytes(owner.bytes) + " by " + owner.name +
+            (owner.may_be_unused ? ", in slots that may no longer be in use" : "") + " (" + vt.plural(owner.count, "block") + ")").join("; ");
+        const facts = [["live", vt.bytes(site.live_bytes) + " in " + vt.plural(site.live_count, "block")], ["its peak", vt.bytes(site.peak_bytes)],
+            ["allocated", vt.bytes(site.allocated_bytes) + " in " + vt.plural(site.alloc_count, "block") + "; " + vt.count(site.free_count) + " freed"],
             ["allocated from", life], ["held by", owners || null], ["of", site.class_name]];
         return vt.el("div", { class: "site", id: "site-" + site.index },
-            vt.el("h4", null, vt.el("code", null, site.id.slice(0, Math.max(4, vt.data.id_digits))), " ", site.api || "", " ",
+            vt.el("h4", null, vt.el("code", null, site.site.slice(0, Math.max(4, vt.data.id_digits))), " ", site.api || "", " ",
                 vt.el("span", { class: "verdict " + site.verdict }, site.verdict)),
             vt.el("p", null, site.why),
             vt.el("dl", null, vt.terms(facts)),
             vt.el("ol", { class: "stack" }, site.stack.map(frameItem)),
-            site.cut ? vt.aside("outermost frames are missing") : null);
+            site.stack_cut ? vt.aside("outermost frames are missing") : null);
     }
 
     vt.part({
@@ -62,9 +62,9 @@
         wanted: page => page.sites.length > 0,
         draw: function (panel, page) {
             const rows = page.lines.map((line, i) => summary(page, line, i));
-            const state = { key: "at_peak", down: true, text: "", shown: STEP, open: new Set(), segments: false };
-            if (rows.some(row => row.leaked))
-                state.key = "leaked";
+            const state = { key: "bytes_at_peak", down: true, text: "", shown: STEP, open: new Set(), segments: false };
+            if (rows.some(row => row.leaked_bytes))
+                state.key = "leaked_bytes";
             const search = vt.el("input", {
                 type: "search", placeholder: "filter: function, file, verdict, id …", "aria-label": "filter lines",
                 oninput: () => { state.text = search.value.toLowerCase(); state.shown = STEP; fill(); }
@@ -94,7 +94,7 @@
                 const x = a[state.key], y = b[state.key];
                 const order = state.key === "verdict" ? vt.verdicts.indexOf(x) - vt.verdicts.indexOf(y)
                     : typeof x === "number" ? x - y : x.localeCompare(y);
-                return (state.down ? -order : order) || b.at_peak - a.at_peak || a.index - b.index;
+                return (state.down ? -order : order) || b.bytes_at_peak - a.bytes_at_peak || a.index - b.index;
             }
 
             function toggle(index, open) {

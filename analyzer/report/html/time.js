@@ -34,16 +34,16 @@
     /* Columns: [{at, parts: [{name, colour, bytes}]}]. */
     function byRole(page, course) {
         return page.snapshots.map(function (snapshot) {
-            const known = snapshot.roles.find(of => of.device === course.device);
+            const known = snapshot.used_for.find(of => of.device === course.device);
             return known ? {
-                at: snapshot.at, moment: snapshot.moment,
+                at: snapshot.at_ns, moment: snapshot.moment,
                 parts: vt.roles.filter(role => known[role]).map(role => ({ name: role, colour: "var(--" + role + ")", bytes: known[role] })),
             } : null;
         }).filter(Boolean);
     }
 
     /* The device of a course, of which nothing may be known. */
-    const deviceOf = (page, course) => page.devices.find(other => other.device === course.device) || { total: null };
+    const deviceOf = (page, course) => page.devices.find(other => other.device === course.device) || { total_bytes: null };
 
     /* Pixels of a device's chart: several are lower. */
     const heightOf = page => page.courses.length > 2 ? 120 : 230;
@@ -77,7 +77,7 @@
         for (const { values } of threads) {
             let open = [], depth = 0;
             for (const phase of values) {
-                open = [...open.filter(other => other.end == null || other.end > phase.start), phase];
+                open = [...open.filter(other => other.end_ns == null || other.end_ns > phase.start_ns), phase];
                 depth = Math.max(depth, open.length);
                 rowOf.set(phase, rows + open.length - 1);
             }
@@ -184,7 +184,7 @@
     function chart(t, course, top, height, width) {
         const { page, state, x, svg } = t;
         const group = svg.append("g").attr("class", "chart").attr("data-device", course.device);
-        const shown = visible(course, x), device = deviceOf(page, course), { total } = device;
+        const shown = visible(course, x), device = deviceOf(page, course), { total_bytes: total } = device;
         const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, d3.max(course.own || []) || 0, 1);
         const near = total != null && (state.whole || total < most * 1.6);
         const y = d3.scaleLinear().domain([0, (near ? Math.max(total, most) : most) * 1.1]).range([top + height, top]);
@@ -299,17 +299,17 @@
 
     function peakIsRight(t, device) {
         const { x } = t;
-        return x(device.peak_at) > (x.range()[0] + x.range()[1]) / 2;
+        return x(device.peak_at_ns) > (x.range()[0] + x.range()[1]) / 2;
     }
 
     function peakMark(t, group, course, device, y) {
         const { state, x } = t;
-        if (device.peak_at < state.view[0] || device.peak_at > state.view[1] || !device.peak)
+        if (device.peak_at_ns < state.view[0] || device.peak_at_ns > state.view[1] || !device.peak_bytes)
             return;
         const left = peakIsRight(t, device);
-        group.append("circle").attr("class", "peak").attr("cx", x(device.peak_at)).attr("cy", y(device.peak)).attr("r", 3.5);
-        group.append("text").attr("class", "peak").attr("x", x(device.peak_at) + (left ? -8 : 8)).attr("y", y(device.peak) - 5)
-            .attr("text-anchor", left ? "end" : "start").text("peak " + vt.bytes(device.peak));
+        group.append("circle").attr("class", "peak").attr("cx", x(device.peak_at_ns)).attr("cy", y(device.peak_bytes)).attr("r", 3.5);
+        group.append("text").attr("class", "peak").attr("x", x(device.peak_at_ns) + (left ? -8 : 8)).attr("y", y(device.peak_bytes) - 5)
+            .attr("text-anchor", left ? "end" : "start").text("peak " + vt.bytes(device.peak_bytes));
     }
 
     /* Failed allocations, alarms, snapshots, marks: above the chart. */
@@ -325,31 +325,31 @@
             mark.on("mousemove", () => tip(t, lines)).on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", click);
         };
         for (const snapshot of page.snapshots)
-            put(snapshot.at, snapshot.why === "growth" ? "snapshot passing" : "snapshot", "◆", ["snapshot of owners", snapshot.phase || snapshot.why, snapshot.moment],
-                () => vt.select({ time: snapshot.at }));
+            put(snapshot.at_ns, snapshot.why === "growth" ? "snapshot passing" : "snapshot", "◆", ["snapshot of owners", snapshot.phase || snapshot.why, snapshot.moment],
+                () => vt.select({ time: snapshot.at_ns }));
         let marks = 0;
         for (const phase of page.phases)
-            if (phase.mark && phase.start >= state.view[0] && phase.start <= state.view[1] && marks++ < 300)
-                put(phase.start, "mark", "", ["mark", phase.name || "unknown name", vt.duration(phase.start)], () => vt.select({ time: phase.start }));
+            if (phase.mark && phase.start_ns >= state.view[0] && phase.start_ns <= state.view[1] && marks++ < 300)
+                put(phase.start_ns, "mark", "", ["mark", phase.name || "unknown name", vt.duration(phase.start_ns)], () => vt.select({ time: phase.start_ns }));
         for (const alarm of page.alarms)
             if (alarm.device === course.device || alarm.device == null)
-                put(alarm.at, "alarm", "▲", ["alarm, " + vt.duration(alarm.at), vt.bytes(alarm.live) + " live, from VRAMTRACE_ALARM = " + vt.bytes(alarm.mark) + " on"],
-                    () => vt.select({ time: alarm.at }));
+                put(alarm.at_ns, "alarm", "▲", ["alarm, " + vt.duration(alarm.at_ns), vt.bytes(alarm.live_bytes) + " live, from VRAMTRACE_ALARM = " + vt.bytes(alarm.mark_bytes) + " on"],
+                    () => vt.select({ time: alarm.at_ns }));
         for (const oom of page.ooms)
-            if (oom.device === course.device || oom.device == null)
-                put(oom.at, "oom", "▼", ["out of memory, " + vt.duration(oom.at), "asked " + vt.bytes(oom.requested) + "; " +
-                    (oom.free == null ? "free: unknown" : vt.bytes(oom.free) + " free"), (oom.cause || "cause unknown") + ": " + oom.why,
-                "outcome: " + oom.outcome], () => vt.select({ time: oom.at }));
+            if (oom.host_memory ? course.device === "host" : oom.device === course.device || oom.device == null)
+                put(oom.at_ns, "oom", "▼", ["out of memory, " + vt.duration(oom.at_ns), "asked " + vt.bytes(oom.requested_bytes) + "; " +
+                    (oom.free_bytes == null ? "free: unknown" : vt.bytes(oom.free_bytes) + " free"), (oom.cause || "cause unknown") + ": " + oom.why,
+                "outcome: " + oom.outcome], () => vt.select({ time: oom.at_ns }));
     }
 
     function drawPhases(t, top) {
         const { end, state, phases, x, svg } = t;
         const group = svg.append("g").attr("class", "phases").attr("clip-path", "url(#inside)"), ends = [];
         for (const { phase, row } of phases.placed) {
-            const stop = phase.end == null ? end : phase.end;
-            if (stop < state.view[0] || phase.start > state.view[1])
+            const stop = phase.end_ns == null ? end : phase.end_ns;
+            if (stop < state.view[0] || phase.start_ns > state.view[1])
                 continue;
-            const from = Math.max(x(phase.start), LEFT), to = Math.min(x(stop), x.range()[1]), wide = to - from;
+            const from = Math.max(x(phase.start_ns), LEFT), to = Math.min(x(stop), x.range()[1]), wide = to - from;
             if (wide < 1 && ends[row] > from - 1)
                 continue; // no pixel of its own
             ends[row] = to;
@@ -359,9 +359,9 @@
             const letters = Math.floor((wide - 8) / 6.6), name = phase.name || "unknown name";
             if (letters > 2)
                 bar.append("text").attr("x", from + 4).attr("y", top + row * PHASE + 11).text(name.length > letters ? name.slice(0, letters - 1) + "…" : name);
-            bar.on("mousemove", () => tip(t, [name.slice(0, 300), vt.duration(phase.start) + " to " +
-                (phase.end == null ? "the end of the log" : vt.duration(phase.end)), "peak " + vt.bytes(phase.peak)]))
-                .on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", () => vt.select({ range: [phase.start, stop] }));
+            bar.on("mousemove", () => tip(t, [name.slice(0, 300), vt.duration(phase.start_ns) + " to " +
+                (phase.end_ns == null ? "the end of the log" : vt.duration(phase.end_ns)), "peak " + vt.bytes(phase.peak_bytes)]))
+                .on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", () => vt.select({ range: [phase.start_ns, stop] }));
         }
     }
 
@@ -521,7 +521,7 @@
             later(t);
         }, { class: "toggle", "aria-pressed": "false", title: "the axis reaches to the device's size" });
         t.toRange = button("to chosen part", "zoom to the chosen part (z)", () => zoomToRange(t));
-        return vt.el("div", { class: "tools" }, choice, page.courses.some(course => deviceOf(page, course).total != null) ? whole : null,
+        return vt.el("div", { class: "tools" }, choice, page.courses.some(course => deviceOf(page, course).total_bytes != null) ? whole : null,
             vt.el("span", { class: "space" }), button("+", "zoom in (+)", () => zoom(t, 0.5)), button("−", "zoom out (-)", () => zoom(t, 2)),
             button("whole run", "the whole run (0)", () => setView(t, [begin, end])), t.toRange);
     }

@@ -10,7 +10,7 @@
     const colours = { L: "leak", X: "v-lost", U: "v-unfreed", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
 
     function siteButton(index, text) {
-        const id = vt.page.sites[index].id.slice(0, vt.data.id_digits);
+        const id = vt.page.sites[index].site.slice(0, vt.data.id_digits);
         const open = () => { vt.select({ site: index }); vt.open("table", true); };
         return vt.link([text === id ? null : text + " ", vt.el("code", null, id)], open,
             { title: "its stacks and pictures" });
