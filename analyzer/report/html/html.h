@@ -62,7 +62,7 @@ void vt_html_device(struct vt_json *j, const char *name, unsigned device);
 
 /* --- html_ranks.c --- */
 
-/* "ranks": all processes side by side. */
+/* "job": what the page says of all processes, beyond "ranks". */
 void vt_html_ranks(struct vt_json *j, const struct vt_job *job);
 
 /* --- html_words.c, html_time.c --- */

@@ -31,7 +31,7 @@
             const box = svg.getBoundingClientRect();
             const part = Math.min(course.length - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * course.length)));
             vt.tooltip(event, [title, vt.bytes(course[part] / 1000 * scale) + " at most", "from " +
-                vt.duration(vt.data.ranks.duration / course.length * part) + " of the job"]);
+                vt.duration(vt.data.ranks.duration_ns / course.length * part) + " of the job"]);
         });
         svg.addEventListener("pointerleave", event => vt.tooltip(event, null));
         return svg;
@@ -42,62 +42,65 @@
         return page < 0 ? text : vt.link(text, () => vt.showProcess(page));
     }
 
-    function outlier(one) {
-        const page = pageOf(one.process);
+    function outlier(rows, i) {
+        const one = vt.data.ranks.outliers[i], page = pageOf(one.processes[0]);
         return vt.el("article", { class: "card bad" }, vt.el("h3", null, one.why),
-            vt.el("dl", null, vt.terms(one.rows)),
+            vt.el("dl", null, vt.terms(rows)),
             page < 0 || page === vt.index ? null : vt.el("p", { class: "links" }, "show ",
                 vt.button("its page", () => vt.showProcess(page))));
     }
 
-    const columns = ranks => [
-        ["rank", ranks.noun, row => row.rank != null ? row.rank : row.pid],
-        ranks.hosts > 1 ? ["host", "host", row => row.host] : null,
+    const hostOf = row => (vt.data.ranks.hosts[row.host] || { host: null }).host || "";
+
+    const columns = (job, rows) => [
+        ["rank", job.noun, row => row.rank != null ? row.rank : row.pid],
+        new Set(rows.map(row => row.host)).size > 1 ? ["host", "host", hostOf] : null,
         ["gpu", "GPU", row => row.gpu],
         ["course", "over time", null],
-        ["peak", "peak", row => row.peak],
-        ["live", "live at the end", row => row.live],
-        ["leaked", "leaks", row => row.leaked],
+        ["peak_bytes", "peak", row => row.peak_bytes],
+        ["live_bytes", "live at the end", row => row.live_bytes],
+        ["leaked_bytes", "leaks", row => row.leaked_bytes],
         ["end", "end", row => row.end],
-        ranks.rows.some(row => row.command) ? ["command", "command", row => row.command || ""] : null,
+        job.commands ? ["command", "command", row => row.command || ""] : null,
     ].filter(Boolean);
 
-    function sorted(ranks) {
-        const column = columns(ranks).find(([key]) => key === order.key);
+    function sorted(rows, list) {
+        const column = list.find(([key]) => key === order.key);
         if (!column || !column[2])
-            return ranks.rows;
+            return rows;
         const sign = order.down ? -1 : 1;
-        return ranks.rows.slice().sort((a, b) => {
+        return rows.slice().sort((a, b) => {
             const x = column[2](a), y = column[2](b);
             return x < y ? -sign : x > y ? sign : 0;
         });
     }
 
-    function table(ranks) {
-        const scale = Math.max(1, ...ranks.rows.map(row => Math.max(row.peak, row.live, row.leaked)));
+    function table(job) {
+        const rows = job.listed.map(one => ({ ...vt.data.ranks.rows[one.process], ...one }));
+        const scale = Math.max(1, ...rows.map(row => Math.max(row.peak_bytes, row.live_bytes, row.leaked_bytes)));
         const cells = {
             rank: row => vt.el("th", { scope: "row" }, link(row.process, name(row))),
-            host: row => vt.el("td", { class: "name" }, row.host || ""),
+            host: row => vt.el("td", { class: "name" }, hostOf(row)),
             gpu: row => vt.el("td", { class: "name" }, row.gpu),
-            course: row => vt.el("td", null, picture(row.course, ranks.scale, name(row))),
-            peak: row => vt.barCell(row.peak, scale, "line-0"),
-            live: row => vt.barCell(row.live, scale, "line-4"),
-            leaked: row => vt.barCell(row.leaked, scale, "leak"),
+            course: row => vt.el("td", null, picture(row.course, job.scale, name(row))),
+            peak_bytes: row => vt.barCell(row.peak_bytes, scale, "line-0"),
+            live_bytes: row => vt.barCell(row.live_bytes, scale, "line-4"),
+            leaked_bytes: row => vt.barCell(row.leaked_bytes, scale, "leak"),
             end: row => vt.el("td", { class: "name" }, row.end),
             command: row => vt.el("td", { class: "name", title: row.command }, row.command || ""),
         };
         const shown = vt.data.processes.length ? vt.data.processes[vt.index].process : null; // a merged file has no pages
         const box = vt.el("div", { class: "scroll" });
         const draw = function () {
-            const list = columns(ranks);
+            const list = columns(job, rows);
             box.replaceChildren(vt.el("table", { class: "ranks sorts" },
                 vt.el("thead", null, vt.el("tr", null, list.map(([key, title, value]) => vt.el("th", {
                     scope: "col", "aria-sort": order.key === key ? (order.down ? "descending" : "ascending") : null
                 }, value ? vt.link(title, () => {
-                    order = { key: key, down: order.key === key ? !order.down : ["peak", "live", "leaked"].includes(key) };
+                    order = { key: key, down: order.key === key ? !order.down : key.endsWith("_bytes") };
                     draw();
                 }) : title)))),
-                vt.el("tbody", null, sorted(ranks).map(row => vt.el("tr", {
+                vt.el("tbody", null, sorted(rows, list).map(row => vt.el("tr", {
                     class: row.process === shown ? "chosen" : row.differs ? "differs" : null
                 }, list.map(([key]) => cells[key](row)))))));
         };
@@ -105,36 +108,38 @@
         return box;
     }
 
-    /* Lines with their bytes, and what is said of each. */
-    const sums = (list, words) => vt.el("ul", { class: "plain" }, list.map(sum => vt.el("li", null, vt.el("b", null, vt.bytes(sum.bytes)),
-        "  " + words(sum))));
+    /* The first of the sums: each its bytes and its words. */
+    const sums = (words, text) => vt.el("ul", { class: "plain" }, words.map(([line, which], i) => {
+        const [bytes, verdict] = text(i);
+        return vt.el("li", null, vt.el("b", null, vt.bytes(bytes)), "  " + [line, verdict, which].filter(Boolean).join(", "));
+    }));
 
     vt.part({
         id: "job", title: "Ranks", order: 0, tab: false,
         wanted: () => vt.data.ranks != null,
         draw: function (panel) {
-            const ranks = vt.data.ranks;
-            panel.append(vt.el("p", null, vt.el("b", null, ranks.many), ", ran " + vt.duration(ranks.duration) + ": " + ranks.ended),
-                ...ranks.notes.map(([, text]) => vt.aside(text)));
-            if (ranks.outliers.length)
-                panel.append(vt.el("div", { class: "cards" }, ranks.outliers.map(outlier)));
-            if (ranks.outliers_left_out)
-                panel.append(vt.aside("and " + vt.count(ranks.outliers_left_out) + " more that differ"));
-            if (ranks.leaks.length)
-                panel.append(sums(ranks.leaks, leak => leak.at + ", " + leak.verdict + ", " + leak.many));
-            if (ranks.ooms.length)
-                panel.append(vt.el("p", null, vt.el("b", null, "out of memory"), " " + ranks.ooms_headline),
-                    sums(ranks.ooms, oom => oom.at + ", " + oom.which));
-            if (ranks.ooms_left_out)
-                panel.append(vt.aside("and " + vt.count(ranks.ooms_left_out) + " more lines"));
-            if (ranks.highest)
-                panel.append(vt.el("div", { class: "job" }, vt.el("span", null, "all together, " + vt.bytes(ranks.highest) + " at most"),
-                    picture(ranks.sum, ranks.highest, "all together")));
-            panel.append(table(ranks));
-            if (ranks.rows_left_out)
-                panel.append(vt.aside("and " + vt.count(ranks.rows_left_out) + " more"));
-            if (ranks.empty)
-                panel.append(vt.aside(vt.plural(ranks.empty, "more process", "more processes") + " allocated nothing."));
+            const { ranks, job } = vt.data, left = list => vt.count(ranks[list].length - job[list].length);
+            panel.append(vt.el("p", null, vt.el("b", null, job.many), ", ran " + vt.duration(ranks.duration_ns) + ": " + job.ended),
+                ...job.notes.map(([, text]) => vt.aside(text)));
+            if (job.outliers.length)
+                panel.append(vt.el("div", { class: "cards" }, job.outliers.map(outlier)));
+            if (ranks.outliers.length > job.outliers.length)
+                panel.append(vt.aside("and " + left("outliers") + " more that differ"));
+            if (job.leaks.length)
+                panel.append(sums(job.leaks, i => [ranks.leaks[i].bytes, ranks.leaks[i].verdict]));
+            if (job.ooms.length)
+                panel.append(vt.el("p", null, vt.el("b", null, "out of memory"), " " + job.ooms_headline),
+                    sums(job.ooms, i => [ranks.ooms[i].most_requested_bytes]));
+            if (ranks.ooms.length > job.ooms.length)
+                panel.append(vt.aside("and " + left("ooms") + " more lines"));
+            if (ranks.at_once_bytes)
+                panel.append(vt.el("div", { class: "job" }, vt.el("span", null, "all together, " + vt.bytes(ranks.at_once_bytes) + " at most"),
+                    picture(job.sum, ranks.at_once_bytes, "all together")));
+            panel.append(table(job));
+            if (job.left_out)
+                panel.append(vt.aside("and " + vt.count(job.left_out) + " more"));
+            if (ranks.helpers)
+                panel.append(vt.aside(vt.plural(ranks.helpers, "more process", "more processes") + " allocated nothing."));
             vt.processKeys();
         },
     });

@@ -234,7 +234,7 @@
     /* A merged file has no process whole, but all side by side. */
     function showAlone() {
         vt.index = 0;
-        document.title = data.ranks.many + " - vramtrace";
+        document.title = data.job.many + " - vramtrace";
         const [element, start] = section(vt.parts.find(part => part.id === "job"));
         body.append(vt.el("header", { id: "head" }, bar()), vt.el("main", null, element), footer(), chosen);
         start();
