@@ -40,13 +40,13 @@ enum vt_doc_kind {
     VT_DOC_ALARM,    /* the same, worth a warning */
     VT_DOC_PLACE,    /* the label, and beside it a frame with its source line */
     VT_DOC_HOLDER, /* the label, `bytes`, and the frame (`site` is given) or the owner that holds them */
-    VT_DOC_CALLER,  /* a frame that called the holder above */
-    VT_DOC_SOURCE,  /* a line of code, or facts, about what stands above */
-    VT_DOC_MORE,    /* a sentence about what stands above */
-    VT_DOC_TABLE,   /* the next items are its rows, and what stands below each */
-    VT_DOC_CELLS,   /* a row of the table */
-    VT_DOC_REST,    /* what the table leaves out: `bytes`, and in what */
-    VT_DOC_BAR,     /* a bar in which each of `parts` has its share; memory over time below it */
+    VT_DOC_CALLER, /* a frame that called the holder above */
+    VT_DOC_SOURCE, /* a line of code, or facts, about what stands above */
+    VT_DOC_MORE,   /* a sentence about what stands above */
+    VT_DOC_TABLE,  /* the next items are its rows, and what stands below each */
+    VT_DOC_CELLS,  /* a row of the table */
+    VT_DOC_REST,   /* what the table leaves out: `bytes`, and in what */
+    VT_DOC_BAR, /* a bar in which each of `parts` has its share; below it memory over time, if `device` is set */
     VT_DOC_PICTURE, /* a line of a picture that is drawn with characters */
     VT_DOC_COURSE, /* a curve of `levels`, its name and its peak in `bytes`; without levels, the time axis, to `text` */
     VT_DOC_RULE,   /* between two processes */

@@ -164,7 +164,7 @@ static void put_bar(struct vt_doc_markdown *page, const struct vt_doc_item *item
     VT_SCOPED char *bar = vt_doc_bar(item->parts, BAR, NULL);
     struct vt_text_line line;
     vt_string_format(&lines, "%s\n", bar);
-    if (vt_text_line_make(item->device, BAR, true, &line)) {
+    if (item->device && vt_text_line_make(item->device, BAR, true, &line)) {
         vt_string_format(&lines, " %s\n %s\n", line.line, line.axis);
         vt_text_line_free(&line);
     }

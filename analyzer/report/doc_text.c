@@ -253,7 +253,7 @@ static void print_bar(const struct vt_text *t, const struct vt_doc_item *item) {
     struct vt_text_line line;
     VT_SCOPED char *bar = vt_doc_bar(item->parts, t->width - 4, t);
     fprintf(t->out, "  %s\n", bar);
-    if (!vt_text_line_make(item->device, t->width - 4, t->blocks, &line))
+    if (!item->device || !vt_text_line_make(item->device, t->width - 4, t->blocks, &line))
         return;
     fprintf(t->out, "   %s\n   %s%s%s\n", line.line, vt_text_style(t, VT_STYLE_DIM), line.axis,
             vt_text_style(t, VT_STYLE_NONE));
