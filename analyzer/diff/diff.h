@@ -104,4 +104,9 @@ void vt_diff_owners_make(const struct vt_model *before, const struct vt_model *a
                          struct vt_diff *diff);
 void vt_diff_free(struct vt_diff *diff);
 
+/* diff_doc.c: adds what changed; at most `top` rows of each kind. */
+struct vt_doc;
+void vt_diff_document(const struct vt_diff *diff, const struct vt_model *before,
+                      const struct vt_model *after, uint32_t top, struct vt_doc *doc);
+
 #endif

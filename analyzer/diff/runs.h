@@ -50,6 +50,11 @@ int vt_runs_compare(char *const folders[2], const struct vt_model_builder *build
                     struct vt_string *message);
 void vt_runs_free(struct vt_runs *runs);
 
+/* runs_doc.c: adds the figures that changed, or may have; at most `top` of each state. */
+struct vt_doc;
+void vt_runs_document(const struct vt_runs *runs, char *const folders[2], uint32_t top,
+                      struct vt_doc *doc);
+
 /* The change of its median. */
 static inline uint64_t vt_runs_change(const struct vt_runs_figure *f) {
     return f->median[0] > f->median[1] ? f->median[0] - f->median[1] : f->median[1] - f->median[0];
