@@ -4,8 +4,7 @@
  * bytes and nanoseconds are integers. Keys may be added, but never renamed.
  * The keys of a process are rows of report_keys*.c; doc/schema has all keys.
  */
-#include "fmt_json.h"
-
+#include "json_parts.h"
 #include "keys.h"
 
 static void write_process(struct vt_json *j, const struct vt_process *p,
@@ -43,7 +42,7 @@ int vt_fmt_json_write(const struct vt_model *model, const struct vt_format_optio
     for (uint32_t i = 0; i < model->process_count && !model->apart; i++)
         write_process(&j, &model->processes[i], options);
     vt_json_close(&j, ']');
-    vt_fmt_json_ranks(&j, model->job);
+    vt_json_part_ranks(&j, model->job);
     vt_json_close(&j, '}');
     fputc('\n', out);
     return 0;

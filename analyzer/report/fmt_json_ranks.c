@@ -2,7 +2,7 @@
 /*
  * "ranks" of the JSON format: all processes side by side (model/job_data.h).
  */
-#include "fmt_json.h"
+#include "json_parts.h"
 #include "content/content.h"
 
 #include "vramtrace/log_format.h"
@@ -152,7 +152,7 @@ static void sums(struct vt_json *j, const struct vt_job *f) {
     }
 }
 
-void vt_fmt_json_ranks(struct vt_json *j, const struct vt_job *f) {
+void vt_json_part_ranks(struct vt_json *j, const struct vt_job *f) {
     struct vt_ranks r;
     if (!vt_json_object(j, "ranks", f))
         return;

@@ -26,6 +26,9 @@ void vt_json_part_inconclusive(struct vt_json *j, struct vt_inconclusive_sum sum
 void vt_json_part_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
                         const char *file, bool stable);
 
+/* "ranks": a job's processes together (fmt_json_ranks.c). NULL: null. */
+void vt_json_part_ranks(struct vt_json *j, const struct vt_job *job);
+
 /* "fingerprint": a stack key (model/stack_key.h), as in SARIF. */
 void vt_json_part_fingerprint(struct vt_json *j, uint64_t key);
 

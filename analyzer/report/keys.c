@@ -68,7 +68,7 @@ static void make_frames(struct vt_key_writer *w, const char *key, const void *of
 /* clang-format off */
 const struct vt_key vt_stack_table_keys[] = {
     VT_MADE_KEY("stacks", make_stacks, "{\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/count\"}}}", "each call stack once: the numbers of its frames in frames, innermost first"),
-    VT_MADE_KEY("frames", make_frames, "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/frame\"}}", "each frame of these stacks once"),
+    VT_MADE_KEY("frames", make_frames, VT_LIST_OF("frame"), "each frame of these stacks once"),
     VT_KEYS_END,
 };
 /* clang-format on */

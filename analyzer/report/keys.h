@@ -94,9 +94,7 @@ struct vt_key {
     { VT_KEY_OF(VT_KEY_CHARS, key, member, kind, meaning) }
 #define VT_TEXTS_KEY(key, member, count_member, kind, meaning)                                     \
     {                                                                                              \
-        VT_KEY_OF(VT_KEY_TEXTS, key, member,                                                       \
-                  "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/" kind "\"}}",      \
-                  meaning),                                                                        \
+        VT_KEY_OF(VT_KEY_TEXTS, key, member, VT_LIST_OF(kind), meaning),                           \
             .count_offset = offsetof(OF, count_member)                                             \
     }
 #define VT_NUMBER_KEY(key, member, kind, meaning)                                                  \
@@ -172,6 +170,8 @@ struct vt_key {
                   "the innermost frame of the user's own code; without any, the frame that says "  \
                   "most, with `own` false; null: no stack")                                        \
     }
+/* The kind of a list of texts or numbers. */
+#define VT_LIST_OF(kind) "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/" kind "\"}}"
 /* A row of model/figures.def. */
 #define VT_FIGURE_KEY(member, unit, merge, null, meaning)                                          \
     {VT_KEY_OF(VT_KEY_NUMBER, #member, member, VT_KIND_##unit##_##null, meaning)},

@@ -103,8 +103,6 @@ static void make_site_counts(struct vt_key_writer *w, const char *key, const voi
     write_of_sites(w, key, of, false);
 }
 
-#define LIST_OF(kind) "{\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/" kind "\"}}"
-
 /* clang-format off */
 #define OF struct vt_memory_owner
 static const struct vt_key owner_keys[] = {
@@ -120,10 +118,10 @@ static const struct vt_key owner_keys[] = {
     VT_NUMBER_KEY("count", count, "count", "blocks held by it"),
     VT_NUMBER_KEY("host_bytes", host_bytes, "bytes", "pinned host and managed memory that it also holds"),
     VT_NUMBER_KEY("host_count", host_count, "count", "blocks of that"),
-    VT_MADE_KEY("sites", make_sites, LIST_OF("text"), "ids of the call sites whose blocks it holds, the largest first"),
-    VT_MADE_KEY("site_bytes", make_site_bytes, LIST_OF("bytes"), "what it holds of each of them"),
-    VT_MADE_KEY("site_counts", make_site_counts, LIST_OF("count"), "blocks of that"),
-    VT_MADE_KEY("holds_too", make_others, LIST_OF("text"), "ids of call sites whose blocks others hold first"),
+    VT_MADE_KEY("sites", make_sites, VT_LIST_OF("text"), "ids of the call sites whose blocks it holds, the largest first"),
+    VT_MADE_KEY("site_bytes", make_site_bytes, VT_LIST_OF("bytes"), "what it holds of each of them"),
+    VT_MADE_KEY("site_counts", make_site_counts, VT_LIST_OF("count"), "blocks of that"),
+    VT_MADE_KEY("holds_too", make_others, VT_LIST_OF("text"), "ids of call sites whose blocks others hold first"),
     VT_KEYS_END,
 };
 #undef OF

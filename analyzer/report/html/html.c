@@ -63,7 +63,7 @@ static void write_data(const struct vt_model *model, const struct vt_format_opti
     vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
     vt_json_string(&j, "site", options->site);
     vt_json_number(&j, "processes_left_out", processes.count - count);
-    vt_fmt_json_ranks(&j, processes.many ? model->job : NULL);
+    vt_json_part_ranks(&j, processes.many ? model->job : NULL);
     if (processes.many)
         vt_html_ranks(&j, model->job);
     for (uint32_t i = 0; vt_json_items(&j, "processes", i, count); i++) {

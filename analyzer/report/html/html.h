@@ -9,7 +9,7 @@
 #ifndef VRAMTRACE_ANALYZER_HTML_H
 #define VRAMTRACE_ANALYZER_HTML_H
 
-#include "../fmt_json.h"
+#include "../json_parts.h"
 #include "../keys.h"
 #include "../text_page.h"
 #include "content/content.h"
