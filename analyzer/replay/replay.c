@@ -218,6 +218,8 @@ static void end_sites(struct vt_walk *w) {
         account->allocated_bytes += site->allocated_bytes;
         account->alloc_count += site->alloc_count;
         account->free_count += site->free_count;
+        if (site->largest_bytes > account->largest_bytes)
+            account->largest_bytes = site->largest_bytes;
         if (w->history)
             vt_history_end_sample(vt_history_of(w->history, (uint32_t)i), site->live_bytes,
                                   site->live_count, site->alloc_count);

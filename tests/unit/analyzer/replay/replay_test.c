@@ -216,6 +216,7 @@ static void replacement(void **state) {
     assert_int_equal(p.r.replaced, 1);
     assert_int_equal(p.r.devices[0].driver.live_bytes, 7);
     assert_int_equal(p.r.devices[0].driver.live_count, 1);
+    assert_int_equal(p.r.devices[0].driver.largest_bytes, 100);
     check_sums(&p.r);
     unplay(&p);
     maker_free(&m);
