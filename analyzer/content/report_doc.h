@@ -29,8 +29,8 @@ char *vt_ending_text(struct vt_ending ending, enum vt_ending_form form);
 /* "1:57:03, exit status 1". Free it. */
 char *vt_ended_text(const struct vt_process *p);
 
-/* The command as a user would type it, cut to `width` columns. */
-void vt_text_command(const struct vt_process *process, unsigned width, struct vt_string *text);
+/* The command as a user would type it. Free it. */
+char *vt_command_text(const struct vt_process *process);
 
 /* "2026-11-21 09:14", local time; "": unknown. Free it. */
 char *vt_date_text(uint64_t realtime);

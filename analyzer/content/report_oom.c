@@ -214,8 +214,11 @@ void vt_report_add_ooms(const struct vt_subject *t, struct vt_doc *doc) {
             others += &p->ooms[i] != last;
         }
     }
-    if (others + recoveries && !last)
-        vt_doc_heading(doc, VT_STYLE_WARN, "OUT OF MEMORY", "%s", "")->about = "note";
+    if (others + recoveries && !last) {
+        struct vt_doc_item *section = vt_doc_add(doc, VT_DOC_SECTION, NULL);
+        section->label = "OUT OF MEMORY";
+        section->about = "note";
+    }
     if (others)
         vt_doc_remark(
             doc, "%s other allocation%s failed as well%s.", VT_NUMBER(others), vt_plural(others),

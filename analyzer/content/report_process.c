@@ -236,11 +236,9 @@ void vt_report_add_simulated(struct vt_doc *doc) {
 
 void vt_report_add_head(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
-    VT_SCOPED_STRING command = {0};
     VT_SCOPED char *ended = vt_ended_text(p);
-    vt_text_command(p, UINT_MAX, &command);
     vt_doc_add(doc, VT_DOC_SIDES, vt_doc_keep(doc, where(p)))->label =
-        vt_doc_text(doc, "%s", command.text);
+        vt_doc_keep(doc, vt_command_text(p));
     vt_doc_add(doc, VT_DOC_SIDES,
                vt_doc_text(doc, "log %s, %s events, %s dropped",
                            !p->quality.complete ? "INCOMPLETE"
@@ -291,31 +289,30 @@ void vt_report_add_process(const struct vt_subject *t, struct vt_doc *doc) {
     say_next(t, doc);
 }
 
-void vt_text_command(const struct vt_process *p, unsigned width, struct vt_string *s) {
-    if (p->task)
-        vt_string_format(s, "%s (child of pid %u)", p->task, p->ppid);
-    for (uint32_t i = 0; i < p->command_count && !p->task; i++) {
-        const char *word = p->command[i];
-        bool plain = word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
-        vt_string_format(s, i ? " " : "");
-        if (plain) {
-            vt_string_add(s, word);
-            continue;
-        }
-        vt_string_add(s, "'");
-        for (; *word; word++)
-            if (*word == '\'')
-                vt_string_add(s, "'\\''");
-            else
-                vt_string_add_bytes(s, word, 1);
-        vt_string_add(s, "'");
+/* Quoted where a shell would not take it as one word. */
+static void add_word(struct vt_string *s, const char *word) {
+    if (word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}")) {
+        vt_string_add(s, word);
+        return;
     }
-    if (!p->command_count && !p->task)
-        vt_string_add(s, p->exe ? p->exe : "(command unknown)");
-    if (s->text)
-        s->length = strlen(vt_printable(s->text));
-    /* the JSON has the whole command */
-    VT_SCOPED char *cut = vt_text_cut(s->text, width);
-    s->length = 0;
-    vt_string_add(s, cut);
+    vt_string_add(s, "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            vt_string_add(s, "'\\''");
+        else
+            vt_string_add_bytes(s, word, 1);
+    vt_string_add(s, "'");
+}
+
+char *vt_command_text(const struct vt_process *p) {
+    struct vt_string s = {0};
+    if (p->task)
+        return vt_printable(vt_formatted("%s (child of pid %u)", p->task, p->ppid));
+    for (uint32_t i = 0; i < p->command_count; i++) {
+        vt_string_add(&s, i ? " " : "");
+        add_word(&s, p->command[i]);
+    }
+    if (!p->command_count)
+        vt_string_add(&s, p->exe ? p->exe : "(command unknown)");
+    return vt_printable(s.text);
 }

@@ -36,13 +36,12 @@ static void add_scales(const struct vt_fit *fit, struct vt_doc *doc) {
 
 static void add_head(const struct vt_fit *fit, struct vt_doc *doc) {
     const struct vt_device *d = fit->device;
-    VT_SCOPED_STRING command = {0};
-    vt_text_command(fit->process, VT_TEXT_WIDTH, &command);
+    VT_SCOPED char *command = vt_command_text(fit->process);
     VT_SCOPED char *ended = vt_ended_text(fit->process);
     add_sentence(
         doc, "", 0,
-        vt_formatted("%s: %s, %s; GPU %u %s, %s", vt_basename(fit->process->log), command.text,
-                     ended, d->ordinal, d->name ? d->name : "",
+        vt_formatted("%s: %s, %s; GPU %u %s, %s", vt_basename(fit->process->log), command, ended,
+                     d->ordinal, d->name ? d->name : "",
                      d->total_bytes == VT_UNKNOWN ? "size unknown" : VT_BYTES(d->total_bytes)));
     if (fit->processes > 1)
         vt_doc_line(doc, "of %u processes the one that needs most", fit->processes);

@@ -25,18 +25,16 @@ char *vt_watch_words_state(const struct vt_watch_process *w) {
 }
 
 char *vt_watch_words_command(const struct vt_watch_process *w, unsigned width) {
-    struct vt_string text = {0};
-    if (w->process) {
-        /* without the program's folder */
-        struct vt_process shown = *w->process;
-        VT_SCOPED char **words = vt_alloc(shown.command_count, sizeof *words);
-        for (uint32_t i = 0; i < shown.command_count; i++)
-            words[i] = i ? shown.command[i] : (char *)vt_basename(shown.command[i]);
-        shown.command = words;
-        vt_text_command(&shown, width, &text);
-    } else
-        vt_string_add(&text, w->source);
-    return text.text ? text.text : vt_strdup("");
+    if (!w->process)
+        return vt_text_cut(w->source, width);
+    /* without the program's folder */
+    struct vt_process shown = *w->process;
+    VT_SCOPED char **words = vt_alloc(shown.command_count, sizeof *words);
+    for (uint32_t i = 0; i < shown.command_count; i++)
+        words[i] = i ? shown.command[i] : (char *)vt_basename(shown.command[i]);
+    shown.command = words;
+    VT_SCOPED char *text = vt_command_text(&shown);
+    return vt_text_cut(text, width);
 }
 
 char *vt_watch_words_place(const struct vt_watch_process *w, const struct vt_watch_line *line,

@@ -12,10 +12,9 @@ enum { TITLE_COLUMNS = 200 };
 static void write_head(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
-    VT_SCOPED_STRING command = {0};
+    VT_SCOPED char *command = vt_command_text(p), *title = vt_text_cut(command, TITLE_COLUMNS);
     VT_SCOPED char *ended = vt_ended_text(p);
-    vt_text_command(p, TITLE_COLUMNS, &command);
-    vt_json_string(j, "title", command.text);
+    vt_json_string(j, "title", title);
     vt_json_string(j, "ended", ended);
     vt_json_number(j, "process", h->in_job == VT_JOB_NONE ? VT_UNKNOWN : h->in_job);
     vt_json_boolean(j, "brief", !h->bounds.sites);
