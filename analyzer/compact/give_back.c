@@ -22,7 +22,7 @@ static const uint8_t nothing[VT_CHUNK_BYTES];
 /* What to do with a chunk of a generation that the summary covers. */
 enum fate { TAKEN, EMPTY, FULL };
 
-/* The generation is read last: a thread that takes the chunk raises it before it writes. Pairs with take() in the tracer's
+/* The generation is read last: a thread that takes the chunk raises it before it writes. Pairs with claim() in the tracer's
  * log_free.c; model: GENERATION_LAST. */
 static int look(const struct vt_log *log, int fd, uint32_t number, uint32_t generation,
                 enum fate *fate, struct vt_string *message) {

@@ -22,7 +22,7 @@ static bool has_bytes(const uint8_t *chunk, uint32_t from, uint32_t have) {
     return false;
 }
 
-/* A chunk that was never taken has at most a number. A chunk of the live list also has its entries. */
+/* A chunk that was never used has at most a number. A chunk of the live list also has its entries. */
 bool vt_chunk_lost_header(const struct vt_log *log, const struct vt_chunk_header *head,
                           uint32_t number, const uint8_t *chunk, uint32_t have) {
     return vt_chunk_has_ended(log) && number < log->header.placed &&
@@ -30,7 +30,7 @@ bool vt_chunk_lost_header(const struct vt_log *log, const struct vt_chunk_header
             (!head->number && has_bytes(chunk, sizeof *head, have)));
 }
 
-/* Behind it is nothing but what a thread had begun to write. A chunk that is finished had no room for another record. */
+/* After the end there is only an unfinished record. A finished chunk had no space for another record. */
 bool vt_chunk_ends_early(const struct vt_log *log, const struct vt_chunk_header *head,
                          size_t announced, const uint8_t *chunk, uint32_t end, uint32_t have) {
     bool full = vt_chunk_is_finished(head), whole = vt_chunk_has_ended(log);

@@ -37,7 +37,7 @@ static void deny(struct folder *folder, const char *path) {
         folder->denied = vt_strdup(path);
 }
 
-/* Where something may not be read; nothing otherwise. */
+/* If something may not be read; otherwise nothing. */
 static void add_denied(const struct folder *folder, struct vt_string *text) {
     if (folder->denied_count)
         vt_string_format(text, "; permission denied: %s", folder->denied);
@@ -52,7 +52,7 @@ static int newest_first(const void *a, const void *b) {
     return strcmp(x->path, y->path);
 }
 
-/* When the process ended, in CLOCK_REALTIME. */
+/* The process's end in CLOCK_REALTIME. */
 static uint64_t end_of(const struct vt_log_header *header) {
     struct vt_log log = {.header = *header};
     if (header->exit_kind == VT_EXIT_NONE || header->exit_ticks >= VT_TICKS_MASK)
@@ -110,7 +110,7 @@ static void look_at(struct folder *folder, const char *path) {
     close(fd);
 }
 
-/* "out.vtl" of "out.vtl.2": how much of the name stands before the number that keeps it apart. */
+/* "out.vtl" of "out.vtl.2": the length of the name without its distinguishing number. */
 static size_t stem_length(const char *name) {
     size_t length = strlen(name);
     while (length && name[length - 1] >= '0' && name[length - 1] <= '9')
@@ -123,13 +123,13 @@ static bool same_stem(const char *a, const char *b) {
     return length == stem_length(b) && !memcmp(a, b, length);
 }
 
-/* Whether a file may be one, by its name: see look_into. */
+/* Whether a file may be a log, by its name: see look_into. */
 static bool is_called_so(const struct folder *folder, const char *name, const char *beside) {
     return !beside || strstr(name, ".vtl") || same_stem(name, beside) ||
            (folder->merged && strstr(name, ".jsonl"));
 }
 
-/* Looks at the logs of a folder that was packed. */
+/* Adds the logs of a packed folder. */
 static void look_into_pack(struct folder *folder, const char *path, const struct vt_pack *pack) {
     const char *log;
     for (uint32_t i = 0; (log = vt_pack_log(pack, i)); i++) {
@@ -138,8 +138,8 @@ static void look_into_pack(struct folder *folder, const char *path, const struct
     }
 }
 
-/* Files with .vtl in their names (merged ones: .jsonl), and those that are called like `beside` but for a
- * number; all files if it is NULL, because the user named this folder. */
+/* Files with .vtl in their names (merged ones: .jsonl), and those named like `beside` except for a number; all files
+ * if it is NULL, because the user named this folder. */
 static int look_into(struct folder *folder, const char *path, const char *beside,
                      struct vt_string *message) {
     const struct vt_pack *pack;
@@ -171,7 +171,7 @@ static int look_into(struct folder *folder, const char *path, const char *beside
     return 0;
 }
 
-/* Chooses all logs of the runs of those that are chosen. */
+/* Adds all logs of the runs of the chosen ones. */
 static void choose_runs(struct folder *folder) {
     VT_SCOPED bool *chosen = vt_alloc(folder->count, sizeof *chosen);
     vt_log_runs_find(folder->found, folder->count);
@@ -218,7 +218,7 @@ struct taken {
     uint32_t folders, chosen, merged, older, merged_left;
 };
 
-/* The line that says which run of a folder, or of each of several, was taken; `where` is the last one. */
+/* The line that names the chosen run of a folder, or of each of several; `where` is the last one. */
 static void note_run(struct vt_logs *logs, const char *where, const struct taken *taken,
                      const struct folder *folder) {
     struct vt_string said = {0};
@@ -253,7 +253,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* How many of the folders in `path` have logs: each host of a job may have written into its own. */
+/* The number of folders in `path` with logs: each host of a job may have written into its own. */
 static uint32_t folders_below(struct folder *above, const char *path) {
     uint32_t count = 0;
     DIR *dir = opendir(path);
@@ -292,7 +292,7 @@ static void report_none(struct folder *folder, const char *path, const char *whe
     add_denied(folder, message);
 }
 
-/* Takes what `run` says of the folder `path`. Returns 0, or -errno with `message`. */
+/* Adds the logs of the folder `path` that `run` selects. Returns 0, or -errno with `message`. */
 static int add_chosen(struct folder *folder, const char *path, const char *where, const char *run,
                       struct taken *taken, struct vt_logs *logs, struct vt_string *message) {
     uint32_t before = logs->count, merged = folder->merged ? folder->merged->count : 0;
@@ -395,13 +395,13 @@ int vt_logs_find_merged(char *const *arguments, int count, const char *run, stru
     return find_all_logs(arguments, count, run, true, logs, message);
 }
 
-/* --- the rest of the runs of logs that were named --- */
+/* --- the other logs of the named logs' runs --- */
 
 static uint64_t file_key(dev_t device, ino_t inode) {
     return vt_mix(vt_mix(device) + inode);
 }
 
-/* The files that are listed, under whatever names. */
+/* The listed files, under any name. */
 static void list_files(const struct vt_logs *logs, struct vt_map *listed) {
     for (uint32_t i = 0; i < logs->count; i++) {
         struct stat st;
@@ -440,7 +440,7 @@ void vt_logs_complete(struct vt_logs *logs) {
         VT_SCOPED_STRING message = {0};
         struct folder folder = {0};
         char *path = folder_of(logs->paths[i]);
-        /* most are in one folder, and are called what all logs are, or what the last one is */
+        /* most are in one folder, with usual names for logs, or named like the last one */
         bool done =
             last && !strcmp(last, path) && (strstr(name, ".vtl") || same_stem(name, last_name));
         if (!done && !look_into(&folder, path, name, &message))

@@ -24,14 +24,14 @@ struct writer {
 
 /* The state of a chunk that was read. */
 struct chunk_read {
-    uint32_t generation; /* how often it had been taken again */
+    uint32_t generation; /* how often it had been recycled */
     uint32_t end;        /* of the part read so far; 0: none */
     uint32_t state;
 };
 enum {
     CHUNK_OPEN,     /* more may be written to it */
     CHUNK_FINISHED, /* nothing more */
-    CHUNK_COVERED,  /* likewise, and what it had is in a summary: its bytes are gone, or will be */
+    CHUNK_COVERED,  /* likewise, and its data is in a summary: its bytes are gone, or will be */
     CHUNK_OTHER,    /* damaged, or no chunk of records */
     CHUNK_UNSEEN    /* not yet taken by a thread, or empty */
 };
@@ -41,15 +41,16 @@ struct vt_log_passes {
     struct writer *writers;
     size_t writer_count, writer_room;
     struct vt_map by_tid;      /* tid -> index into writers */
-    struct chunk_read *chunks; /* by number; those behind were not there yet */
+    struct chunk_read *chunks; /* by number; chunks beyond these did not exist yet */
     size_t chunk_count, chunk_room;
     uint32_t *open; /* numbers of chunks that are read again */
     size_t open_count, open_room;
     uint64_t newest;
-    uint64_t oldest_entered; /* smallest entered_at of this pass; a record of that time may come */
+    /* smallest entered_at of this pass; a record of that time may still follow */
+    uint64_t oldest_entered;
     uint64_t snapshot, waits_since; /* the announced snapshot, and when it was first seen; ns */
     size_t announced;               /* slots that announced an event, in the last pass */
-    bool in_flight;                 /* ... and has not come from a thread that was killed */
+    bool in_flight;                 /* ... and is not from a thread that was killed */
 };
 
 static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
@@ -100,7 +101,7 @@ static void read_slot(const struct vt_log *log, const struct vt_log_slot *slot) 
 /* 4 million threads at once, the most that Linux allows, and a few */
 enum { SLOTS_CHUNKS_MOST = 5000 };
 
-/* From the newest chunk of slots back. What lies in a circle, or is no chunk of slots, is no log of ours. */
+/* From the newest chunk of slots back. A cycle, or a chunk without slots, means that this is not our log. */
 static int read_slots(const struct vt_log *log, struct vt_string *message) {
     VT_SCOPED struct vt_log_slots *slots = vt_alloc(1, sizeof *slots);
     uint64_t number;
@@ -121,7 +122,7 @@ static int read_slots(const struct vt_log *log, struct vt_string *message) {
 
 /* --- a chunk's records --- */
 
-/* A chunk, as it is passed. */
+/* A chunk during a pass. */
 struct passage {
     struct vt_log *log;
     struct vt_short_records records;
@@ -145,7 +146,7 @@ static void date_stacks(struct passage *p, uint64_t ticks) {
         p->log->stacks[p->waiting].ticks = ticks;
 }
 
-/* The chunk had no room left for the event, or it is still to come: it is the thread's next one. */
+/* The chunk had no space left for the event, or it will follow: it is the thread's next one. */
 static void leave_waiting(struct passage *p) {
     struct writer *writer = &p->log->passes->writers[p->writer];
     for (; p->waiting < p->log->stack_count; p->waiting++) {
@@ -287,9 +288,9 @@ static void open_chunk(struct vt_log_passes *passes, uint32_t number) {
     *VT_ADD(passes->open, passes->open_count, passes->open_room) = number;
 }
 
-/* --- chunks that were taken again: log_chunk.h --- */
+/* --- recycled chunks: log_chunk.h --- */
 
-/* A chunk that was taken since the last pass. */
+/* A chunk that was reused since the last pass. */
 struct taken {
     uint64_t ticks;
     uint32_t number;
@@ -300,9 +301,9 @@ static int compare_taken(const void *a, const void *b) {
     return VT_ORDER({x->ticks, y->ticks}, {x->number, y->number});
 }
 
-/* Whether a chunk has records that no pass has seen, or must have had, and its header. Before its first record is there, a thread may be about to
- * take it: then its header may be of the time before. Pairs with take() in the tracer's log_free.c; model: GENERATION_HIGHER,
- * SEEN_AGAIN. */
+/* Whether a chunk has records that no pass has seen, or must have had, and its header. Before its first record is
+ * there, a thread may be about to take it: then its header may be of the time before. Pairs with claim() in the
+ * tracer's log_free.c; model: GENERATION_HIGHER, SEEN_AGAIN. */
 static int look_at_chunk(const struct vt_log *log, uint32_t number, struct vt_chunk_header *head,
                          bool *anew, struct vt_string *message) {
     const struct chunk_read *chunk = &log->passes->chunks[number];
@@ -323,8 +324,8 @@ static int look_at_chunk(const struct vt_log *log, uint32_t number, struct vt_ch
     return error;
 }
 
-/* Opens the chunks that were not there before, and the covered ones that have a new generation. They lie in the file in any
- * order; they are passed as they were taken, because what a thread records refers to what it did before. */
+/* Opens the chunks that were not there before, and the covered ones that have a new generation. Their order in the
+ * file is arbitrary; they are passed in the order of reuse, because a thread's records refer to its earlier ones. */
 static int open_taken(struct vt_log *log, struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
     struct vt_chunk_header head;
@@ -352,7 +353,7 @@ static int open_taken(struct vt_log *log, struct vt_string *message) {
     return 0;
 }
 
-/* --- and all others --- */
+/* --- all other chunks --- */
 
 /* Reads the new records of known chunks. */
 static int read_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
@@ -374,7 +375,7 @@ static int read_open(struct vt_log *log, uint8_t *bytes, uint8_t *record,
     return error;
 }
 
-/* Takes the chunks that were not there before. */
+/* Reads chunks that did not exist before. */
 static int read_new(struct vt_log *log, uint8_t *bytes, uint8_t *record,
                     struct vt_string *message) {
     struct vt_log_passes *passes = log->passes;
@@ -395,7 +396,8 @@ static int read_new(struct vt_log *log, uint8_t *bytes, uint8_t *record,
     return 0;
 }
 
-/* Chunks that have space, and not even a number. A thread may have ended between the two, and has announced an event then. */
+/* Chunks that have space, but not even a number. A thread may have died between the two; then it has announced an
+ * event. */
 static void find_lost_chunks(struct vt_log *log) {
     struct vt_log_passes *passes = log->passes;
     size_t count = vt_chunk_placed(log), blank = 0;
@@ -547,7 +549,7 @@ static void chunks_state(struct vt_log *log, uint64_t until, struct vt_state *s)
         open_all(passes);
 }
 
-/* Stacks that wait for their events are a chain of each thread, and no stack is in two, nor twice in one. */
+/* Stacks that wait for their events form a chain per thread, and no stack is in two, nor twice in one. */
 static void check_waiting(const struct vt_log *log, struct vt_state *s) {
     VT_SCOPED bool *seen = vt_alloc(log->stack_count, sizeof *seen);
     for (size_t i = 0; i < log->passes->writer_count && !s->bad; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every question of a report on a log (see all_names.h): names and lines of the frames of all stacks, as stacks.c
- * asks for them, and the variables of all steps, as owner_names.c and analysis/bound.c do.
+ * Asks every question of a report on a log (see all_names.h): names and lines of the frames of all stacks, as
+ * stacks.c does, and the variables of all steps, as owner_names.c and analysis/bound.c do.
  */
 #include "all_names.h"
 

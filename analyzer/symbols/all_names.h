@@ -8,7 +8,7 @@
 
 #include "symbols/symbolize.h"
 
-/* The results, for several logs together. Start it as {0}; free with vt_all_names_free. */
+/* The results, for several logs together. Initialize as {0}; free with vt_all_names_free. */
 struct vt_all_names {
     uint32_t functions, variables; /* code addresses with a name, and C and C++ variables */
     struct vt_all_names_file {

@@ -2,9 +2,8 @@
 /*
  * Which stacks append (see appends.h). analysis/growth.c asks for each site that recreates one buffer.
  *
- * The frames from the allocation to the innermost frame of user code count, that one included, and
- * library code that called it: a vector calls the program's allocator. Frames further out prove
- * nothing.
+ * The relevant frames are those from the allocation to the innermost frame of user code, inclusive, and library code
+ * that called it: a vector calls the program's allocator. Frames further out prove nothing.
  */
 #include "appends.h"
 

@@ -220,7 +220,7 @@ const char *vt_classes_allocator(unsigned hook) {
     return hook == VT_HOOK_TORCH ? "PyTorch" : "a memory pool";
 }
 
-/* A block that a framework took for a library of CUDA's. */
+/* A block that a framework allocated for a library of CUDA. */
 static void judge_block(const struct vt_classes *c, struct vt_site *site) {
     for (size_t i = 0; i < c->count + sizeof built_in / sizeof *built_in; i++) {
         const struct row *row = i < c->count ? &c->rows[i] : &built_in[i - c->count];
@@ -238,7 +238,7 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
     site->class = VT_CLASS_PROGRAM;
     site->class_name = NULL;
     if (site->layer ==
-        VT_LAYER_HOST) { /* its blocks are unknown, so its verdict is as the program's */
+        VT_LAYER_HOST) { /* its blocks are unknown, so it is treated like the program's memory */
         const char *name;
         site->recycled = vt_classes_of_stack(c, p, site->stack, &name) == VT_CLASS_CACHE;
     }

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* A range's number. Among names for one address the global one counts, then the weak one, then the first
- * of the table. */
+/* A range's number. Among names of one address the global one has priority, then the weak one, then the first in the
+ * table. */
 #define RANK_SHIFT  30
 #define INDEX_MOST  ((1u << RANK_SHIFT) - 1)
 #define INDEX_OF(n) (int)(INDEX_MOST - ((n)&INDEX_MOST))
@@ -31,7 +31,7 @@ struct labels {
 
 static bool is_a_place(const char *name, const GElf_Sym *sym, GElf_Word section) {
     unsigned type = GELF_ST_TYPE(sym->st_info);
-    /* Labels that begin with $ say for AArch64 where code and data begin. */
+    /* On AArch64, labels that begin with $ mark where code and data begin. */
     return name && name[0] && (name[0] != '$' || type != STT_NOTYPE) && section != SHN_UNDEF &&
            type != STT_SECTION && type != STT_FILE && type != STT_TLS;
 }
@@ -41,7 +41,7 @@ static void add_label(struct labels *labels, GElf_Addr start, uint32_t number, E
     GElf_Shdr header;
     Elf_Scn *scn = elf && section < SHN_LORESERVE ? elf_getscn(elf, section) : NULL;
     if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_EXECINSTR))
-        return; /* __bss_start and the like begin nothing of a name */
+        return; /* __bss_start and the like are not the start of a named object */
     *VT_ADD(labels->list, labels->count, labels->room) =
         (struct label){start, header.sh_addr + header.sh_size + bias, number};
 }

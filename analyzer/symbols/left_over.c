@@ -2,12 +2,12 @@
 /*
  * Whether a word of a C++ variable is left over from an earlier value (see dwarf.h).
  *
- * The search starts at the variable's type and descends to the word, through arrays, members and bases. A class
- * of the C++ library that holds one of several things, or nothing, has a member that says which: its value is
- * looked up in the logged memory around the word. The rows below know these members in gcc's library and
- * clang's, and which template arguments they hold. If no class on the path decides, the word is taken for the
- * pointer that it seems to be, and the search goes on in what it points to: one object of its type, several in
- * a row, or a node of a container.
+ * The search starts at the variable's type and descends to the word, through arrays, members and bases. A class of
+ * the C++ library that holds one of several objects, or none, has a member with its state, whose value is looked up
+ * in the logged memory around the word. The rows below list these members in gcc's library and clang's, and the
+ * template arguments that they select. If no class on the path decides, the word is assumed to be the pointer that
+ * its type says, and the search continues in its target: one object of its type, several in a row, or a node of a
+ * container.
  */
 #include "dwarf.h"
 #include "types.h"
@@ -16,10 +16,10 @@
 
 enum { DEPTH_MOST = 32, WORDS_MOST = 40, WORD = 8 };
 
-/* What a class holds, by the number in its member. */
+/* The contents of a class, by the number in its member. */
 enum holds {
     NOTHING_BY_0, /* nothing, or anything */
-    FIRST_BY_1,   /* 0: nothing, 1: what its first argument says */
+    FIRST_BY_1,   /* 0: nothing, 1: its first argument */
     SECOND_BY_0,  /* 1: the first argument, 0: the second */
     NTH           /* the number of an argument; all ones: nothing */
 };
@@ -42,10 +42,10 @@ static const struct row {
     {"__value_func", "__f_", NOTHING_BY_0}, /* in clang's function */
 };
 
-/* Containers whose pointers to nodes are to what all nodes begin with. */
+/* Containers whose pointers to nodes point to the common start of all nodes. */
 static const struct list {
     const char *class_, *node;
-    unsigned argument; /* what a node has behind these bytes */
+    unsigned argument; /* the type of the node's data after these bytes */
     int64_t header;
 } lists[] = {
     {"_Rb_tree", "_Rb_tree_node_base", 1, 32},
@@ -54,23 +54,23 @@ static const struct list {
     {"_Hashtable", "_Hash_node_base", 1, 8},
 };
 
-/* The path down to one word, and what it points to. */
+/* The path down to one word, and the word's target. */
 struct word {
     const struct vt_log_around *around;
-    struct vt_word_in *split; /* its variable, if that is split; NULL: it is not */
+    struct vt_word_in *split; /* its variable, if that is split; else NULL */
     Dwarf_Die to;             /* a type */
     bool points;              /* `to` is known */
-    bool to_text, text;       /* it points to a string's characters; it is a part of them */
+    bool to_text, text;       /* it points to a string's characters; it is one of them */
     const struct list *list;  /* the innermost container on the path so far; NULL: none */
-    Dwarf_Die item;           /* of its nodes */
-    /* for so many pointers, a container of the C++ library knows the slots in use */
+    Dwarf_Die item;           /* of the container's nodes */
+    /* for this many pointers, a container of the C++ library has the slots in use */
     unsigned contained;
     bool to_many;       /* it points to an array, by its class: unique_ptr<T[]>, vector */
     bool may_be_unused; /* the path goes through a slot whose use is unknown */
     bool before_word;   /* ... before it came to this word */
 };
 
-/* A place in a variable, or in what a word points to. */
+/* A place in a variable, or in a word's target. */
 struct place {
     struct word *word;
     int64_t start; /* offset of the examined object from the word */
@@ -107,7 +107,7 @@ static bool find_member(Dwarf_Die *class_, const char *name, unsigned depth, Dwa
     return false;
 }
 
-/* The number at a place; -1: all of its bits are set. False: it is not known. */
+/* The number at a place; -1: all its bits are set. False: unknown. */
 static bool number_at(const struct vt_log_around *a, int64_t from_word, uint64_t bytes,
                       int64_t *number) {
     uint64_t value = 0, ones = 0, all = UINT64_MAX >> (64 - 8 * bytes);
@@ -123,7 +123,7 @@ static bool number_at(const struct vt_log_around *a, int64_t from_word, uint64_t
         ones += half == VT_AROUND_ONES;
     }
     *number = ones == bytes ? -1 : other || value != all ? (int64_t)(value & INT64_MAX) : -1;
-    return !other || value; /* of others it is only known that they are not 0 */
+    return !other || value; /* of other words it is only known that they are not 0 */
 }
 
 /* The nth argument of a template. */
@@ -149,7 +149,7 @@ static bool is_beside(Dwarf_Die *held, struct place at) {
     return at.start + (int64_t)size < WORD || look(held, at);
 }
 
-/* `number`: what the class's own member says. */
+/* `number`: the value of the class's member. */
 static bool is_left_over(Dwarf_Die *class_, enum holds holds, int64_t number, struct place at) {
     Dwarf_Die held;
     uint64_t argument = 0;
@@ -170,7 +170,7 @@ static bool is_called(Dwarf_Die *class_, const char *name) {
     return called && !strncmp(called, name, length) && (!called[length] || called[length] == '<');
 }
 
-/* Makes a distance from a word in its variable one in memory. */
+/* Converts a distance from a word in its variable to one in memory. */
 static bool find_in_memory(const struct word *w, int64_t *from_word) {
     struct vt_part part;
     if (!w->split)
@@ -184,7 +184,7 @@ static bool find_in_memory(const struct word *w, int64_t *from_word) {
     return false;
 }
 
-/* What a class of the library says of a word in it. False: it says nothing. */
+/* Checks a word in a class of the library. False: the class does not decide. */
 static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Dwarf_Die type;
@@ -204,7 +204,7 @@ static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
     return false;
 }
 
-/* Looks at the members and bases around the word. */
+/* Checks the members and bases around the word. */
 static bool look_into(Dwarf_Die *class_, struct place at) {
     Dwarf_Die child, type;
     Dwarf_Word size;
@@ -224,8 +224,8 @@ static bool look_into(Dwarf_Die *class_, struct place at) {
 }
 
 /* Enters a slot of an array. Entries popped from a stack or a ring stay in the array, and the type does not show the
- * slots in use. A container of the C++ library holds only used ones; an array of pointers to nodes, which point
- * to their own kind, belongs to a hash or a tree: removing a node changes the links. */
+ * slots in use. A container of the C++ library holds only used ones; an array of pointers to nodes, which point to
+ * nodes of the same type, belongs to a hash or a tree: removing a node changes the links. */
 static void enter_slot(struct word *w, Dwarf_Die *element) {
     w->may_be_unused |= !w->contained && !vt_dwarf_is_link(element);
 }
@@ -243,15 +243,14 @@ static bool look_at_array(Dwarf_Die *array, struct place at) {
     return look(&element, at);
 }
 
-/* Remembers what the nodes of a container have. */
+/* Remembers the type of a container's nodes. */
 static void remember(Dwarf_Die *class_, struct word *w) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (is_called(class_, lists[i].class_))
             w->list = find_argument(class_, lists[i].argument, 0, &w->item) ? &lists[i] : NULL;
 }
 
-/* Looks at a string of gcc's library, which has a pointer and, if it is short, its characters. False: it is
- * none. */
+/* Checks a string of gcc's library, which has a pointer and, if it is short, its characters. False: it is not one. */
 static bool ask_string(Dwarf_Die *class_, struct place at) {
     Dwarf_Die type;
     int64_t offset;
@@ -263,7 +262,7 @@ static bool ask_string(Dwarf_Die *class_, struct place at) {
     return true;
 }
 
-/* Remembers which class is around the word. */
+/* Remembers the class around the word. */
 static void come_to_class(Dwarf_Die *class_, bool is_library, struct place at) {
     static const char *const plain[] = {"array", "optional", "pair", "tuple", "variant"};
     struct word *w = at.word;
@@ -278,7 +277,7 @@ static void come_to_class(Dwarf_Die *class_, bool is_library, struct place at) {
         contains = !is_called(class_, plain[i]);
     unsigned pointers = is_called(class_, "deque") ? 2 : contains;
     w->contained = pointers > w->contained ? pointers : w->contained;
-    if (contains) /* it is empty where it is not in use */
+    if (contains) /* it is empty when unused */
         w->may_be_unused = w->before_word;
 }
 
@@ -313,8 +312,7 @@ static bool is_polymorphic(Dwarf_Die *class_) {
     return dwarf_hasattr(class_, DW_AT_containing_type);
 }
 
-/* Looks at a word so far behind where the word before it points to. False as well if `w` cannot say what
- * lies there. */
+/* Checks a word at this offset in the previous word's target. Also false if `w` does not show what is there. */
 static bool look_behind(struct word *w, int64_t offset) {
     Dwarf_Die to = w->to;
     Dwarf_Word size;
@@ -333,8 +331,7 @@ static bool look_behind(struct word *w, int64_t offset) {
         (is_class && offset >= (int64_t)size && is_polymorphic(&to)))
         return false;
     w->before_word = w->may_be_unused;
-    bool lone =
-        is_class && !w->to_many && offset < (int64_t)size; /* it may be an object of its own */
+    bool lone = is_class && !w->to_many && offset < (int64_t)size; /* it may be a separate object */
     if (size >= WORD && !lone)
         enter_slot(w, &to);
     w->to_many = false;

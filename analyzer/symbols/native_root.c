@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names variables and frames by their addresses (see debug.h). */
+/* Names variables and frames by their addresses (see symbolize.h). */
 #include "symbolize.h"
 
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
@@ -25,7 +25,7 @@ void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, u
     }
 }
 
-/* The module whose variable a step's path begins with; NULL: it begins with none that is known. */
+/* The module of the variable at the start of a step's path; NULL: none, or unknown. */
 static const struct vt_log_module *module_of(const struct vt_log *log,
                                              const struct vt_log_step *step) {
     bool is_thread_local = step->kind == VT_STEP_THREAD_LOCAL;

@@ -2,8 +2,8 @@
 /*
  * Names of the paths to memory (see owner_names.h).
  *
- * The steps of the log make trees. They are merged into smaller trees of *paths*: steps that an author
- * would not distinguish share one. The indices of a path are known only at the end, so texts are made then.
+ * The steps of the log form trees. They are merged into smaller trees of *paths*: steps that an author would not
+ * distinguish share one. The indices of a path are known only at the end, so texts are made then.
  */
 #include "owner_names.h"
 
@@ -13,27 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 32 }; /* paths; deeper steps belong to the last */
+enum { DEEPEST = 32 }; /* paths; deeper steps belong to the last one */
 
 struct path {
     uint32_t parent; /* VT_MAP_NONE: a root */
     uint16_t kind;   /* enum vt_step */
     uint8_t depth;
     bool many;             /* it stands for several indices or keys */
-    bool hidden;           /* no part of the name: a module's `_modules` */
-    bool inside;           /* behind the end of the name: inside a library's object */
-    bool repeats;          /* the same step follows it again and again */
+    bool hidden;           /* not part of the name: a module's `_modules` */
+    bool inside;           /* after the end of the name: inside a library's object */
+    bool repeats;          /* the same step follows repeatedly */
     bool graph;            /* the first node of an autograd graph */
-    bool may_be_unused;    /* a variable: by slots that may not be in use */
+    bool may_be_unused;    /* a variable: through slots that may be unused */
     bool mixed, inner;     /* it leads to several classes; to a frame, or goes through one */
     enum vt_weak leads_to; /* a variable with a step in doubt */
     uint32_t line;
-    uint32_t objects;                /* that it leads to, at most, at any snapshot; 0: unknown */
-    uint64_t address, inside_module; /* a variable; an address that is in its module for certain */
+    uint32_t objects;                /* the largest number of objects at any snapshot; 0: unknown */
+    uint64_t address, inside_module; /* a variable; an address certainly inside its module */
     const char *name;                /* as in the log; points into `texts` */
     const char *type;                /* "" unknown */
     const char *core;                /* the name up to here; NULL: not made yet */
-    const char *relation, *of;       /* "local", "f()": what the name is of; NULL: of nothing */
+    const char *relation, *of;       /* "local", "f()": the name's context; NULL: none */
     const char *whole;               /* both in one; likewise */
 };
 
@@ -98,7 +98,7 @@ static uint32_t repeated(const struct merging *m) {
         up[count++] = &paths[at];
     }
     if (count && paths[m->parent].inside && paths[m->parent].graph)
-        return m->parent; /* whatever hangs on a graph is the graph's */
+        return m->parent; /* anything attached to a graph belongs to the graph */
     if (count && paths[m->parent].depth >= DEEPEST)
         return m->parent;
     if (count && m->inside && !strcmp(up[0]->type, m->step->type) && up[0]->inside)
@@ -166,14 +166,14 @@ static uint32_t add_path(struct merging *m) {
     return index;
 }
 
-/* An attribute that a program gave to a tensor: weight.main_grad. A gradient is called by the tensor. */
+/* An attribute that a program added to a tensor: weight.main_grad. A gradient is named by the tensor. */
 static bool is_of_tensor(const struct merging *m, const struct vt_log_step *parent) {
     return parent && m->kind == VT_STEP_ATTRIBUTE && strcmp(m->name, "grad") != 0 &&
            (!strcmp(parent->type, "torch.Tensor") ||
             !strcmp(parent->type, "torch.nn.parameter.Parameter"));
 }
 
-/* Whether what a step leads to is behind the end of the name. */
+/* Whether the target of a step is after the end of the name. */
 static bool is_inside(const struct merging *m, const struct vt_log_step *parent) {
     if (m->parent == VT_MAP_NONE || (!m->n->paths[m->parent].inside && is_of_tensor(m, parent)))
         return false;
@@ -191,7 +191,7 @@ static bool find_variable(struct merging *m) {
         vt_map_put(&m->n->doubted, m->address, 0);
     if (variable.may_be_unused)
         vt_map_put(&m->n->unused, m->address, 0);
-    /* what stood around its word is not known: it is taken to be like the others */
+    /* if the memory around its word is unknown, it is assumed to be like the others */
     m->may_be_unused = m->step->around ? variable.may_be_unused
                                        : vt_map_get(&m->n->unused, m->address) != VT_MAP_NONE;
     return !variable.weak && !variable.stale;
@@ -222,7 +222,7 @@ static void merge_step(struct vt_owner_names *n, uint32_t i) {
         n->paths[n->path_of[i]].leads_to = m.leads_to;
 }
 
-/* A path reaches its first node of a graph where its parent did, or with its last step. */
+/* A path reaches its first node of a graph at the same step as its parent, or with its last step. */
 static void find_graph(struct vt_owner_names *n, uint32_t i) {
     const struct vt_log_step *step = &n->log->steps[i];
     n->graph_of[i] = VT_MAP_NONE;
@@ -267,8 +267,7 @@ void vt_owner_names_close(struct vt_owner_names *n) {
 
 /* --- roots --- */
 
-/* The file of the script that runs: Python forgets it, as its module's __file__, when the script's code
- * has ended. */
+/* The file of the running script: Python forgets it, the `__file__` of its module, when the script's code has ended. */
 static const char *script_of(struct vt_owner_names *n, const char *module) {
     char *script = strcmp(module, "__main__") ? NULL : vt_log_script(n->log);
     return script ? keep_name(n, script) : NULL;
@@ -320,7 +319,7 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
 
 /* --- texts --- */
 
-/* A step as it stands in a name: ".weight", "[*]", "['k']". Free it. */
+/* A step as written in a name: ".weight", "[*]", "['k']". Free it. */
 static char *step_text(const struct path *path) {
     switch (path->kind) {
     case VT_STEP_KEY:
@@ -463,7 +462,7 @@ enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *n, uint32_t 
     if (purpose != VT_PURPOSE_OTHER || path == VT_MAP_NONE)
         return purpose;
     purpose = vt_roles_named(n->paths[variable_of(n, path)].name);
-    /* what hooks and checkpoints keep for the backward pass is no saved tensor */
+    /* objects kept by hooks and checkpoints for the backward pass are not saved tensors */
     for (uint32_t at = path; at != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER;
          at = n->paths[at].parent)
         purpose = n->paths[at].graph ? VT_PURPOSE_ACTIVATIONS : VT_PURPOSE_OTHER;
@@ -481,9 +480,8 @@ static bool is_of_container(const struct vt_owner_names *n, const struct path *p
     return many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0;
 }
 
-/* What grows when more is held: the innermost container that many of them lie in; but of a container
- * of containers the one with more items: a list of rounds with the same few tensors each, a few
- * layers with a list each. */
+/* The container that grows when more is held: the innermost one with many items; but of nested containers the one
+ * with more items: a list of iterations with the same few tensors each, a few layers with a list each. */
 static uint32_t container_of(const struct vt_owner_names *n, uint32_t end) {
     const struct path *inner = NULL;
     for (uint32_t at = end; n->paths[at].parent != VT_MAP_NONE; at = n->paths[at].parent) {

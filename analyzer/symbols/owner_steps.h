@@ -25,8 +25,7 @@ static inline bool is_decimal(const char *text) {
     return text[0] && text[strspn(text, "0123456789")] == 0;
 }
 
-/* The dictionaries in which PyTorch's modules store attributes, and the objects in which those of
- * torch.jit do. */
+/* The dictionaries in which PyTorch's modules store attributes, and the objects in which torch.jit's modules do. */
 static inline bool is_of_modules(unsigned kind, const char *name, const char *type) {
     return kind == VT_STEP_ATTRIBUTE &&
            (!strcmp(name, "_modules") || !strcmp(name, "_parameters") ||
@@ -44,7 +43,7 @@ static inline const char *text_or_null(const char *text) {
     return text[0] ? text : NULL;
 }
 
-/* What a root's own name is in the name of a way; "" none: its variables stand for themselves. */
+/* The root's own part of a path's name; "": none, its variables are named alone. */
 static inline const char *root_text(const struct vt_root *root) {
     switch (root->kind) {
     case VT_ROOT_MODULE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that may lie in each other (see dwarf.h): sorted by their starts, each knows the one around. */
+/* Ranges that may be nested (see dwarf.h): sorted by start; each has the index of the range around it. */
 #include "dwarf.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a module's files answered, as a pack keeps it (see dwarf.h).
+ * The answers of a module's files, as stored in a pack (see dwarf.h).
  */
 #include "dwarf.h"
 

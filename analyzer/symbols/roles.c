@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What memory is for (see roles.h).
+ * The purposes of memory (see roles.h).
  */
 #include "roles.h"
 

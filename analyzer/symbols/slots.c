@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which slot of an array of fixed length a path goes through, by the type of the variable that it begins
- * with (see dwarf.h).
+ * The slot of a fixed-length array through which a path goes, by the type of the variable at its start (see dwarf.h).
  *
- * From the variable the path goes down through members and arrays, and on through pointers to single
- * objects. A pointer's target is a single object only if it is a class or an array, and the path
- * goes through the first one: any other may be one of many, whose number may grow. The same is true of
- * containers of the C++ library; the path enters only classes that hold one object, or a number fixed by
- * their type.
+ * From the variable the path goes down through members and arrays, and on through pointers to single objects. A
+ * pointer's target is a single object only if it is a class or an array, and the path goes through the first one:
+ * others may be one of many, whose number may grow. The same is true of containers of the C++ library; the path
+ * enters only classes that hold one object, or a number fixed by their type.
  */
 #include "dwarf.h"
 #include "types.h"
@@ -16,7 +14,7 @@
 
 enum { DEPTH_MOST = 64, HOPS_MOST = 8, WORD = 8 };
 
-/* Where a path has come to. */
+/* The current position of a path. */
 struct at {
     Dwarf_Die type;
     uint64_t offset; /* in an object of this type */
@@ -30,7 +28,7 @@ static bool holds_what_its_type_says(Dwarf_Die *class_) {
                                           "pair",  "tuple",      "atomic"};
     const char *name = dwarf_diename(class_);
     size_t length = name ? strcspn(name, "<") : 0;
-    if (!name || name[0] == '_') /* a part of one of these: no other was entered */
+    if (!name || name[0] == '_') /* a part of one of these, since no other was entered */
         return true;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (strlen(classes[i]) == length && !strncmp(name, classes[i], length))
@@ -58,7 +56,7 @@ static bool enter_array(struct at *at) {
     return true;
 }
 
-/* Goes on in the member or base around the offset. */
+/* Continues in the member or base around the offset. */
 static bool enter_class(struct at *at) {
     Dwarf_Die child, type;
     Dwarf_Word size;
@@ -72,7 +70,7 @@ static bool enter_class(struct at *at) {
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !location_of(&child, &start) ||
             !type_of(&child, &type) || dwarf_aggregate_size(&type, &size) ||
             (uint64_t)start > at->offset || at->offset - (uint64_t)start + WORD > size)
-            continue; /* an empty base lies where the first member does */
+            continue; /* an empty base has the address of the first member */
         at->offset -= (uint64_t)start;
         at->path = vt_mix(at->path ^ (uint64_t)start);
         at->type = type;
@@ -81,7 +79,7 @@ static bool enter_class(struct at *at) {
     return false;
 }
 
-/* Goes down to a word. The last one may be of any type. */
+/* Descends to a word. The last one may have any type. */
 static bool go_down(struct at *at, bool last) {
     Dwarf_Word size;
     for (unsigned depth = 0; depth < DEPTH_MOST; depth++) {
@@ -127,8 +125,8 @@ bool vt_dwarf_is_link(Dwarf_Die *pointer) {
     return false;
 }
 
-/* Goes on to the single object that a word points to. In an array's slot a node is the first of a chain: it is
- * the table of a hash, to which nodes are added without end. */
+/* Continues in the single object that a word points to. A node in an array's slot is the first of a chain in a hash
+ * table, which can grow without limit. */
 static bool follow(struct at *at, int64_t offset) {
     Dwarf_Word size;
     int tag = dwarf_tag(&at->type);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log's stacks as the model shows them (see stacks.h). The strings of a frame belong to the
- * symbolizer, or are copies of the log's, which is closed before the model is read.
+ * A log's stacks in the model's form (see stacks.h). The strings of a frame belong to the symbolizer, or are copies
+ * of the log's, which is closed before the model is read.
  */
 #include "stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* 268 million frames. More, in a hostile log, are replaced by the first. Unused parts take no memory. */
+/* 268 million frames. Further ones, in a malicious log, are replaced by the first. Unused parts need no memory. */
 enum { POOL_PARTS = 1 << 18 };
 
 struct vt_stacks {
@@ -18,12 +18,12 @@ struct vt_stacks {
     struct vt_stack *
         *made[2]; /* by the stack's index, for driver and for runtime calls; NULL: not yet */
     size_t stack_count;
-    struct vt_frame **pool; /* each frame once, in parts that stay where they are */
-    struct vt_map by_hash;  /* of a frame -> its number in the pool */
+    struct vt_frame **pool; /* each frame once, in parts that never move */
+    struct vt_map by_hash;  /* hash of a frame -> its number in the pool */
     uint32_t pool_count;
-    struct vt_map judged;    /* of the frames in the pool: the number -> whether it is user code */
+    struct vt_map judged;    /* number of a frame in the pool -> whether it is user code */
     struct vt_frame *frames; /* of the stack under construction */
-    uint32_t *numbers;       /* of these */
+    uint32_t *numbers;       /* the numbers of these */
     size_t frame_room, number_room;
     char **paths;              /* modules' paths, by index in the log */
     struct vt_log_code *codes; /* copies */
@@ -103,7 +103,7 @@ static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
            a->interpreter == b->interpreter && a->waiting == b->waiting;
 }
 
-/* The number of a frame in the pool, which takes it if it is new. */
+/* The number of a frame in the pool; adds it if new. */
 static uint32_t frame_number(struct vt_stacks *s, const struct vt_frame *f) {
     uint64_t flags =
         f->python | f->inlined << 1 | f->user_code << 2 | f->interpreter << 3 | f->waiting << 4;
@@ -124,7 +124,8 @@ static uint32_t frame_number(struct vt_stacks *s, const struct vt_frame *f) {
 }
 
 static void add_frame(struct vt_stacks *s, struct making *m, struct vt_frame frame) {
-    uint32_t number = frame_number(s, &frame); /* as it is before it is judged: only once */
+    /* before it is classified, so that this happens only once */
+    uint32_t number = frame_number(s, &frame);
     if (vt_map_get(&s->judged, number) == VT_MAP_NONE)
         vt_map_put(&s->judged, number, vt_user_code_frame(&frame, s->user_code));
     frame.user_code = vt_map_get(&s->judged, number);
@@ -191,14 +192,14 @@ static void add_words(struct vt_stacks *s, struct making *m, const struct vt_log
     }
 }
 
-/* As vt_sites_skip does with the runtime's own library. */
+/* Like vt_sites_skip for the runtime's own library. */
 static void hide_static_runtime(struct vt_stacks *s, struct making *m) {
     uint32_t n = vt_user_code_static_runtime(s->frames, (uint32_t)m->count);
     if (n)
         memmove(s->frames, s->frames + n, (m->count -= n) * sizeof *s->frames);
 }
 
-/* A stack that has its frames in the pool, in one piece with their numbers. */
+/* A stack with its frames in the pool, in one piece with their numbers. */
 static struct vt_stack *pooled(struct vt_stacks *s, struct vt_stack from) {
     for (uint32_t i = 0; i < from.count; i++) {
         VT_GROW(s->numbers, i, s->number_room);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbolizer (see debug.h), for build.c.
+ * The symbolizer (see symbolize.h), for build.c.
  *
- * Each module is opened alone, at the addresses in its file, so the load address in the traced
- * process does not matter. Names come from DWARF, or from the ELF symbol table if there is none;
- * lines only from DWARF. The file's build id must equal the log's, because a library that was
- * updated since would give wrong names.
+ * Each module is opened alone, at the addresses in its file, so the load address in the traced process does not
+ * matter. Names come from DWARF, or from the ELF symbol table if there is none; lines only from DWARF. The file's
+ * build id must equal the log's, because a library updated since then would give wrong names.
  */
 #include "dwarf.h"
 
@@ -30,7 +29,7 @@ struct module {
     struct vt_variables variables;
     struct vt_map answer_of; /* address -> answer */
     uint64_t hash;           /* vt_recorded_module */
-    bool bare;               /* only its functions' names are wanted: see is_bare */
+    bool bare;               /* only the names of its functions are read: see is_bare */
     char key[];              /* path, newline, build id */
 };
 
@@ -107,7 +106,7 @@ static bool same_build_id(Elf *elf, const char *expected) {
     const void *id;
     ssize_t length = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
     if (!expected[0])
-        return true; /* not in the log, so the path must do */
+        return true; /* not in the log, so the path must suffice */
     if (length <= 0 || (size_t)length * 2 != strlen(expected))
         return false;
     for (ssize_t i = 0; i < length; i++) {
@@ -172,9 +171,9 @@ static void open_module(struct module *m, const char *path, const char *build_id
                                               : VT_SYMBOLS_CHANGED;
 }
 
-/* Whether a module's lines are not worth what they cost. The C library is at the bottom of every native
- * stack, where it calls main; to unpack its debug information took a third of the time of a report of
- * 4 million events. Its functions' names come from its symbols. */
+/* Whether reading a module's lines costs too much. The C library is at the bottom of every native stack, where it
+ * calls main; unpacking its debug information took a third of a report on 4 million events. Its functions' names come
+ * from its symbols. */
 static bool is_bare(const char *path) {
     const char *name = vt_basename(path);
     return !strncmp(name, "libc.so.", 8) || !strncmp(name, "libc-2.", 7);
@@ -222,7 +221,7 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
     return kept;
 }
 
-/* The DIE that tells where in the source a function stands: an inlined or outlined copy names it. */
+/* The DIE with a function's place in the source; an inlined or outlined copy refers to it. */
 static Dwarf_Die declaration_of(Dwarf_Die *die) {
     Dwarf_Die found = *die, next;
     for (int steps = 0; steps < 16; steps++, found = next) {
@@ -257,7 +256,7 @@ static void add_scopes(struct vt_scopes *scopes, struct vt_string *name, Dwarf_D
         else if (tag != DW_TAG_subprogram || !scope)
             continue;
         else if (call && !strncmp(call, scope, length) && call[length] == '.')
-            continue; /* main._omp_fn.0 says where it stands */
+            continue; /* main._omp_fn.0 has its context in its name */
         vt_string_format(name, "%s::", scope);
     }
 }
@@ -297,8 +296,8 @@ static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *
     return kept;
 }
 
-/* The file that an attribute names by its number in the unit's list. 0, which clang writes, is the unit's
- * own since DWARF 5, and before that none. */
+/* The file of an attribute, by its number in the unit's list. 0, which clang writes, means the unit's own since DWARF
+ * 5, and none before. */
 static const char *file_named(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *die,
                               unsigned attribute) {
     Dwarf_Attribute memory;
@@ -330,7 +329,7 @@ static Dwarf_Die *unit_at(struct module *m, uint64_t address, Dwarf_Addr *bias, 
     return dwarf && vt_scopes_unit(&m->scopes, dwarf, address - *bias, memory) ? memory : cu;
 }
 
-/* Finds the functions at an address. Returns how many. */
+/* Finds the functions at an address. Returns their number. */
 static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t address,
                            struct vt_symbol out[VT_SYMBOLS_MOST]) {
     Dwarf_Addr bias;
@@ -358,7 +357,7 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
     return found;
 }
 
-/* The same by the symbols where the debug information knows no name. */
+/* The same by symbols, if the debug information has no name. */
 static void from_files(struct vt_symbols *s, struct module *m, uint64_t address,
                        struct vt_recorded_symbols *found) {
     GElf_Off offset;
@@ -422,14 +421,14 @@ bool vt_symbols_frame(struct vt_symbols *s, const char *path, const char *build_
             break;
     *found = at[i];
     const char *clone = found->function ? strstr(found->function, " [clone ") : NULL;
-    if (clone) { /* the compiler's word for its copy */
+    if (clone) { /* the compiler's suffix for its copy */
         VT_SCOPED char *name = vt_strndup(found->function, (size_t)(clone - found->function));
         found->function = keep_text(s, name);
     }
     return true;
 }
 
-/* The symbol of the thread-local variable at an offset in what the module's begin with. */
+/* The symbol of the thread-local variable at an offset in the module's initial storage. */
 static const char *thread_local_at(Dwfl_Module *module, uint64_t address, GElf_Sym *sym,
                                    GElf_Off *offset) {
     Dwarf_Addr bias;
@@ -454,8 +453,8 @@ static const char *thread_local_at(Dwfl_Module *module, uint64_t address, GElf_S
     return NULL;
 }
 
-/* A name without what the compiler adds to the author's: kept.0, kept.lto_priv.0, path[abi:cxx11], and
- * clang's workspace.scratch, which is a static variable of a function. */
+/* A name without the compiler's suffixes: kept.0, kept.lto_priv.0, path[abi:cxx11], and clang's workspace.scratch, a
+ * static variable of a function. */
 static const char *without_marks(struct vt_symbols *s, const char *name) {
     char *text = vt_strdup(name), *dot = strrchr(text, '.'), *mark, *end;
     if (dot && dot != text && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")])
@@ -483,7 +482,7 @@ static bool is_weak(Dwarf_Die *variable) {
     return name && !strncmp(name, "weak_ptr<", 9);
 }
 
-/* A variable as the module's symbols and its debug information know it. */
+/* A variable in the module's symbols and its debug information. */
 struct known_variable {
     struct module *module;
     const char *name;
@@ -491,7 +490,7 @@ struct known_variable {
     GElf_Sym sym;
     Dwarf_Die die;
     bool has_die, whole;
-    uint64_t part; /* if it is not whole: where what the symbol has lies in it */
+    uint64_t part; /* if it is not whole: the offset of the symbol's part */
     Dwarf_Addr address;
 };
 

@@ -12,7 +12,7 @@
 
 enum { TYPEDEFS_MOST = 32 };
 
-/* The type of a variable, a member or a pointer, behind typedefs. False: none. */
+/* The type of a variable, a member or a pointer, after resolving typedefs. False: none. */
 static inline bool type_of(Dwarf_Die *die, Dwarf_Die *type) {
     Dwarf_Attribute memory;
     if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &memory), type))

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables by their addresses (see dwarf.h). A module is read once, all of it, since nothing in
- * the debug information leads from an address to a variable.
+ * Variables by address (see dwarf.h). A module is read once, completely, because the debug information has no index
+ * from addresses to variables.
  */
 #include "dwarf.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* A module with more debug information than this is read only in part: it takes a second. */
+/* A module with more debug information than this is read only in part: that takes a second. */
 enum { MOST_WORK = 4000000, DEPTH_MOST = 64, PARTS_MOST = 64 };
 
 struct vt_variable_die {
     Dwarf_Addr address;
     Dwarf_Die die;
     bool is_thread_local, in_parts;
-    uint64_t part; /* what lies there is the variable from here on; 0: it begins there */
+    uint64_t part; /* this part of the variable is at the address; 0: it begins there */
 };
 
 static bool is_address(const Dwarf_Op *op) {
@@ -50,8 +50,8 @@ bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *par
     return false;
 }
 
-/* gcc writes an address, clang the number of one in a table; for a thread-local variable it is the offset
- * in the module's storage. */
+/* gcc writes an address, clang the index of one in a table; for a thread-local variable it is the offset in the
+ * module's storage. */
 static bool address_of(Dwarf_Attribute *location, struct vt_variable_die *v) {
     Dwarf_Attribute memory;
     Dwarf_Op *ops;

@@ -16,7 +16,7 @@ struct search {
     struct vt_map seen; /* by offset in the debug information */
     unsigned found;
     unsigned work;
-    bool farther; /* also behind smart pointers */
+    bool farther; /* also through smart pointers */
 };
 
 static void look_for_weak(struct search *s, Dwarf_Die *type, unsigned depth);
@@ -35,7 +35,7 @@ static void look_into(struct search *s, Dwarf_Die *class_, bool is_library, unsi
     Dwarf_Die child;
     if (dwarf_hasattr(class_, DW_AT_declaration) ||
         (!is_library && dwarf_attr(class_, DW_AT_containing_type, &memory)))
-        s->found |= UNKNOWN; /* not complete, or of a class that is derived from it */
+        s->found |= UNKNOWN; /* incomplete, or a derived class */
     if (dwarf_child(class_, &child))
         return;
     do {
