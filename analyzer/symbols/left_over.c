@@ -312,7 +312,7 @@ static bool is_polymorphic(Dwarf_Die *class_) {
     return dwarf_hasattr(class_, DW_AT_containing_type);
 }
 
-/* Checks a word at this offset in the previous word's target. Also false if `w` does not show what is there. */
+/* Checks a word at this offset in the previous word's target. Also false if `w` does not show its contents. */
 static bool look_behind(struct word *w, int64_t offset) {
     Dwarf_Die to = w->to;
     Dwarf_Word size;
