@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* What is read. */
+/* Sizes to read. */
 static const struct {
     const char *text;
     uint64_t bytes; /* 0: not a size above 0 */
@@ -59,7 +59,7 @@ static const struct {
     {"%", 0, 0},
 };
 
-/* What is written. */
+/* Sizes to write. */
 static const struct {
     uint64_t bytes;
     const char *text;

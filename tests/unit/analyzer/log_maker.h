@@ -18,10 +18,10 @@ struct vt_maker {
         uint32_t tid, chunk, used; /* chunk: its number in the file; 0: none yet */
     } threads[64];
     uint32_t steps; /* made */
-    uint64_t ticks; /* of the last event made, for those that come without a time */
+    uint64_t ticks; /* of the last event, for events without a time */
 };
 
-/* A chunk of slots, of which the thread has the first; the newest of all. Returns the offset of its `entered_at`. */
+/* A chunk of slots, newest of all, whose first slot is the thread's. Returns the offset of its `entered_at`. */
 size_t maker_slot(struct vt_maker *maker, unsigned thread);
 
 /* For a group of tests (cmocka's setup and teardown): a folder of its own, and the path of a log in it. */
@@ -82,7 +82,7 @@ uint32_t maker_step(struct vt_maker *maker, unsigned thread, struct maker_step s
 /* One entry of a snapshot, in a record of its own. */
 void maker_owned(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uint64_t address,
                  unsigned space, uint32_t step, unsigned roles);
-/* The same for an allocation of which tensors see so many times 512 bytes; `step` 0: without the owner. */
+/* The same for an allocation; tensors see this many times 512 bytes of it; `step` 0: without the owner. */
 void maker_owned_part(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uint64_t address,
                       unsigned space, uint32_t step, uint32_t units);
 /* Its end: it stands behind its entries. */

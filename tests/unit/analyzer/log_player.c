@@ -77,7 +77,7 @@ static void write_chunk(struct player *p, uint32_t number, uint64_t until) {
     for (uint32_t i = c->have; i < c->count; i++)
         if (c->rows[i].ticks && c->rows[i].ticks <= until)
             c->have = i + 1;
-    /* and what stands before the next event, which others may need: once the thread has come so far */
+    /* and data before the next event, which others may need: once the thread has reached it */
     bool before = false, done = true;
     for (uint32_t i = 1; i < number; i++)
         if (p->chunks[i].rows && p->chunks[i].tid == c->tid) {
@@ -165,7 +165,7 @@ static uint32_t free_place(struct player *p) {
         p->places[place].generation++;
         return place;
     }
-    /* the file is made longer; what has its place for good stays there */
+    /* the file is extended; permanent contents stay in place */
     for (place = 1; p->places[place].taken || !p->chunks[place].rows; place++)
         assert_true(place + 1 < p->count);
     p->places[place].taken = true;

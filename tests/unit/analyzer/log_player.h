@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a log of a process that has ended anew into another file, as its process might have written it: up to a
- * time, with some chunks further than that, what is missing announced. Then again up to a later time, and so on.
+ * Rewrites the log of an ended process into another file, as its process may have written it: up to a time, with some
+ * chunks further than that, and missing records announced. Then again up to a later time, and so on.
  */
 #ifndef VRAMTRACE_TESTS_LOG_PLAYER_H
 #define VRAMTRACE_TESTS_LOG_PLAYER_H
@@ -31,7 +31,7 @@ struct player {
     struct player_chunk *chunks; /* by number; without rows: no chunk of records */
     uint32_t count;
     uint64_t last;
-    bool hides; /* what is missing is not always announced, so it comes late */
+    bool hides; /* missing records are not always announced, so they come late */
 
     /* the file with a summary: by number of its chunks */
     struct player_place {

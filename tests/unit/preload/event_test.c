@@ -90,7 +90,7 @@ static void *first_event_is_a_free(void *arg) {
     return held && !entered_at() ? NULL : "not held";
 }
 
-/* A thread that is not known yet, too. */
+/* Also for a thread's first event. */
 static void held_from_first_event(void **state) {
     pthread_t thread;
     void *fault;
@@ -113,7 +113,7 @@ static void nothing(void) {}
 VT_PROCESS_STEPS static const struct vt_process_steps steps = {nothing, nothing, nothing, nothing,
                                                                due};
 
-/* What is due may be of the event's time, so that is announced until it is done. */
+/* Due work may have the event's time, so the event stays announced until it is done. */
 static void announced_until_due_is_done(void **state) {
     (void)state;
     struct vt_recording recording = vt_event_open();

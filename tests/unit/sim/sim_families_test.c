@@ -233,8 +233,8 @@ static void pools_body(void) {
     OK(cuMemAllocFromPoolAsync(&b, 3 * MIB, pool, NULL));
     EXPECT(attribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT) == 3 * MIB + 1000);
     EXPECT(attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 2 * GRANULE);
-    EXPECT(vramtrace_sim_live_bytes(0) == 3 * MIB + 1000); /* what is handed out */
-    EXPECT(available() == 24 * GIB - 2 * GRANULE);         /* what is reserved */
+    EXPECT(vramtrace_sim_live_bytes(0) == 3 * MIB + 1000); /* allocations from the pool */
+    EXPECT(available() == 24 * GIB - 2 * GRANULE);         /* the pool's reserve */
     OK(cuMemFreeAsync(b, NULL));
     EXPECT(available() == 24 * GIB - 2 * GRANULE);
     OK(cuStreamSynchronize(NULL));
@@ -242,7 +242,7 @@ static void pools_body(void) {
     OK(cuMemPoolDestroy(pool)); /* with something live in it */
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync(&b, 1, pool, NULL));
     EXPECT(vramtrace_sim_live_bytes(0) == 1000);
-    OK(cuMemFree_v2(a)); /* the plain free takes it too */
+    OK(cuMemFree_v2(a)); /* the plain free also accepts it */
     EXPECT(available() == 24 * GIB && vramtrace_sim_live_bytes(0) == 0);
 
     OK(cuDeviceGetDefaultMemPool(&standard, 0));
@@ -303,7 +303,7 @@ static void graphs_body(void) {
     EXPECT(graph_bytes() == 3 * MIB); /* each launch frees the last one's */
     OK(cuGraphExecDestroy(automatic));
     OK(cuGraphDestroy(graph));
-    EXPECT(graph_bytes() == 3 * MIB); /* what was allocated outlives both */
+    EXPECT(graph_bytes() == 3 * MIB); /* allocations outlive both */
     OK(cuMemFree_v2(params.dptr));
     EXPECT(graph_bytes() == 0);
     OK(cuGraphExecDestroy(exec));

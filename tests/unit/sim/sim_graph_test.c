@@ -153,7 +153,7 @@ static void changed_nodes_body(void) {
     OK(cuMemcpyDtoH_v2(out, device, 4));
     EXPECT(here == 1 && there == 1 && strcmp(out, "yyyy") == 0);
 
-    /* Of the wrong type, of another graph, not there any more, wrong parameters. */
+    /* Nodes of the wrong type, of another graph, already removed; wrong parameters. */
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuGraphExecHostNodeSetParams(exec, filled, &host));
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuGraphExecMemsetNodeSetParams(exec, inside, &fill, context));
     fill.elementSize = 3;
@@ -256,7 +256,7 @@ static void conditions_body(void) {
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params));
     params.conditional.size = 1;
     OK(cuGraphGetNodes(graph, NULL, &count));
-    EXPECT(count == 0); /* what was refused left no node */
+    EXPECT(count == 0); /* a refused call left no node */
     OK(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params));
 
     /* Bodies are their node's; they take no memory, whether by a node or by a captured call. */

@@ -106,7 +106,7 @@ static void huge_device_body(void) {
     EXPECT(available() == 0);
     OK(cuMemsetD8_v2(a[70] + GIB / 2, 7, MIB));
     EXPECT(resident_kib() - before < most);
-    /* What was touched is given back. */
+    /* Touched memory is given back. */
     OK(cuMemsetD8_v2(a[3], 7, 64 * MIB));
     EXPECT(resident_kib() - before > 60 * 1024);
     OK(cuMemFree_v2(a[3]));

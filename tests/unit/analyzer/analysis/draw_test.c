@@ -93,7 +93,7 @@ static void tell(struct story *s, unsigned seed) {
     }
 }
 
-/* The highest moment at or after `from` (what was live then, too) and before `to`. */
+/* The highest moment from `from` (including memory live then) and before `to`. */
 static struct level highest(const struct story *s, uint64_t from, uint64_t to) {
     struct level best = {.ticks = from};
     for (uint32_t i = 0; i < s->count && s->levels[i].ticks < to; i++) {
@@ -168,7 +168,7 @@ static void courses(void **state) {
     }
 }
 
-/* In a window, what was live before is a line of its own. */
+/* In a window, memory live before it is a separate line. */
 static void window(void **state) {
     (void)state;
     struct vt_maker m;
@@ -308,7 +308,7 @@ static void worst(void **state) {
     maker_free(&m);
 }
 
-/* Of a hundred refusals the last that did not recover have a map, of the moment of each. */
+/* With a hundred refusals, the last ones without a recovery have maps, each of its own moment. */
 static void many_refusals(void **state) {
     (void)state;
     struct vt_maker m;

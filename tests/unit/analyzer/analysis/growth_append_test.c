@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One buffer that is made anew, longer each time, on logs made for the test: where an append makes it,
- * where it does not, and whether the program still had it at the end.
+ * One buffer that is reallocated, longer each time, in logs made for the test: where an append does it, where not,
+ * and whether the program still had it at the end.
  */
 #include "growth_story.h"
 
-/* One buffer that is made anew, by a Python function of that name; the last is live beside the one
- * that it replaces. */
+/* One buffer that a Python function of that name reallocates; the last one is live beside its predecessor. */
 struct remaking {
     const char *what, *function;
     int steps;
@@ -140,8 +139,8 @@ static void bank(void **state) {
     vt_build_free(&model);
 }
 
-/* Who freed the last buffer: the interpreter when it shut down, the program before that, or nobody
- * knows; and whether the program had freed a larger, older block first, as when main returns. */
+/* The last buffer is freed by the interpreter's shutdown, by the program before that, or by an unknown party; and the
+ * program had or had not freed a larger, older block first, as when main returns. */
 static void given_up(void **state) {
     enum { NOT_KNOWN, PROGRAM, INTERPRETER, MAIN, MAIN_OF_LITTLE };
     static const bool kept[] = {true, false, true, true, false};
@@ -168,7 +167,7 @@ static void given_up(void **state) {
     }
 }
 
-/* All goes as main() returns, the buffer before what is older; and where a snapshot saw the buffer. */
+/* Everything is freed as main() returns, the buffer before older memory; and a snapshot found the buffer's owner. */
 static void held_by(void **state) {
     static const struct {
         const char *what;

@@ -16,7 +16,7 @@ enum { ROOM = 4096 };
 struct heap {
     struct story *story;
     uint64_t seed, blocks[ROOM];
-    uint32_t count; /* of blocks, where they are a list */
+    uint32_t count; /* number of blocks, if they are a list */
 };
 
 static void drop(struct heap *h, uint32_t i) {
@@ -101,8 +101,8 @@ static int growing(void (*step)(struct heap *), int steps) {
     return found;
 }
 
-/* Programs that act by chance, in runs of different lengths: what does not leak raises no alarm
- * (short runs of a filling cache: 1 of 20 at most), what leaks is found once there is enough of it. */
+/* Random programs, in runs of different lengths: programs without a leak raise no alarm (short runs of a filling
+ * cache: at most 1 of 20); leaks are found once they are large enough. */
 static void by_chance(void **state) {
     static const struct {
         const char *name;

@@ -25,7 +25,7 @@ struct story {
     struct vt_maker maker;
     uint64_t next;
     uint64_t range;
-    unsigned thread; /* what comes next is its */
+    unsigned thread; /* the thread of the next events */
 };
 
 static void begin(struct story *s) {

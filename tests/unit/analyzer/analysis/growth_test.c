@@ -177,8 +177,8 @@ static void marked(void **state) {
     vt_build_free(&model);
 }
 
-/* Freed behind the last allocation: an interpreter does that to what had grown, unless it allocates
- * again. A native program that frees all of a site has no leak there; a context's end is no free. */
+/* Freed after the last allocation: an interpreter frees grown memory like this, unless it allocates again. A native
+ * program that frees all of a site has no leak; the end of a context is not a free. */
 static void freed_at_end(void **state) {
     enum { PYTHON, WORKS, CONTEXT_ENDS, KEPT, GROWS };
     static const int ends[][5] = {
@@ -261,8 +261,8 @@ static void looks_alike(void **state) {
     assert_true(grows(&s));
 }
 
-/* Weights that are loaded through staging copies and then used, by another call site; what is like it but for
- * one thing. */
+/* Weights that are loaded through staging copies and then used, by another call site; and variations that differ in
+ * one point. */
 static void loaded(void **state) {
     static const struct {
         const char *what;

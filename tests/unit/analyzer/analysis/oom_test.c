@@ -66,7 +66,7 @@ static void put_cacheinfo(struct vt_maker *m, uint64_t allocated, uint64_t reser
     maker_put(m, 0, &r, sizeof r);
 }
 
-/* A device of 24 GiB, of which others hold some. */
+/* A device of 24 GiB; other processes hold some of it. */
 static enum vt_oom_cause cause_with(uint64_t others, uint64_t held, uint64_t asked,
                                     bool info_after) {
     enum vt_oom_cause cause;

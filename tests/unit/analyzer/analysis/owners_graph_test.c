@@ -30,7 +30,7 @@ static const struct vt_memory_owner *graph_at(uint32_t holder, const char *class
     return owner_at(step(first, VT_STEP_CLASS, NULL, "Tensor"), VT_ROLE_SAVED);
 }
 
-/* Losses in a list: a graph each, of which some begin with a sum. */
+/* Losses in a list, each with a graph; some graphs begin with a sum. */
 static void many_graphs(void **state) {
     (void)state;
     start();

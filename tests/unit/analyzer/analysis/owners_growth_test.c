@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Snapshots that were taken as memory grew: they say what kept what is gone at the end, and nothing
- * else. The logs are made for the test.
+ * Snapshots taken during growth: they only provide the owners of memory that is gone at the end. The logs are made
+ * for the test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static uint64_t address(unsigned round) {
     return 0x10000000 + (uint64_t)round * SIZE;
 }
 
-/* The way by which a local variable of a function holds what is in a list. */
+/* The path from a function's local variable to the items of a list. */
 static uint32_t local(const char *name) {
     uint32_t frame =
         maker_step(&m, 0,
@@ -169,7 +169,7 @@ static void nothing_is_live(void **state) {
     end();
 }
 
-/* A report on a part of the run forgets what was seen before it. */
+/* A report on a part of the run ignores snapshots before it. */
 static void before_the_window(void **state) {
     const char *logs[] = {path};
     struct vt_model_options options = {.device = -1, .since = "50%"};

@@ -150,8 +150,8 @@ static uint32_t history_of_train(bool traceback) {
     return many(step(frame, VT_STEP_NAME, "history", "list"), VT_STEP_INDEX, "Buffer");
 }
 
-/* What the program's last exception keeps was held by the function that it ended; an exception of a
- * program that went on is what holds it. */
+/* Memory kept by the exception that ended the program was held by the function that it ended; if the program
+ * continued, the exception itself holds it. */
 static void ended_by_an_exception(void **state) {
     (void)state;
     static const char *const expected[] = {
@@ -228,7 +228,7 @@ static void members_of_a_set(void **state) {
     }
 }
 
-/* What has no named path to it at the end, but did before. */
+/* Memory that has a named path in an earlier snapshot, but not at the end. */
 static void lost_from_sight(void **state) {
     (void)state;
     start();
@@ -244,7 +244,7 @@ static void lost_from_sight(void **state) {
     end();
 }
 
-/* What is not live at that moment does not count; what nobody holds is counted as such. */
+/* Memory not live at that moment does not count; memory without an owner counts as unowned. */
 static void sums(void **state) {
     (void)state;
     start();

@@ -88,7 +88,7 @@ static void text(void **state) {
     end();
 }
 
-/* A leak without an owner: nobody found one, or it was gone before anybody looked. */
+/* A leak without an owner: none was found, or it was gone before the first snapshot. */
 static void unknown(void **state) {
     (void)state;
     for (int gone = 0; gone < 2; gone++) {
@@ -133,7 +133,7 @@ static uint64_t make_leak(void) {
     return at;
 }
 
-/* A process that ended before anybody looked: what was not freed is not said to be. */
+/* A process that ended before any snapshot: no claim is made about live memory. */
 static void nobody_looked(void **state) {
     (void)state;
     static const struct {
@@ -163,7 +163,7 @@ static void nobody_looked(void **state) {
         }
 }
 
-/* Of a leak that is lost in part, the rest has an owner; but not what had one before it was lost. */
+/* If a leak is partly lost, the rest has an owner; memory that had an owner before it was lost has none. */
 static void lost_in_part(void **state) {
     (void)state;
     for (int before = 0; before < 2; before++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is saved is loaded as it was, from memory and from a file; what was cut or changed is refused in words, or
- * loaded with other figures, and can be freed.
+ * Saved state is loaded unchanged, from memory and from a file; truncated or modified state is refused with a
+ * message, or loaded with other figures, and can be freed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,7 +275,7 @@ static void changed_file(void **state) {
     free(text);
 }
 
-/* Nobody has a billion zeros to say. */
+/* A valid state never has a billion zeros. */
 static void bomb(void **state) {
     (void)state;
     enum { ZEROS = 16 << 20 };

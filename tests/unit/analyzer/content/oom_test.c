@@ -13,7 +13,7 @@
 #define GIB (1ull << 30)
 #define MIB (1ull << 20)
 
-/* What holds the memory of the first of these sites. */
+/* The owner of the memory of the first of these sites. */
 static const struct vt_memory_owner *held_by;
 
 /* Two sites, of a line and of a backward pass that waits for another one, as the holders and the pins
@@ -103,7 +103,8 @@ static void which_snapshot(void **state) {
                                       {.at = 1190, .why = VT_SNAPSHOT_GROWTH},
                                       {.at = 1500, .why = VT_SNAPSHOT_OOM},
                                       {.at = 2 * later, .why = VT_SNAPSHOT_OOM}};
-    /* The fourth's thread went on to the fifth without one. Nobody waits for the last one as long as the sixth had to. */
+    /* The fourth's thread proceeded to the fifth without a recovery. The wait for the last one is shorter than for
+     * the sixth. */
     struct vt_oom ooms[] = {{.at = 1000, .thread = 7},     {.at = 1200, .thread = 7},
                             {.at = 1300, .thread = 8},     {.at = 1350, .thread = 7},
                             {.at = 1400, .thread = 7},     {.at = 1600, .thread = 7},

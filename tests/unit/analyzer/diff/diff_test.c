@@ -282,12 +282,12 @@ static void owners_at_one_moment(void **state) {
     assert_true(diff.owners[0].comparable);
     expect_owner(&diff, 1, "cache", "cache", 10, 30);
     vt_diff_free(&diff);
-    /* a search that was cut short does not tell what is not there */
+    /* an incomplete search does not prove absence */
     b.snapshots[1].complete = false;
     vt_diff_make(&before.model, &after.model, &diff);
     assert_true(diff.moments.alike && !diff.moments.tell && !diff.owners[0].comparable);
     vt_diff_free(&diff);
-    /* no kind in common: said, and what one run does not show is no loss */
+    /* no common kind: a note says so, and absence from one run is not a loss */
     b.snapshots[1].why = VT_SNAPSHOT_OOM;
     b.snapshots[0].why = VT_SNAPSHOT_REQUEST;
     vt_diff_make(&before.model, &after.model, &diff);
@@ -299,7 +299,7 @@ static void owners_at_one_moment(void **state) {
     release(&after);
 }
 
-/* An end at which nothing was live has no snapshot; other ends without one are unknown. */
+/* An end without live memory has no snapshot; other ends without one are unknown. */
 static void end_without_memory(void **state) {
     struct made before = {0}, after = {0};
     struct seen a = {0}, b = {0};
@@ -333,8 +333,8 @@ static void end_without_memory(void **state) {
     release(&after);
 }
 
-/* As memory grew, of two moments the one is taken that is most like the other run's; one memory under
- * two names is one row; what is held in both runs but seen in one only is no change. */
+/* During growth, the most similar moments are compared; one memory under two names is one row; memory held in both
+ * runs but found in only one is not a change. */
 static void owners_as_memory_grew(void **state) {
     struct made before = {0}, after = {0};
     struct seen a = {0}, b = {0};

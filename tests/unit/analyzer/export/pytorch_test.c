@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segments and changes for PyTorch's snapshots, of runs made by chance: of whole ones nothing is left
- * out, and whatever is missing (events, parts of the map, the beginning), what is left fits at each
- * step back from the end.
+ * Segments and changes for PyTorch's snapshots, from random runs: complete runs are exported completely; if anything
+ * is missing (events, parts of the map, the beginning), the rest is consistent at each step back from the end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +18,7 @@
 
 enum { PLACES = 12, SLOTS = 8, EVENTS = 3000, KIB = 1024 };
 
-/* A place of the address space: of SLOTS blocks, a segment, mapped piece by piece, or an allocation
- * of its own. */
+/* A place in the address space: SLOTS blocks, a segment, mapped piece by piece, or a separate allocation. */
 enum kind { SEGMENT, MAPPED, OWN };
 struct place {
     enum kind kind;

@@ -75,8 +75,7 @@ static void test_no_frames(void **state) {
            folded(sites, 5, &device, &(struct vt_export_options){0}));
 }
 
-/* A segment of 100 with 60 in use at the end, 30 at the peak; what was released with its context is not
- * idle. */
+/* A segment of 100 with 60 in use at the end, 30 at the peak; memory released with its context is not idle. */
 static void test_idle(void **state) {
     (void)state;
     struct vt_device device = {.ordinal = 2, .blocks = {.name = "PyTorch"}};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * baseline.c and stack_key.c: what a leak is called from build to build, what is written is what is
- * read, what is refused.
+ * baseline.c and stack_key.c: a leak's name from build to build, written files read back, invalid ones refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -101,7 +101,7 @@ static void verdicts(void **state) {
     free(m);
 }
 
-/* Frees that were lost before it can make a peak: what is not certain leaves the verdict open. */
+/* Lost frees before it can inflate a peak: uncertain amounts leave the result open. */
 static void open_peak(void **state) {
     struct made *m = make(1);
     struct vt_gate_options options = {.max_peak = 700};
@@ -133,7 +133,7 @@ static void let_pass(void **state) {
     assert_int_equal(gate.failures, 2);
     assert_int_equal(gate.counts[VT_GATE_SUPPRESSED], 1);
     assert_int_equal(rule.sites, 1);
-    /* the baseline of this: what was suppressed is not in it; the most of any process counts */
+    /* the baseline of this run lacks suppressed sites; the largest amount of any process counts */
     vt_gate_baseline(&gate, &baseline);
     assert_int_equal(baseline.count, 1);
     assert_int_equal(baseline.entries[0].bytes, 70);
@@ -181,7 +181,7 @@ static void many(void **state) {
     assert_string_equal(name, "rank 1, unknown program");
     free(name);
     vt_gate_free(&gate);
-    /* of two none is unlike the others; nobody is where all are alike */
+    /* of two none is an outlier; if all are alike, none is */
     m->model.process_count = 2;
     m->sites[1][0].live_bytes = 1000;
     vt_gate_judge(&m->model, &options, &gate);
@@ -212,7 +212,7 @@ static void says(const struct vt_gate *gate, const char *format, bool stable, co
     free(text);
 }
 
-/* Who grew and was freed only at exit fails with what was held then, not with nothing. */
+/* Memory that grew and was freed only at exit fails with the amount held then, not with nothing. */
 static void freed_at_exit(void **state) {
     static const struct {
         uint64_t live, held, allocs, grown;
@@ -270,7 +270,7 @@ static void freed_at_exit(void **state) {
     }
 }
 
-/* A pass says what was not judged. */
+/* A pass reports inconclusive sites. */
 static void went_with_context(void **state) {
     static const char note[] = "29.7 MiB went";
     static const char *const formats[] = {"text", "json", "junit", "sarif", "github"};

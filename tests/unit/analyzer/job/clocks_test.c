@@ -36,7 +36,8 @@ static void rank(struct vt_job *f, int number, uint64_t begin, uint64_t end, enu
     cell->peak_bytes = 1 << 20;
 }
 
-/* By how many ms the second host is later: of begin and end of two ranks on each host, the last of which ended so. */
+/* The delay of the second host in ms, from begins and ends of two ranks on each host, where the last one ended like
+ * this. */
 static int64_t later(const uint64_t times[8], enum vt_end how) {
     struct vt_job *f = vt_job_open();
     for (int i = 0; i < 4; i++)
@@ -68,7 +69,7 @@ static void nobody_can_tell(void **state) {
     assert_int_equal(LATER(VT_END_EXITED, 0, 60000, 0, 60000, 900, 60900, 900, 60900), 0);
     /* it joined late, and all ended together */
     assert_int_equal(LATER(VT_END_EXITED, 500, 60000, 900, 60100, 37000, 61000, 37400, 61000), 0);
-    /* APART_SPREADS: one after the other on each host, too */
+    /* APART_SPREADS: also one after the other on each host */
     assert_int_equal(LATER(VT_END_EXITED, 0, 60000, 20000, 80000, 40000, 100000, 60000, 120000), 0);
     /* times that no clock has, from a log that is not right */
     assert_int_equal(LATER(VT_END_EXITED, 0, 1, 0, 1, INT64_MAX / MS, 1, INT64_MAX / MS, 1), 0);

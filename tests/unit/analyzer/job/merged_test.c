@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merged files: what was written reads as the same, in whatever groups; and what is no merged file is
- * refused with file, row, what was expected and what was found, and adds nothing.
+ * Merged files: a written file reads back the same, in any groups; any other file is refused with file, row, expected
+ * and found text, and adds nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,7 +154,7 @@ static void any_order_and_groups(void **state) {
     assert_string_equal(f->processes[0].command, "python \xef\xbf\xbd \xe2\x82\xac <x>");
     write_job(f, "again");
     expect_same("all", "again");
-    /* one behind the other is a merged file, too */
+    /* concatenated files are also a merged file */
     assert_int_equal(system("cat some odd all > chain"), 0);
     f = vt_job_open();
     read_file(f, "chain");
@@ -322,7 +322,7 @@ static void what_later_versions_add_is_read_over(void **state) {
     vt_job_free(f);
 }
 
-/* A row that fills what is read at once, and one that is longer. */
+/* A row that fills the read buffer, and one that is longer. */
 static void rows_have_a_limit(void **state) {
     (void)state;
     enum { MOST = 1 << 20 };

@@ -22,8 +22,8 @@ static double chance(uint64_t seed) {
     return (double)(vt_mix(seed) >> 11) / (double)(1ull << 53);
 }
 
-/* By how much a line varies. HALF and STEPS: every second line is equal to the byte; of STEPS the others have
- * one of five sizes, as of batches. */
+/* How much a line varies. HALF and STEPS: every second line is equal to the byte; with STEPS the others have one of
+ * five sizes, like batches. */
 enum noise { NONE, NORMAL2, NORMAL5, NORMAL10, MIXED10, HEAVY3, HALF5, STEPS10, NOISES };
 static const char *const names[] = {"none",        "2 %",       "5 %",         "10 %",
                                     "1, few 10 %", "3 % heavy", "5 % of half", "10 % in steps"};
@@ -74,7 +74,7 @@ static void add_line(struct vt_job *f, int k, double bytes) {
     f->processes[f->process_count - 1].peak_bytes += cell->peak_bytes;
 }
 
-/* Whether rank 1, and nobody else, is named for the planted line. */
+/* Whether only rank 1 is reported for the planted line. */
 static bool finds_planted(const struct vt_job *f) {
     for (uint32_t i = 0; i < f->outlier_count; i++) {
         const struct vt_job_outlier *o = &f->outliers[i];
@@ -87,14 +87,13 @@ static bool finds_planted(const struct vt_job *f) {
     return false;
 }
 
-/* What is planted: rank 1 holds so much more at one line, or at all that vary. */
+/* The planted difference: rank 1 holds this much more at one line, or at all varying lines. */
 struct planted {
     double more;
     bool all;
 };
 
-/* Of so many jobs in which somebody is named, or if something is planted, those in which it is found: in
- * percent. */
+/* Percentage of jobs with an outlier reported or, if one is planted, found. */
 static unsigned rate(int ranks, int lines, enum noise noise, struct planted planted,
                      unsigned jobs) {
     unsigned named = 0;
@@ -142,7 +141,7 @@ static void print_rates(unsigned jobs, int lines) {
 #define FOUND(ranks, lines, noise, more, all)                                                      \
     rate(ranks, lines, noise, (struct planted){more, all}, 50)
 
-/* Each limit has a line that fails without it: with what is said then. */
+/* Each limit has a line that fails without it; `said`: the wrong report. */
 static void named(void **state) {
     (void)state;
     assert_in_range(NAMED(2, 9, NORMAL5), 0, 5);    /* NOISES: 73 */

@@ -203,7 +203,7 @@ static void too_little(void **state) {
     CHECK(f, outliers_of, "");
 }
 
-/* GAP_PERCENT: what is 5 % of what the others hold there, or less, is not worth a name either. */
+/* GAP_PERCENT: a difference of at most 5 % of the others' memory there is not reported. */
 static void too_near(void **state) {
     (void)state;
     for (unsigned more = 4; more <= 6; more += 2) {
@@ -214,7 +214,7 @@ static void too_near(void **state) {
     }
 }
 
-/* The stages of a pipeline: two that no half is like, and those of which half are alike. */
+/* The stages of a pipeline: two without a similar half, and stages with similar halves. */
 static void halves(void **state) {
     struct vt_job *f = vt_job_open();
     (void)state;
@@ -227,8 +227,8 @@ static void halves(void **state) {
     CHECK(f, outliers_of, "4 5 6 7 more: peak 900 of 700, stage.py:9 300 of 100");
 }
 
-/* What a user saw: all lines of one of two hold twice as much, because its batches are twice as large; a
- * caching allocator keeps what is below its segments' size. */
+/* A real report: all lines of one of two hold twice as much, because its batches are twice as large; a caching
+ * allocator hides amounts below its segments' size. */
 static void twice_the_batch(void **state) {
     struct vt_job *f = vt_job_open();
     (void)state;
@@ -249,8 +249,8 @@ static void twice_the_batch(void **state) {
           "1 more (two): train.py:1 16 of 8, train.py:2 12 of 6, train.py:3 8 of 4");
 }
 
-/* What is not the program's: segments of a caching allocator, what CUDA's libraries keep, the sum of
- * many small lines. A peak that differs by two segments names nobody, one that differs by more does. */
+/* Memory outside the program: segments of a caching allocator, memory that CUDA's libraries keep, the sum of many
+ * small lines. A peak that differs by two segments is not reported, a larger difference is. */
 static void not_the_programs(void **state) {
     (void)state;
     for (unsigned more = 38; more <= 78; more += 40) {
@@ -280,7 +280,7 @@ static void not_the_programs(void **state) {
     }
 }
 
-/* Who lost many events did not hold less: nobody knows what it held. A few in many are no matter. */
+/* A process that lost many events did not hold less: its memory is unknown. A few lost in many do not matter. */
 static void lacking(void **state) {
     (void)state;
     for (unsigned dropped = 86; dropped <= 860; dropped += 774) {
@@ -327,7 +327,7 @@ static void owners_name(void **state) {
     CHECK(f, outliers_of, "3 more: hoard (list) in __main__ 250 of 0");
 }
 
-/* Where the others hold nothing at the end, and so nobody, that is known, too. */
+/* If the others hold nothing at the end, and so have no owners, that is also known. */
 static void owners_of_one(void **state) {
     struct vt_job *f = vt_job_open();
     (void)state;
@@ -400,7 +400,7 @@ static void commands(void **state) {
     add_command(f, 0, "python3 train.py --lr 0.1 --local_rank=0 --port 29500 /tmp/tmpab1/c.json");
     add_command(f, 1, "python3 train.py --lr 0.1 --local_rank=1 --port 29501 /tmp/tmpx_2/c.json");
     add_command(f, 2, "python3 train.py --lr 0.2 --local_rank=2 --port 29502 /tmp/tmpx_2/c.json");
-    add_command(f, 7, "python3 fit.py --epochs 8"); /* the number is nobody's rank */
+    add_command(f, 7, "python3 fit.py --epochs 8"); /* the number is not a rank */
     add_command(f, 8, "python3 fit.py --epochs 8");
     add_command(f, 9, "python3 fit.py --epochs 8");
     add_command(f, 3, "./worker 3");
@@ -512,7 +512,7 @@ static void helpers(void **state) {
     vt_job_free(f);
 }
 
-/* Ranks that were started anew: only their last starts are compared. A helper between two starts hides none. */
+/* Restarted ranks: only their last starts are compared. A helper between two starts hides none. */
 static void restarts(void **state) {
     struct vt_job *f = vt_job_open();
     (void)state;

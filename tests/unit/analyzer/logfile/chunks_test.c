@@ -139,7 +139,7 @@ static void a_chunk_in_another_ones_place(void **state) {
     maker_free(&m);
 }
 
-/* What was finished is full, and nothing was begun behind its end; nor in any chunk, if no thread had announced an event. */
+/* A finished chunk is full, with nothing begun after its end; nor in any chunk, if no thread had announced an event. */
 static void zeroes_at_the_end_of_a_chunk(void **state) {
     (void)state;
     struct vt_maker m;

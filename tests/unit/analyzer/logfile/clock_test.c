@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-/* A log of this boot, so that the current time could tell a rate, too. Counting began with the
- * machine, in both clocks, at one tick a nanosecond. */
+/* A log of this boot, so the current time could also give a rate. Both clocks count from boot, at one tick per
+ * nanosecond. */
 static struct vt_log make_log(uint64_t lived_ns, uint64_t ticks) {
     struct vt_log log = {.header = {.clock = VT_CLOCK_TSC,
                                     .start_ticks = 1,
@@ -38,7 +38,7 @@ static void rate_is_in_the_log(void **state) {
     }
 }
 
-/* A pair that no counter can have run at tells nothing. */
+/* A pair with an impossible rate is ignored. */
 static void impossible_rate(void **state) {
     (void)state;
     struct vt_log log = make_log(1000000, 3);

@@ -131,7 +131,7 @@ struct rank {
     uint32_t world, restart, started, ended;
 };
 
-/* What is expected has a letter a log: those of one letter are one run. */
+/* The expected text has one letter per log: equal letters are one run. */
 static void expect_runs(const char *what, const struct rank *ranks, const char *expected) {
     enum { MOST = 16 };
     struct vt_found_log logs[MOST];

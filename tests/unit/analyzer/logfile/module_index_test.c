@@ -33,7 +33,7 @@ static void random_modules(void **state) {
         for (uint32_t i = 0; i < count; i++) {
             random = vt_mix(random + i);
             m[i].start = random % 100;
-            m[i].end = m[i].start + (random >> 32) % (i % 3 ? 10 : 100); /* empty ones, too */
+            m[i].end = m[i].start + (random >> 32) % (i % 3 ? 10 : 100); /* including empty ones */
             m[i].ticks = 2 * ((i * 37) % MODULES);
         }
         struct vt_module_index *index = vt_module_index_make(m, count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packs: what was packed is unpacked; one that is cut at any byte, or whose lengths and names lie, is refused with its
- * offset, and never unpacked to more than it says.
+ * Packs: packed files are unpacked; a pack that is cut at any byte, or has wrong lengths or names, is refused with
+ * its offset, and never unpacked beyond its stated size.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -341,7 +341,7 @@ static void expect_damage(const uint64_t *record, uint32_t bytes, const char *wh
     maker_free(&m);
 }
 
-/* What cannot be put into its long form ends the chunk, too. */
+/* A record that cannot be expanded to its long form also ends the chunk. */
 static void short_damage(void **state) {
     uint64_t no_slot[] = {VT_REC_SHORT_FREE | 4}, no_slot_either[] = {VT_REC_SHORT_ALLOC, 1},
              far_slot[] = {VT_REC_TEMPLATE | 24ull << 32, 1, VT_SHORT_SLOTS},
@@ -501,8 +501,8 @@ static void running(void **state) {
     maker_free(&m);
 }
 
-/* What cannot be read is no end: the reader says which file, where, and why. A folder's descriptor
- * takes the log's place, as a disk that begins to fail would. */
+/* A read error is not an end of file: the reader reports the file, the place and the reason. A folder's descriptor
+ * replaces the log's, like a disk that begins to fail. */
 static void read_errors(void **state) {
     struct vt_maker m;
     struct vt_log log;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LOG.summary: who saves what was read of a log, closes it, opens it again and goes on gets each event once, at its time,
- * whichever chunks were given back and taken again meanwhile. And a summary that is not as it should be is refused.
+ * LOG.summary: saving a reader's state, closing, reopening and resuming gives each event once, at its time, whichever
+ * chunks were recycled meanwhile. Invalid summaries are refused.
  *
  *     summary_test [LOG...]
  */
@@ -24,7 +24,7 @@ static char whole[sizeof maker_path + 8], summary[sizeof maker_path + 16];
 
 /* --- each event once --- */
 
-/* What was given so far, as one number. */
+/* The events delivered so far, as one number. */
 struct given {
     uint64_t count, hash, late;
 };
@@ -150,7 +150,7 @@ static uint32_t play(const char *name, uint32_t steps, uint32_t seed, bool hides
         assert_int_equal(b.summary, p.summary);
         of_b = vt_merge_open(&b);
         assert_int_equal(vt_summary_load(&b, merge_state, of_b, &message), 0);
-        /* sometimes less than what is there */
+        /* sometimes less than available */
         uint64_t most = player_chance(&seen, 2) ? VT_TICKS_MASK : until;
         most = i > steps ? VT_TICKS_MASK : most;
         vt_merge_go_on(of_a, most);
@@ -200,7 +200,7 @@ static void each_event_once(void **state) {
             play(logs[i], steps, steps, steps % 2);
 }
 
-/* --- what is refused --- */
+/* --- refused summaries --- */
 
 /* A log with a summary of generation 5, of half of it. */
 static void make_summary(void) {

@@ -90,7 +90,7 @@ static void frames(void **state) {
                          rows[i].found ? 0 : -1);
         vt_suppress_free(&list);
     }
-    /* the first rule that matches; a stack of nothing matches none */
+    /* the first rule that matches; an empty stack matches none */
     static const char two[] = "leak:nothing_here\nleak:libdeep\nleak:^allocate$\n";
     assert_int_equal(read_text(two, strlen(two), &list, &said), 0);
     assert_int_equal(vt_suppress_find(&list, &stack, VT_VERDICT_GROWING), 1);

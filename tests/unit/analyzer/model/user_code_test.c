@@ -144,7 +144,7 @@ static void test_console_scripts(void **state) {
     assert_true(is_last_user(own, 2, NULL));
 }
 
-/* A baseline written with `pytest` is one for `python -m pytest` too. */
+/* A baseline written with `pytest` also works for `python -m pytest`. */
 static void test_one_key(void **state) {
     struct vt_frame test = PY("test_a", "/w/tests/test_a.py", 3);
     struct vt_frame main_frame = PY("console_main", SITE "_pytest/config/__init__.py", 201);
@@ -195,7 +195,7 @@ static void test_static_runtime(void **state) {
     assert_int_equal(vt_user_code_static_runtime(own, 2), 0);
     assert_int_equal(vt_user_code_static_runtime(names, 1), 0);
     assert_int_equal(vt_user_code_static_runtime(names + 1, 1), 0);
-    assert_false(vt_user_code_frame(&both[0], NULL)); /* farther out too */
+    assert_false(vt_user_code_frame(&both[0], NULL)); /* also further out */
     assert_true(vt_user_code_frame(&names[0], NULL));
 }
 

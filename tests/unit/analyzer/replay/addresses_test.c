@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of live allocations: it finds what was added and not removed, and is as small as it
- * promises.
+ * The table of live allocations: it finds entries that were added and not removed, and keeps its promised size.
  */
 #include <setjmp.h>
 #include <stdarg.h>

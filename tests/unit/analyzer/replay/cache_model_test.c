@@ -218,7 +218,7 @@ static void uneven_pieces(void **state) {
     vt_cache_close(m);
 }
 
-/* A graph's pool serves nobody else, and is kept until the graph is gone. */
+/* A graph's pool serves only that graph, and is kept until the graph is gone. */
 static void private_pools(void **state) {
     (void)state;
     struct vt_cache_model *m = open_with(defaults, 60 * MIB);

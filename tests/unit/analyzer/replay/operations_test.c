@@ -70,7 +70,7 @@ static void rounds(void **state) {
         {0, 4, 6},   {0, 2, 7},             /* called from another line */
         {1, 2, 8},   {0, 2, 7},  {1, 2, 8}, /* each thread has its own */
         {0, 1, 9},   {2, 6, 10}, {2, 7, 10}, {0, 2, 11}, {2, 6, 12}, /* an engine's thread */
-        {2, 9, 13},  {2, 9, 14},                                     /* nobody knows */
+        {2, 9, 13},  {2, 9, 14},                                     /* unknown */
         {3, 99, 15},
     };
     struct vt_log log = make_log();

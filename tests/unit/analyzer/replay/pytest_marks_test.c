@@ -57,7 +57,7 @@ static void tell(uint64_t now, const char *name) {
     vt_pytest_apply(&walk, name);
 }
 
-/* A set-up within a set-up has its own; what was there before is nobody's. */
+/* A nested set-up has its own blocks; earlier blocks belong to none. */
 static void test_made(void **state) {
     (void)state;
     allocate(0x1000, 1);

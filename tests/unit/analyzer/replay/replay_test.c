@@ -479,8 +479,8 @@ static void emptied_cache(void **state) {
     }
 }
 
-/* With a fraction of a device of 100 MiB the allocator gives segments back by itself: if the next
- * request would pass it, or, with a threshold, if what is reserved has passed that. */
+/* With a fraction of a device of 100 MiB the allocator itself releases segments: if the next request would exceed it,
+ * or, with a threshold, if the reserve has exceeded that. */
 static void emptied_by_fraction(void **state) {
     static const struct {
         const char *conf;

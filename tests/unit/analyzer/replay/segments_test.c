@@ -184,7 +184,7 @@ static void nowhere(void **state) {
     assert_null(vt_segments_device(f, 0));
     assert_null(vt_segments_alloc(f, 0x1f00, UINT64_MAX, 5, NULL, begun, &first));
     assert_null(vt_segments_alloc(f, 0x1f00, 0, 5, NULL, begun, &first));
-    /* memory that comes over other memory: what was there went unseen */
+    /* memory over other memory: the end of the earlier one was not recorded */
     assert_non_null(vt_segments_alloc(f, 0x1000, 64, 6, NULL, begun, &first));
     vt_segments_add(f, 0x1800, 0x1000, 2, 1, false, 7);
     assert_int_equal(vt_segments_device(f, 0)->now.reserved_bytes, 0);

@@ -119,7 +119,7 @@ static void test_a_peak_stays(void **state) {
         uint32_t count, most = numbers / 3 > 64 ? numbers / 3 : 64;
         uint64_t last;
         assert_int_equal(highest_of(text, "live", &count, &last), 1 << 30);
-        assert_int_equal(last, 512); /* the end, too */
+        assert_int_equal(last, 512); /* including the end */
         assert_int_equal(highest_of(text, "bytes", &count, &last), 1 << 30);
         assert_int_equal(last, 512);
         assert_true(count <= most + 1);

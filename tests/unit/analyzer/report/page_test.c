@@ -70,7 +70,7 @@ static void levels(void **state) {
     assert_int_equal(l->peak, 50100 / part);
     assert_int_equal(l->bytes[l->count - 1], 4096);
     vt_build_free(&model);
-    build("60us"); /* in a window over that alone: what is live then counts */
+    build("60us"); /* in a window over only that part: memory live then counts */
     l = &model.processes[0].devices[0].levels;
     assert_int_equal(l->from, 60000);
     assert_int_equal(l->bytes[l->peak], 1 << 20);

@@ -37,7 +37,7 @@ static void leak_amounts(void **state) {
     }
 }
 
-/* What came and went beside the leak was in use at the peak. */
+/* Temporary memory beside the leak was in use at the peak. */
 static void beside_the_leak(void **state) {
     struct made *m = make();
     (void)state;
@@ -64,7 +64,7 @@ static void few_rises(void **state) {
     done(m);
 }
 
-/* Of whose memory, where it is no GPU's; in lines that are no wider than others. */
+/* The kind of memory, if it is not a GPU's; lines are no wider than others. */
 static void other_memory(void **state) {
     struct made *m = make();
     (void)state;
@@ -85,7 +85,7 @@ static void other_memory(void **state) {
     done(m);
 }
 
-/* Own callers: one; of a helper as many as it takes to leave its file, four at most. */
+/* The user's callers: one; for a helper as many as needed to leave its file, four at most. */
 static void callers(void **state) {
     struct made *m = make();
     (void)state;
@@ -190,14 +190,14 @@ static void freed_only_at_exit(void **state) {
     says_not(m, "FREED ONLY AT EXIT");
     m->process.python = true;
     says(m, "FREED ONLY AT EXIT", NULL);
-    /* what is little beside the peak, and a single block that was just in use */
+    /* small beside the peak, and a single block that was just in use */
     m->device.peak_bytes = 10000ull * MIB;
     says_not(m, "FREED ONLY AT EXIT");
     m->device.peak_bytes = 200 * (uint64_t)MIB;
     m->sites[1].held_count = 0;
     m->sites[0].held_count = 1;
     says_not(m, "FREED ONLY AT EXIT");
-    /* what is not the program's own, and what is on no device */
+    /* memory outside the program, and memory on no device */
     m->device.live_count = 1;
     says(m, "everything allocated was freed, except what caches and\n    CUDA's", NULL);
     m->device.live_count = 0;
@@ -248,7 +248,7 @@ static void held_by_a_script(void **state) {
     done(m);
 }
 
-/* An interpreter frees what is left: that is evidence, no headline. */
+/* An interpreter frees remaining memory: that is evidence, not a headline. */
 static void leak_of_a_script(void **state) {
     struct made *m = make();
     (void)state;

@@ -92,7 +92,7 @@ static void test_orders_as_cuda_does(void **state) {
         vt_nvml_ordinals(&nvml, text.text, text.length, ordinals);
         for (int i = 0; i < 3; i++)
             assert_int_equal(ordinals[i], rows[r].ordinals[i]);
-        /* cut off anywhere it is no more than not set, or shorter; and nothing behind it is read */
+        /* cut off anywhere, it is unset or shorter; nothing after the end is read */
         for (size_t length = 0; length < text.length; length++) {
             char *copy = malloc(length + 1);
             memcpy(copy, text.text, length);
@@ -101,7 +101,7 @@ static void test_orders_as_cuda_does(void **state) {
         }
         vt_string_free(&text);
     }
-    /* of different kinds, numbers say nothing, unless the user has them in the order of the bus */
+    /* for different GPUs numbers are ambiguous, unless the user set the bus order */
     strcpy(nvml.gpus[1].name, "another");
     static const char plain[] = "CUDA_VISIBLE_DEVICES=2,0";
     vt_nvml_ordinals(&nvml, plain, sizeof plain, ordinals);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_options.c and run_preload.c: what is accepted, refused and put into the environment.
+ * run_options.c and run_preload.c: accepted and refused options, and the environment that they set.
  */
 #include "base/base.h"
 #include "run/run_options.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of functions in libraries: the C library's are its symbols', without the linker's version and
- * without lines, whether its debug information is installed or not. What was recorded of a module is the same
- * when it is replayed, and no file is asked.
+ * Names of functions in libraries: the C library's are from its symbols, without the linker's version and without
+ * lines, whether its debug information is installed or not. Recorded answers about a module are replayed unchanged,
+ * without reading a file.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log that is compacted again and again while it is written gives in the end what it would give whole.
+ * A log that is compacted repeatedly while it is written gives the same final result as without compaction.
  *
  *     compact_test [LOG...]
  *
- * Each log is written anew step by step, twice: as it was, and with its chunks at other places, as they were given back
- * and taken again. At each step the second one is opened with its summary, goes on, and the next one is written. Where
- * there is LOG.nvml it is written, too. The JSON is the same, but for what says that it was compacted.
+ * Each log is rewritten step by step, twice: as it was, and with its chunks at other places, as released and reused.
+ * At each step the second one is opened with its summary, resumed, and the next summary is written. LOG.nvml is also
+ * written, if there is one. The JSON is the same, except for keys about compaction.
  */
 #include "build.h"
 #include "compact/compact.h"
@@ -21,7 +21,7 @@ static char whole_path[sizeof maker_path + 8], summary_path[sizeof maker_path + 
 
 static struct vt_model_options options = {.device = -1, .timeline = VT_TIMELINE_ALL};
 
-/* Leaves out what is between `from` and the first `to` behind it, with both and a comma, wherever it is. */
+/* Removes the text from each `from` to the next `to`, including both and a comma. */
 static void leave_out(char *text, const char *from, const char *to) {
     for (char *at = text; (at = strstr(at, from));) {
         char *end = strstr(at + strlen(from), to);
@@ -218,7 +218,7 @@ static void play_parts(const char *path, bool has_phases) {
         VT_SCOPED char *found =
             part(maker_path, rows[i].since, rows[i].until, rows[i].phase, &message);
         assert_non_null(expected);
-        if (rows[i].refused && !has_phases) { /* nobody knows how far a half of that log goes */
+        if (rows[i].refused && !has_phases) { /* how far half of that log goes is unknown */
             continue;
         } else if (rows[i].refused) {
             assert_null(found);

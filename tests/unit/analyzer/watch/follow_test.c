@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log that is read again and again while it is written gives in the end what reading it once does.
+ * A log that is read repeatedly while it is written gives the same final result as a single reading.
  *
  *     follow_test [LOG...]
  *
- * Each log of a process that has ended is written anew into another file, as its process might have written it:
- * up to a time, with some chunks further than that, what is missing announced. After each such step the model is
- * built. When all of the log is there, the model is that of the log, word by word. Without a log: of one that is
- * made here, with threads, phases, snapshots, stacks and late names.
+ * Each log of an ended process is rewritten into another file, as its process may have written it: up to a time, with
+ * some chunks further than that, and missing records announced. After each such step the model is built. When the log
+ * is complete, the model equals that of the log, word by word. Without an argument: for a log made here, with
+ * threads, phases, snapshots, stacks and late names.
  */
 #include "build.h"
 #include "report/formats.h"

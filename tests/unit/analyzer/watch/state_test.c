@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A replay that is saved and loaded again and again on its way gives what one does that goes on.
+ * A replay that is saved and loaded repeatedly gives the same result as an uninterrupted one.
  *
  *     state_test [LOG...]
  *
- * Each log is written anew step by step (log_player.c) and followed twice. After each step one of the two is saved to
- * memory, freed, and loaded into fresh tables; only the log and what of it is being merged stay. Every other step a
- * model is built of both. Whenever there is one, and in the end, both are the same, word by word, with the page and
- * its pictures. What was changed in a state is refused, or gives other figures: nothing crashes or hangs.
+ * Each log is rewritten step by step (log_player.c) and followed twice. After each step one of the two is saved to
+ * memory, freed, and loaded into new tables; only the log and its pending events stay. At every other step a model is
+ * built from both. All models are the same, word by word, with the page and its pictures. A modified state is
+ * refused, or gives other figures: nothing crashes or hangs.
  */
 #include "build.c"
 #include "build.h"
@@ -68,7 +68,7 @@ static void reload(struct build *b) {
 static struct vt_model_options options = {
     .device = -1, .timeline = VT_TIMELINE_COURSES | VT_TIMELINE_MAPS | VT_TIMELINE_CHANGES};
 
-/* Goes on without a look at what was found out. */
+/* Continues without checking the results. */
 static void go_on_blindly(struct vt_follow *f) {
     struct vt_process process = {0};
     VT_SCOPED_STRING message = {0};
@@ -150,7 +150,7 @@ static void reloaded(void **state) {
             play(logs[i], steps, steps);
 }
 
-/* --- let go --- */
+/* --- eviction --- */
 
 /* A program with a step that leaks, in epochs whose names have numbers, marks, and more snapshots than are kept. */
 static void make_phases(const char *path, uint32_t steps) {
@@ -289,7 +289,7 @@ static void make_sites(const char *path) {
     maker_free(&m);
 }
 
-/* What a report says of the devices, and how many sites were let go. */
+/* The report on the devices, and the number of evicted sites. */
 static char *devices_of(struct vt_follow *f, uint64_t *evicted) {
     VT_SCOPED char *text = text_of(f);
     char *from = strstr(text, "\"devices\": ["), *to = strstr(text, "\"environment\": ");

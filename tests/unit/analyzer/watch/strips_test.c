@@ -54,7 +54,7 @@ static void test_course(void **state) {
         assert_int_equal(in_use[i], levels[i].in_use);
     }
     free(levels);
-    /* of a long run the last five minutes, which begin at what was live before */
+    /* for a long run the last five minutes, beginning with the memory live before */
     levels = vt_strips_course(&d, 1000 * second, COLUMNS, &c);
     assert_int_equal(300 * second, c.span);
     assert_int_equal(7, levels[0].live);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a line that grows: the amount is its own, or that of all lines of its leak; what has
- * a share is never said to have none. */
+/* The text about a growing line: the amount is its own, or that of all lines of its leak; a line with a share is
+ * never shown without one. */
 #include "watch/watch_words.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* With descriptors 0 to 2 closed: threads that open files together never get one of these, and no child inherits what is
- * filled meanwhile. */
+/* With descriptors 0 to 2 closed: threads that open files at the same time never get one of these, and no child
+ * inherits the placeholders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

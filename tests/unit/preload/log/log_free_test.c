@@ -174,7 +174,7 @@ static void at_bound(void **state) {
     assert_int_equal(vt_log_header->chunks, vt_log_bound.events);
 }
 
-/* What is kept for the end stays kept: its numbers are not given to events. */
+/* Chunks reserved for the end stay reserved: events do not get their numbers. */
 static void kept_for_end(void **state) {
     (void)state;
     fill_log();

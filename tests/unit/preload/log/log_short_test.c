@@ -35,11 +35,11 @@ static inline void store_done(void) {
 
 #include <cmocka.h>
 
-/* What was written, in its order. */
+/* The written records, in order. */
 static struct written {
     uint64_t words[4]; /* of an ALLOC or FREE; of a STACK its first two */
     uint32_t bytes;
-    uint64_t *frames; /* of a STACK, else NULL */
+    uint64_t *frames; /* for a STACK, else NULL */
     bool unsure;      /* it was jumped out of: it may be there or not */
 } * written;
 static size_t written_count, written_room;
@@ -180,7 +180,7 @@ static struct vt_rec_alloc a_free(uint64_t ticks, uint64_t address) {
                                  address, 0};
 }
 
-/* As a program makes them, with every field's limits, and what goes past them. */
+/* Realistic records, with every field at its limits and beyond. */
 static struct vt_rec_alloc random_record(uint64_t *ticks) {
     bool odd = any() % 8 == 0, is_free = any() & 1;
     unsigned devices = any() % 4 == 0 ? 64 : 2;
@@ -229,8 +229,7 @@ static void write_other(void) {
     vt_log_commit(vt_thread_self(), &r->word, vt_word(VT_REC_MEMINFO, 0, 1, 0), sizeof *r);
 }
 
-/* What a reader finds at this moment, if the process is killed: whole records, of which the last is one of those written
- * last. */
+/* The records that a reader finds if the process is killed now: whole ones, the last of them among the last written. */
 static void expect_readable(void) {
     static uint8_t bytes[VT_LONG_CHUNK_BYTES];
     const uint8_t *chunk = (const uint8_t *)vt_thread_self()->chunk;

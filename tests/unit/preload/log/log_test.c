@@ -63,7 +63,7 @@ static void second_by_any_clock(void **state) {
     expect_second(5200000000u);
 }
 
-/* Numbers of processes mean nothing without it: each container counts from 1. */
+/* Pids are ambiguous without it: each container counts from 1. */
 static void header_names_pid_namespace(void **state) {
     struct vt_clock_pair start = clock_pair();
     struct vt_log_header *h = calloc(1, sizeof *h);
@@ -119,7 +119,7 @@ static void no_rate_of_stopped_clock(void **state) {
     vt_log_header = NULL;
 }
 
-/* A chunk that is not due is not written out: the write is told by its time. */
+/* A chunk that is not due is not written out; the file's time shows a write. */
 static void flushed_when_due(void **state) {
     (void)state;
     thread.chunk = calloc(1, VT_CHUNK_BYTES);

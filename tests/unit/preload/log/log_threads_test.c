@@ -39,7 +39,7 @@ static void *map(size_t bytes, int protection, int flags, int fd, uint64_t offse
 enum {
     CHUNKS = BOUND / VT_CHUNK_BYTES / 4 * 3,
     WRITERS = 3,
-    ROUNDS = 4, /* of threads, one after the other */
+    ROUNDS = 4, /* groups of threads, one after the other */
     EVENTS = 20000,
     STACKS = 500
 };
@@ -99,7 +99,7 @@ static void check(const uint64_t *record, uint64_t word) {
     taken += stack != 0;
 }
 
-/* Of a full one, all behind the header is zero again before it is offered. */
+/* A full chunk is zeroed behind its header before it is offered. */
 static void give_back(struct vt_chunk_header *c, uint32_t number) {
     uint64_t free = vt_free_chunk(read_of[number].generation, number);
     memset(c + 1, 0, VT_CHUNK_BYTES - sizeof *c);

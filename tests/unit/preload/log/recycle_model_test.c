@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recycled chunks, as a model: a chunk, two places for free ones, two threads, a compactor that may die at each
- * step, and a reader. All orders of their steps are tried. The steps are those of include/vramtrace/log_chunk.h; where one of
- * them is done in another way, the model finds what goes wrong.
+ * Recycled chunks, as a model: a chunk, two places for free ones, two threads, a compactor that may die at each step,
+ * and a reader. All orders of their steps are tried. The steps are those of include/vramtrace/log_chunk.h; if one is
+ * done in another way, the model finds the resulting error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -51,8 +51,8 @@ static void no_memory(void **state) {
     }
 }
 
-/* The kernel writes the list a page at a time. A mapping that grew downwards in between comes again,
- * with what was listed before. */
+/* The kernel writes the list page by page. A mapping that grew downwards in between is listed again, including the
+ * part already listed. */
 static void listed_twice(void **state) {
     (void)state;
     static struct vt_vma vmas[VT_SCAN_VMAS];

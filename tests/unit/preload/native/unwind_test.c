@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames from a thread's memory alone, against those that the C library's own unwinder finds: of
- * the calling thread, through a callback of the C library; and of one that waits in it.
+ * Frames found from a thread's memory alone, compared with those of the C library's own unwinder: for the calling
+ * thread, through a callback of the C library; and for a thread waiting in it.
  */
 #include "native/native.h"
 #include "memory/memory.h"

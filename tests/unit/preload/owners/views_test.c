@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's tensors see of an allocation, on made-up ones: of the layouts that there have been,
- * and told only if nothing else holds it.
+ * The part of an allocation that PyTorch's tensors see, on artificial objects: in all known layouts, and reported
+ * only if nothing else holds it.
  */
 #include "objects.h"
 #include "torch/torch.h"
@@ -107,7 +107,7 @@ static uint64_t told(unsigned count) {
     return part;
 }
 
-/* --- what is told --- */
+/* --- reported --- */
 
 static void in_all_layouts(void **state) {
     (void)state;
@@ -140,7 +140,7 @@ static void of_several_the_sum(void **state) {
     assert_int_equal(told(4), 0);
 }
 
-/* --- what is not known --- */
+/* --- unknown --- */
 
 static void other_references(void **state) {
     (void)state;
@@ -179,7 +179,7 @@ static void a_base_of_views_alone(void **state) {
     (void)state;
     make_pair(1, 0);
     assert_int_equal(told(1), 512);
-    make_pair(FLAG | 1ull << 32 | 2, 1); /* it has a Python object, too */
+    make_pair(FLAG | 1ull << 32 | 2, 1); /* it also has a Python object */
     assert_int_equal(told(1), 512);
     make_pair(2, 0); /* two views keep it */
     make_storage(3, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk, on made-up objects: which path an allocation gets, what is one step, who else holds it,
- * what roles it has, and where the walk ends.
+ * The walk, on artificial objects: an allocation's path, merged steps, other owners, roles, and where the walk ends.
  */
 #define _GNU_SOURCE
 #include "objects.h"
@@ -28,7 +27,7 @@ static void the_users_name_wins(void **state) {
     assert_non_null(owned(0, 1, text_));
     assert_string_equal(text_, "numba.registry");
     assert_null(owned(0, 2, text_));
-    assert_null(owned(1, 0, text_)); /* nobody holds it */
+    assert_null(owned(1, 0, text_)); /* no owner */
     assert_int_equal(w->answer->owned, 1);
     assert_int_equal(w->answer->flags, VT_SNAPSHOT_IN_PLACE | VT_SNAPSHOT_PARTIAL);
     end();
@@ -108,15 +107,14 @@ static void a_linked_list_is_few_steps(void **state) {
     assert_string_equal(text_, "main.head.next.next.next~");
     assert_true(steps_written() < 8);
     end();
-    /* The limit ends it before the list ends; nothing is said of what is behind. */
+    /* The limit ends it before the list ends; later items have no entry. */
     walk(1, LONG / 2, VT_KIND_DEVICE);
     assert_null(owned(0, 0, text_));
     assert_true(w->answer->flags & VT_SNAPSHOT_PARTIAL);
     end();
 }
 
-/* A sum of ROUNDS losses, each behind the sum before it, and a list of as many: what was folded is
- * counted. */
+/* A sum of ROUNDS losses, each after the sum before it, and a list of as many: merged nodes are counted. */
 static void graphs_are_counted(void **state) {
     (void)state;
     enum { ROUNDS = 100 };
@@ -390,7 +388,8 @@ static void a_wrong_pointer_is_no_fault(void **state) {
     close(fd);
 }
 
-/* Keys of dicts, an optimizer and what is a library's wait: each bound leaves fewer names, and no others. */
+/* Keys of dicts, optimizers and libraries' objects are deferred: each bound leaves fewer names, but no different
+ * ones. */
 static void a_walk_that_stops_has_no_other_names(void **state) {
     (void)state;
     enum { MEMORIES = 4, MOST = 1000 };

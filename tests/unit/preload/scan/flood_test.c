@@ -95,7 +95,7 @@ static int make(void **state) {
     h.cuda_data[0] = to(h.centre);
     h.list = NULL;
     for (unsigned i = 0; i < TARGETS; i++) {
-        uint64_t *entry = block(4); /* of a list, which does not lead back itself */
+        uint64_t *entry = block(4); /* an entry of a list, which does not point back itself */
         entry[0] = to(h.records[i] = record(i));
         entry[1] = to(h.list);
         h.list = entry;

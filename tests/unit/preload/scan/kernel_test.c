@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel holds for the process is found or in doubt, and the program reads it afterwards as if nobody had asked. */
+/* Addresses that the kernel holds for the process are found, or leave a doubt, and the program's later reads are
+ * unaffected. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,7 +194,7 @@ static void test_files(void **state) {
     assert_int_equal(lseek(file, 0, SEEK_CUR), (1ll << 35) + 16);
     assert_int_equal(ftruncate(file, 0), 0);
     assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-    send_address(file, 128 << 20); /* what is beyond the limit is not read */
+    send_address(file, 128 << 20); /* data beyond the limit is not read */
     assert_int_equal(ask(), DOUBT);
     void *all = mmap(NULL, (128 << 20) + 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     assert_ptr_not_equal(all, MAP_FAILED);

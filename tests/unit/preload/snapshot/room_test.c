@@ -56,7 +56,7 @@ static bool find(const char *groups, const char *mounts) {
     return vt_room_find(&room, root);
 }
 
-/* What is left in MiB, but for the margin. */
+/* The remaining MiB, without the margin. */
 static uint64_t left(void) {
     room.waits = true;
     uint64_t bytes = vt_room_left(&room, UINT64_MAX);

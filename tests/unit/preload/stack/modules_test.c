@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A module whose record found no room is written later: modules.c is compiled here with a log of which
- * the test decides when it has room. */
+/* A module whose record found no space is written later: modules.c is compiled here with a log whose space the test
+ * controls. */
 #define _GNU_SOURCE
 #include "log/log.h"
 
@@ -52,8 +52,7 @@ static void written_when_there_is_room(void **state) {
     assert_int_equal(written(RECORDS), 0);
 }
 
-/* More modules than the table of those that were written can hold: they may be written twice, but not
- * never. */
+/* More modules than the table of written ones can hold: each is written at least once. */
 static void written_when_the_table_is_full(void **state) {
     (void)state;
     vt_modules_forked();

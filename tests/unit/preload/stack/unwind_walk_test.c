@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks of the stack, each against libunwind's: chains of calls by chance, frames of all kinds, one
- * stack again and again, old return addresses where new ones are expected, other stacks. The stack
- * that was expected is compared with each walk, too.
+ * Walks of the stack, each compared with libunwind's: random chains of calls, frames of all kinds, one stack
+ * repeatedly, old return addresses where new ones are expected, other stacks. The predicted stack is also compared
+ * with each walk.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -27,7 +27,7 @@
 
 static struct vt_walks walks, threads_walks;
 static struct vt_walks *mine = &walks;
-static volatile unsigned unknown; /* a handler of a signal counts, too */
+static volatile unsigned unknown; /* a signal handler also counts */
 static unsigned walked, again, seed = 1;
 static struct vt_recall recall, threads_recall;
 static struct vt_recall *my_recall = &recall;
@@ -40,7 +40,7 @@ static unsigned chance(unsigned n) {
     return (seed >> 16) % n;
 }
 
-/* What is expected is right. */
+/* The prediction is right. */
 static void expect(const struct vt_walk *w, const struct vt_caller *caller) {
     if (always)
         my_recall->pausing = 0;
@@ -275,8 +275,8 @@ static void code_without_a_table(void **state) {
     }
 }
 
-/* Two callers, equal in address and stack pointer further in; the old return addresses stay in
- * memory that nobody writes to. */
+/* Two callers with equal addresses and stack pointers further in; the old return addresses stay in memory that is not
+ * overwritten. */
 __attribute__((noinline)) static void leaf(void) {
     compare();
     __asm__ volatile("");

@@ -71,7 +71,7 @@ static void each_doubling_of_a_stack(void **state) {
     assert_int_equal(at[0], 35);             /* 108 allocations when it had 8; 135 */
 }
 
-/* What falls and comes back to the same height tells nothing new; what goes on does. */
+/* Memory that falls and returns to the same height does not trigger; further growth does. */
 static void never_twice_at_one_height(void **state) {
     unsigned at[16];
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limit.c and the values of its options: that what fits is never refused and what does not is never
- * let through, with eight threads at once; when an alarm is due; which sizes are sizes.
+ * limit.c and the values of its options: requests within the limit always pass and others never do, with eight
+ * threads at once; when an alarm is due; valid sizes.
  */
 #define _GNU_SOURCE
 #include "state/limit.c"

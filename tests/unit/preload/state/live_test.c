@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock-free table behind the tracer's books (preload/base/table.c, and live.c on it): random work of four threads against
- * what each of them knows, growth over several tables, what is no address, contexts' ends. Everything is included here,
- * so that -DALONE makes a program without the rest of the library, for the sanitizers:
+ * The lock-free table behind the tracer's state (preload/base/table.c, and live.c on it): random work of four threads
+ * compared with each thread's expectation, growth over several tables, invalid addresses, ends of contexts.
+ * Everything is included here, so that -DALONE makes a program without the rest of the library, for the sanitizers:
  *   gcc -DALONE -fsanitize=thread -Iinclude -Ipreload -g -O1 tests/unit/preload/state/live_test.c -lcmocka
  */
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "base/table.c"
 #include "state/live.c"
 
-#ifdef ALONE /* the exit scan is told which memory is ours: nobody asks here */
+#ifdef ALONE /* the exit scan needs our own memory ranges: not in this test */
 bool vt_sys_sealed;
 bool vt_sys_careful;
 bool vt_sys_is_free(void) {
@@ -41,7 +41,7 @@ void vt_growth_trigger_freed_(uint32_t stack) {
 }
 #endif
 
-/* The limit's books: what was given back to them. */
+/* The limit's accounting: the bytes returned to it. */
 bool vt_limit_on;
 static uint64_t given_back;
 static void (*at_giving_back)(void);

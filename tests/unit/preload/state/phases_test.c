@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A phase's name is in the log before the first phase that has it, whatever becomes of the thread that
- * saw it first: phases.c is compiled here with a log of which the test decides when it has room. */
+/* A phase's name is in the log before the first phase that has it, whatever becomes of the thread that saw it first:
+ * phases.c is compiled here with a log whose space the test controls. */
 #define _GNU_SOURCE
 #include "log/log.h"
 
