@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advice: one line for a leak whose evidence shows a common mistake, with the frame that shows it.
- * What keeps the leak says most (owner_advice.c); the tables below list what the names of functions
- * and the counts show. If nothing matches, there is no advice, because readers take a guess for a
- * finding.
+ * Advice: one line for a leak whose evidence shows a common mistake, with the frame that shows it. The leak's owner
+ * is the best evidence (owner_advice.c); the tables below are for function names and counts. If nothing matches,
+ * there is no advice, because readers take a guess for a finding.
  */
 #include "sentences.h"
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_COLUMNS = 40 /* so that a line of advice takes two lines */ };
+enum { FRAME_COLUMNS = 40 /* so that advice fits into two lines */ };
 
 /* --- common mistakes --- */
 
@@ -74,7 +73,7 @@ static const struct vt_frame *find_frame(const struct vt_stack *stack, const cha
 
 /* --- handles, loaders, frees --- */
 
-/* Handles and pinned batches, which a function's name shows. */
+/* Handles and pinned batches, recognized by a function's name. */
 static char *find_by_name(const struct vt_process *p, const struct vt_site *site) {
     const struct vt_frame *main = vt_stack_main_frame(site->stack);
     const struct vt_frame *handle = find_frame(site->stack, handle_makers), *batch = NULL;
@@ -100,7 +99,7 @@ static char *find_by_name(const struct vt_process *p, const struct vt_site *site
     return advice.text;
 }
 
-/* What each line allocated and freed, over all stacks that lead to it. */
+/* Each line's allocations and frees, over all stacks that lead to it. */
 struct lines {
     struct vt_map by_key; /* vt_stack.line -> index */
     uint64_t *allocs, *freed;
@@ -134,8 +133,8 @@ static bool is_constructor(const struct vt_frame *frame) {
     return constructor;
 }
 
-/* The line behind this one in the same constructor that allocated only for what is freed: it threw between
- * them, or so it seems. 0: there is none. */
+/* A later line of the same constructor whose allocations were all freed: the constructor apparently threw between the
+ * two. 0: there is none. */
 static uint32_t find_throw(const struct vt_process *p, const struct lines *lines,
                            const struct vt_frame *frame, uint64_t freed) {
     uint32_t found = 0;
@@ -150,8 +149,8 @@ static uint32_t find_throw(const struct vt_process *p, const struct lines *lines
     return found;
 }
 
-/* The caller of the line that allocates, if only the other callers' memory is freed: the line is a
- * helper's then. NULL: it is not so. */
+/* The caller of the allocating line, if only memory of other callers is freed: then the line is a helper's. NULL: it
+ * is not. */
 static const struct vt_frame *find_caller(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     const struct vt_stack *stack = site->stack;
@@ -161,8 +160,8 @@ static const struct vt_frame *find_caller(const struct vt_process *p, const stru
     return at < stack->count ? vt_stack_frame(stack, at) : NULL;
 }
 
-/* Physical memory ends when it is neither mapped nor referenced. The log tells the mappings, but not the references:
- * what is not mapped must have one; of what is mapped that is open. NULL: the leak has no such memory. */
+/* Physical memory ends when it is neither mapped nor referenced. The log has the mappings, but not the references:
+ * unmapped memory must have one; for mapped memory that is unknown. NULL: the leak has no such memory. */
 static char *find_unreleased(const struct vt_process *p, const struct vt_leak *leak) {
     uint64_t live = 0, mapped = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
@@ -188,12 +187,12 @@ static char *find_unreleased(const struct vt_process *p, const struct vt_leak *l
             "other %s",
             VT_NUMBER(mapped), VT_NUMBER(live), VT_NUMBER(live - mapped));
     return vt_formatted("cuMemUnmap is missing: %s of %s handles are still mapped; cuMemRelease "
-                        "may be missing, too",
+                        "may also be missing",
                         VT_NUMBER(mapped), VT_NUMBER(live));
 }
 
-/* Native code that never frees its blocks, or frees most and loses the rest. All sites of the line
- * count, because one caller may free what another one keeps. */
+/* Native code that never frees its blocks, or frees most and loses the rest. All sites of the line count, because one
+ * caller may free blocks that another one keeps. */
 static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
                           const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
@@ -237,7 +236,7 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     return advice.text;
 }
 
-/* Memory that a graph's launch allocates and the graph does not free has no owner once the graph is destroyed. */
+/* Memory that a graph's launch allocates, and that the graph does not free, has no owner once the graph is destroyed. */
 static char *find_graph(const struct vt_process *p, const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->site_count; i++)
         if (!p->sites[leak->sites[i]].graph_memory)

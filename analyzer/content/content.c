@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of what is said of a process, and its notes: what is no leak, but a reader may want to know. build.c
- * calls, when it is judged.
+ * The order of a process's sentences, and its notes: facts that are not leaks, but that a reader may need. build.c
+ * calls it after the analysis.
  */
 #include "sentences.h"
 
@@ -16,7 +16,7 @@ static char *sites_text(const struct vt_process *p, const struct vt_site *larges
     return text;
 }
 
-/* What rose to the end, and the program then freed. */
+/* Memory that grew to the end, and that the program then freed. */
 static void note_freed_at_exit(struct vt_process *p) {
     const struct vt_site *largest = NULL;
     uint32_t count = 0;
@@ -34,7 +34,7 @@ static void note_freed_at_exit(struct vt_process *p) {
                   text, VT_BYTES(largest->held_bytes));
 }
 
-/* Memory that was released with its context, unless it fails the gate, which names it. */
+/* Memory released with its context, unless it fails the gate, which reports it. */
 static void note_went(struct vt_process *p) {
     const char *by = NULL;
     if (!p->context_freed_bytes || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL))
@@ -47,7 +47,7 @@ static void note_went(struct vt_process *p) {
     p->context_freed_note = p->notes[p->note_count - 1];
 }
 
-/* What is kept by what takes only so many entries. */
+/* Memory kept by bounded containers. */
 static void note_bounds(struct vt_process *p) {
     const struct vt_site *largest = NULL;
     uint32_t count = 0;
@@ -66,7 +66,7 @@ static void note_bounds(struct vt_process *p) {
     vt_model_note(p, "%s: no leak, since what keeps it has a bound: %s.", at, text);
 }
 
-/* Says what would be leaks, had no event been lost that may have freed them. */
+/* Sites that would be leaks if no event were missing that may have freed them. */
 static void note_unsure(struct vt_process *p) {
     uint64_t bytes = 0;
     uint32_t count = 0;
@@ -84,7 +84,7 @@ static void note_unsure(struct vt_process *p) {
             count, vt_plural(count), VT_BYTES(bytes));
 }
 
-/* Where nothing is called a leak: what may be one. */
+/* Possible leaks, if nothing is called a leak. */
 static void note_inconclusive(struct vt_process *p) {
     struct vt_inconclusive_sum sum = vt_process_inconclusive(p);
     VT_SCOPED char *text = vt_inconclusive_text(&sum, "");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document for people: headings, rows of a label and a text, tables. It is built once, and report/ lays it out:
- * as text for a width, as Markdown, as the words of the HTML page. Texts are whole: who lays them out shortens them.
+ * A document for people: headings, rows of a label and a text, tables. It is built once, and report/ lays it out: as
+ * text for a width, as Markdown, as the words of the HTML page. Texts are whole: who lays them out shortens them.
  *
- * The document owns its texts: UTF-8 in one line, without control characters. Whoever builds it frees
- * nothing:
+ * The document owns its texts: UTF-8 in one line, without control characters. Its builder frees nothing:
  *
  *     struct vt_doc doc = {.column = 16};
  *     vt_doc_heading(&doc, VT_STYLE_BAD, "LEAK", "%s kept and growing.", VT_BYTES(bytes));

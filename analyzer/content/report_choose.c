@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes in one text report: which of them are shown whole, their order, and the line about
- * those that allocated nothing, such as torch.compile's workers.
+ * Several processes in one text report: which are shown in full, their order, and the line about those that allocated
+ * nothing, such as torch.compile's workers.
  */
 #include "ranks.h"
 #include "report_doc.h"
 
 #include <stdlib.h>
 
-/* Whether there is nothing to say about a process. */
+/* Whether there is nothing to report about a process. */
 static bool is_empty(const struct vt_process *p) {
     return !p->site_count && !p->oom_count && !p->failed_count && vt_log_is_whole(&p->quality) &&
            !vt_process_peak_bytes(p);
 }
 
-/* The biggest first; of equal ones, such as the ranks of one training, by rank. */
+/* The largest first; equal ones, such as the ranks of one training, by rank. */
 static int biggest_first(const void *a, const void *b) {
     const struct vt_process *x = *(const struct vt_process *const *)a,
                             *y = *(const struct vt_process *const *)b;
@@ -42,8 +42,7 @@ static uint32_t find_in_job(const struct vt_job *job, const struct vt_process *p
     return VT_JOB_NONE;
 }
 
-/* Those that the job would show come first, in its order; of the others only those are left that
- * `alike` wants. */
+/* Processes that the job shows come first, in its order; of the others only those remain that `alike` requests. */
 static void choose_shown(struct vt_processes *chosen, const struct vt_job *job, bool alike) {
     const struct vt_process **list = vt_alloc(chosen->count, sizeof *list);
     VT_SCOPED uint32_t *at = vt_alloc(chosen->count, sizeof *at);
@@ -63,8 +62,8 @@ static void choose_shown(struct vt_processes *chosen, const struct vt_job *job, 
     chosen->count = count;
 }
 
-/* Whether there is more to say than of each alone: that two of them allocated, or, if no process was
- * read whole, what is known of them. */
+/* Whether there is more to report than about each process alone: two of them allocated, or no process was read in
+ * full. */
 static bool are_many(const struct vt_job *job) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < job->peers_count; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of a device (see words.h): its memory at the peak, in parts; and what is known of
- * the rest.
+ * The report on a device (see report_doc.h): its memory at the peak, in parts, and other known memory.
  */
 #include "report_doc.h"
 
@@ -46,16 +45,16 @@ static bool was_there(const struct vt_site *site, const struct vt_device *d) {
 
 /* --- what memory is for ---
  *
- * The parts are the device at its peak, while purposes are known from snapshots. So a site's memory at
- * the peak is told apart only if nearly all that a snapshot saw of it is for one purpose, or the
- * snapshot saw nearly as much of it as there was at the peak. */
+ * The parts show the device at its peak, while purposes are known from snapshots. So a site's memory at the peak is
+ * divided only if nearly all of it in a snapshot is for one purpose, or the snapshot shows nearly as much of it as
+ * there was at the peak. */
 
-/* What a site's memory was for at the snapshot that saw most of it. */
+/* The purposes of a site's memory in the snapshot that shows most of it. */
 struct site_purposes {
     uint64_t bytes[VT_PURPOSES], all;
 };
 
-/* One for each site of the process. Free it. */
+/* One per site of the process. Free it. */
 static struct site_purposes *purposes_of_sites(const struct vt_process *p) {
     struct site_purposes *all = vt_alloc(p->site_count, sizeof *all);
     VT_SCOPED struct site_purposes *now = vt_alloc(p->site_count, sizeof *now);
@@ -75,7 +74,7 @@ static struct site_purposes *purposes_of_sites(const struct vt_process *p) {
     return all;
 }
 
-/* Adds `bytes` of what a site held at its device's peak, as far as their purposes are known. */
+/* Adds `bytes` of a site's memory at its device's peak, as far as the purposes are known. */
 static void add_purposes(const struct site_purposes *site, uint64_t at_peak, uint64_t bytes,
                          uint64_t sums[VT_PURPOSES]) {
     unsigned main = 0;
@@ -92,8 +91,8 @@ static void add_purposes(const struct site_purposes *site, uint64_t at_peak, uin
 
 /* --- its parts --- */
 
-/* Sums up what the device held at its peak, by part. In a cache's segments, memory in use belongs
- * to the sites of the blocks; the rest is idle. */
+/* Sums up the device's memory at its peak, by part. In a cache's segments, memory in use belongs to the sites of the
+ * blocks; the rest is idle. */
 static void sum_parts(const struct vt_subject *t, const struct vt_device *d,
                       struct vt_doc_part *parts, struct vt_string names[PARTS],
                       uint64_t purposes[PARTS][VT_PURPOSES]) {
@@ -109,7 +108,7 @@ static void sum_parts(const struct vt_subject *t, const struct vt_device *d,
         if (site->layer == VT_LAYER_FRAMEWORK)
             blocks += site->bytes_at_peak;
         if (part <= UNFREED) {
-            /* not more leaked than the headline says; the site's other blocks were in use */
+            /* no more than the headline's leaked bytes; the site's other blocks were in use */
             uint64_t leaked = vt_amount_of_site(site, leaks[i]).bytes;
             bytes = bytes < leaked ? bytes : leaked;
             parts[IN_USE].bytes += site->bytes_at_peak - bytes;
@@ -231,8 +230,8 @@ static void say_blocks(const struct vt_device *d, struct vt_doc *doc) {
                    b->mismatch_count ? " (they differ: see NOTE)" : "");
 }
 
-/* When memory was last asked for, not at the end: a process that drops all leaves a cache full of
- * idle memory, and that is no fragmentation. */
+/* At the last request, not at the end: a process that drops everything leaves a cache full of idle memory, which is
+ * not fragmentation. */
 static void say_fragmentation(const struct vt_fragmentation *f, struct vt_doc *doc) {
     static const char label[] = "fragmentation";
     uint64_t reserved = f->last.reserved_bytes, idle = reserved - f->last.in_use_bytes;
@@ -241,7 +240,7 @@ static void say_fragmentation(const struct vt_fragmentation *f, struct vt_doc *d
     else if (!idle)
         vt_doc_row(doc, label, "none: no reserved memory was idle");
     else if (f->last.largest_free_bytes ==
-             idle) /* a ratio of 0.00, also where memory ran out by it */
+             idle) /* even if memory ran out because of it, the ratio is 0.00 */
         vt_doc_row(doc, label, "one hole at %s: %s of %s idle; nothing larger fits",
                    VT_DURATION(f->last.at), VT_BYTES(idle), VT_BYTES(reserved));
     else
@@ -251,7 +250,7 @@ static void say_fragmentation(const struct vt_fragmentation *f, struct vt_doc *d
                    VT_BYTES(f->last.largest_free_bytes));
 }
 
-/* A high ratio matters only if the amount is large too. */
+/* A high ratio matters only if the amount is also large. */
 static bool is_alarming(double ratio, uint64_t idle, uint64_t reserved) {
     return ratio > VT_FRAGMENTATION_ALARM && idle > reserved / 16;
 }
@@ -275,7 +274,7 @@ static void say_granules(const struct vt_fragmentation *f, struct vt_doc *doc) {
                    VT_BYTES(f->granule_waste_bytes));
 }
 
-/* How the driver's figure compares with what was recorded. */
+/* The driver's figure compared with the recorded one. */
 static void say_compared(const struct vt_device *d, const char *said, struct vt_doc *doc) {
     bool differs = d->untracked_bytes != VT_UNKNOWN && d->untracked_bytes;
     vt_doc_row(doc, "driver", "%s%s", said,
@@ -368,7 +367,7 @@ static void list_parts(const struct vt_doc_parts *list, struct vt_doc *doc) {
     }
 }
 
-/* Whether the list of held memory shows the peak already. */
+/* Whether the list of held memory already shows the peak. */
 static bool is_held_list(const struct vt_rows *peak, const struct vt_subject *t) {
     struct vt_rows held;
     vt_rows_make(&held, t, VT_ROWS_HELD, 0);
@@ -379,7 +378,7 @@ static bool is_held_list(const struct vt_rows *peak, const struct vt_subject *t)
     return same;
 }
 
-/* The peak by call site; with what it held besides, the list adds up. */
+/* The peak by call site, with the rest, so that the list adds up. */
 static void list_peak(const struct vt_rows *rows, const struct vt_subject *t,
                       const struct vt_doc_parts *parts, struct vt_doc *doc) {
     vt_rows_add(rows, t, doc);
@@ -466,7 +465,7 @@ bool vt_report_device_used(const struct vt_device *d) {
     return d->alloc_count || d->peak_bytes || d->failed_count || context;
 }
 
-/* Adds ", 2" for device `i`, or "-7" where it ends a row of three or more; nothing inside one. */
+/* Adds ", 2" for device `i`, or "-7" at the end of a range of three or more; nothing inside one. */
 static void add_ordinal(const struct vt_process *p, const uint32_t *unused, uint32_t count,
                         uint32_t i, struct vt_string *s) {
     unsigned ordinal = p->devices[unused[i]].ordinal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of the owners of a leak's memory, and of what was held when memory ran out (see words.h).
+ * The report on the owners of a leak's memory, and of the memory held when memory ran out (see report_doc.h).
  */
 
 #include "report_doc.h"
@@ -44,10 +44,10 @@ static const char *why_unseen(const struct vt_process *p, struct vt_doc *doc) {
     if (p->ending.how == VT_END_RUNNING)
         return vt_doc_text(doc, "no snapshot yet: `vramtrace snapshot %u` takes one", p->pid);
     return p->snapshot_count ? "no snapshot at the end; VRAMTRACE_SNAPSHOT=end takes one"
-                             : NULL; /* a version that looks for no owners, perhaps */
+                             : NULL; /* perhaps a version that does not search for owners */
 }
 
-/* Why nothing is known of what keeps a leak. */
+/* Why the owner of a leak is unknown. */
 static void say_unknown(const struct vt_subject *t, const struct vt_leak *leak,
                         struct vt_doc *doc) {
     const struct vt_snapshot *last = vt_process_snapshot(t->process);
@@ -83,7 +83,7 @@ static bool is_of_leak(const struct vt_leak *leak, uint32_t site) {
     return false;
 }
 
-/* How many others hold a good part of what the leak's keepers own. */
+/* The number of other owners that also hold a considerable part of the memory of the leak's owners. */
 static uint32_t count_others(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_snapshot *s = leak->kept_count ? leak->kept->seen : NULL;
     struct vt_map holders = {0};
@@ -113,7 +113,7 @@ static void say_others(const struct vt_subject *t, const struct vt_leak *leak, s
                    (int)t->digits, t->process->sites[leak->sites[0]].name);
 }
 
-/* Whether what held a lost leak as exit began has dropped it since. */
+/* Whether the owner of a lost leak, as exit began, has dropped it since. */
 static bool was_dropped_by_exit(const struct vt_process *p, const struct vt_leak *leak) {
     uint64_t searched = 0, known = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
@@ -154,7 +154,7 @@ void vt_report_add_kept(const struct vt_subject *t, const struct vt_leak *leak,
     if (leak->kept_count > VT_OWNERS_SHOWN)
         vt_doc_row(doc, "", "and %u more", leak->kept_count - VT_OWNERS_SHOWN);
     say_others(t, leak, doc);
-    /* a process that was killed has no snapshot of its end: some of the blocks may be younger */
+    /* a process that was killed has no snapshot at its end: some of the blocks may be younger */
     const struct vt_snapshot *last = vt_process_snapshot(t->process);
     if (!seen && leak->kept_count && last && last->why != VT_SNAPSHOT_END &&
         t->process->ending.how != VT_END_RUNNING) {

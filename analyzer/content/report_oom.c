@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of memory that ran out (see words.h): the request, the cause, who held the memory,
- * and what helps.
+ * The report on a failure for lack of memory (see report_doc.h): the request, the cause, the largest sites and
+ * owners, and advice.
  */
 #include "report_doc.h"
 
@@ -16,7 +16,7 @@ static bool recovered(const struct vt_oom *oom) {
     return oom->outcome == VT_OOM_RECOVERED;
 }
 
-/* The request, and what was free. */
+/* The request, and the free memory. */
 static void say_asked(const struct vt_oom *oom, struct vt_doc *doc) {
     struct vt_string text = {0};
     vt_string_add(&text, VT_BYTES(oom->requested_bytes));
@@ -68,7 +68,7 @@ static void say_callers(const struct vt_subject *t, const struct vt_site *site,
     }
 }
 
-/* By line, as the device's peak is listed. False: not known of this failure. */
+/* By line, as for the device's peak. False: unknown for this failure. */
 static bool say_lines(const struct vt_subject *t, const struct vt_oom *oom, struct vt_doc *doc) {
     struct vt_format_options by_line = {.by = VT_BY_LINE};
     struct vt_subject lines = *t;
@@ -122,8 +122,8 @@ static void say_pins(const struct vt_subject *t, const struct vt_oom *oom, struc
     }
 }
 
-/* For how long the program allocated memory after it; 0: it did not. The process's end is not what
- * counts: a program that dies of it takes its time for that, and so does our search for owners. */
+/* How long the program continued to allocate after it; 0: it did not. The process's end does not count: a dying
+ * program needs time, and so does our search for owners. */
 static uint64_t allocated_for(const struct vt_process *p, const struct vt_oom *oom) {
     uint64_t last = oom->at;
     for (uint32_t i = 0; i < p->site_count; i++)
@@ -132,7 +132,7 @@ static uint64_t allocated_for(const struct vt_process *p, const struct vt_oom *o
     return last - oom->at;
 }
 
-/* It ended well, or went on allocating for long. */
+/* It ended well, or continued to allocate for long. */
 bool vt_words_oom_survived(const struct vt_process *p, const struct vt_oom *oom) {
     uint64_t after = allocated_for(p, oom);
     return vt_ended_well(p->ending) || (after >= 2000000000 && after >= p->duration / 8);
@@ -155,7 +155,7 @@ static void say_after(const struct vt_process *p, const struct vt_oom *oom, stru
     vt_doc_row(doc, "then", "%s", text.text);
 }
 
-/* The last failure without a recovery, which most likely mattered. */
+/* The last failure without a recovery, probably the one that mattered. */
 static void say_oom(const struct vt_subject *t, const struct vt_oom *oom, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     bool survived = vt_words_oom_survived(p, oom);
@@ -180,7 +180,7 @@ static void say_oom(const struct vt_subject *t, const struct vt_oom *oom, struct
         vt_doc_row(doc, "try", "%s", oom->advice);
 }
 
-/* Where other allocations succeeded, the program may only have tried what it could do without. */
+/* If other allocations succeeded, the failed ones may have been optional attempts. */
 static void add_failed(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     if (!p->failed_count)

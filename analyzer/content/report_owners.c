@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Owners of memory in the text report: who holds the device, and the holders of a site.
+ * Owners of memory in the text report: those of a device, and those of a site.
  *
- * A row is what one variable holds for one purpose: all parameters of a model, all items of a list.
+ * A row is the memory of one variable for one purpose: all parameters of a model, all items of a list.
  */
 #include "report_doc.h"
 
@@ -15,9 +15,9 @@
 
 enum { ROWS_SHOWN = 10 };
 
-/* How much of what a snapshot saw is gone at the end. */
+/* How much of the memory in a snapshot is freed at the end. */
 static const char *freed_later(const struct vt_process *p, const struct vt_snapshot *s) {
-    /* whether memory without an owner was freed is not known */
+    /* it is unknown whether memory without an owner was freed */
     uint64_t then = s->unowned_bytes, left = then, *seen = vt_alloc(p->site_count, sizeof *seen);
     for (uint32_t i = 0; i < s->owner_count; i++)
         for (uint32_t k = 0; k < s->owners[i].site_count; k++)
@@ -80,9 +80,9 @@ void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
                      VT_NUMBER(s->unowned_count - s->runtime_count), "no owner found");
 }
 
-/* --- what keeps a site --- */
+/* --- owners of a site --- */
 
-/* A holder of a site's blocks in its list. */
+/* An owner of a site's blocks in its list. */
 static void add_holder(const struct vt_subject *t, const char *label, uint64_t bytes,
                        const struct vt_memory_owner *owner, struct vt_doc *doc) {
     char *text = vt_doc_keep(doc, vt_owner_text(t->process, owner, 0));

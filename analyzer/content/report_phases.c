@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases as a report lists them, such as data loading, training and evaluation: all of one name are one, and
- * names that differ only in a number, or in what PyTorch's profiler adds to them, are one name. A run under
- * emit_nvtx() has as many names as operators were called.
+ * Phases in a report, such as data loading, training and evaluation: all of one name are one row; names that differ
+ * only in numbers, or in suffixes of PyTorch's profiler, are one name. A run under emit_nvtx() has as many names as
+ * operator calls.
  */
 #include "report_doc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Phases of one name, but for numbers in it. */
+/* Phases of one name, ignoring numbers in it. */
 struct group {
     char *name;   /* "train"; "epoch *" for several: printable */
-    bool several; /* names */
+    bool several; /* of several names */
     const struct vt_phase *first, *last;
     uint64_t count, peak_bytes;
-    int64_t left;  /* by how much memory changed, the sum of all */
-    uint64_t rise; /* the most above the begin of one */
+    int64_t left;  /* sum of the changes of memory */
+    uint64_t rise; /* highest rise above the start of a phase */
 };
 
 static void add_phase(struct group *g, const struct vt_phase *f) {
@@ -30,7 +30,7 @@ static void add_phase(struct group *g, const struct vt_phase *f) {
     g->rise = rise > g->rise ? rise : g->rise;
 }
 
-/* The most that memory changed in one of them. */
+/* The largest change of memory in one of them. */
 static uint64_t weight(const struct group *g) {
     uint64_t left = (uint64_t)(g->left < 0 ? -g->left : g->left);
     return g->rise > left ? g->rise : left;
@@ -47,7 +47,7 @@ static int earlier_first(const void *a, const void *b) {
     return VT_ORDER({(uint64_t)(uintptr_t)x->first, (uint64_t)(uintptr_t)y->first});
 }
 
-/* Names the groups: by their only name, or by what its names have in common. */
+/* Names the groups: by their only name, or the common part of their names. */
 static void name_all(struct group *groups, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         struct group *g = &groups[i];
@@ -60,7 +60,7 @@ static void name_all(struct group *groups, uint32_t count) {
     }
 }
 
-/* Adds those that a summary let go of: of each name the first and the last are there, and the extreme ones. */
+/* Adds those evicted from a summary: the log has the first, the last and the extreme ones of each name. */
 static void add_sums(const struct vt_process *p, struct group *groups,
                      const struct vt_map *by_name) {
     for (uint32_t i = 0; i < p->phase_sum_count; i++) {
@@ -76,8 +76,8 @@ static void add_sums(const struct vt_process *p, struct group *groups,
     }
 }
 
-/* The phases in which memory changed most, at most `most`, by their begin. Of the others: *moved
- * groups in which it changed as well, *still ones in which it did not. */
+/* The phases in which memory changed most, at most `most`, by start. For the others: *moved, the groups with changes;
+ * *still, those without. */
 static struct group *make_groups(const struct vt_process *p, uint32_t most, uint32_t *shown,
                                  uint32_t *moved, uint32_t *still) {
     struct group *groups = NULL;

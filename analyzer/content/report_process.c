@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of the process, of what is held if there is no leak, and of what to do next (see
- * words.h).
+ * The report on the process, on held memory if there is no leak, and on commands to run next (see report_doc.h).
  */
 #include "report_doc.h"
 
@@ -43,7 +42,7 @@ static char *where(const struct vt_process *p) {
     return vt_printable(s.text);
 }
 
-/* --- what is held --- */
+/* --- held memory --- */
 
 bool vt_report_usual(const struct vt_subject *t) {
     const struct vt_process *p = t->process;
@@ -65,7 +64,7 @@ static char *say_most(const struct vt_subject *t, const struct vt_rows *rows, co
                         node ? "" : " at", at, caller ? ", called by " : "", caller ? caller : "");
 }
 
-/* Says what else may be held if no call site holds device memory: caches and other memory. */
+/* Adds other memory that may be held if no call site holds device memory: caches and the like. */
 static void say_freed(const struct vt_process *p, struct vt_string *rest) {
     uint64_t kept = 0;
     bool apart = p->pinned.live_count || p->managed.live_count;
@@ -88,9 +87,9 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
                                                  : "pinned host and managed");
 }
 
-/* Adds what is said of memory that was held at the process's last allocation and freed after it. */
+/* Adds memory that was held at the process's last allocation and freed after it. */
 static void say_late(const struct vt_subject *t, struct vt_doc *doc) {
-    enum { MANY = 8 }; /* blocks of one call site that a program gathered and freed at the end */
+    enum { MANY = 8 }; /* blocks of one call site that a program collected and freed at the end */
     const struct vt_process *p = t->process;
     struct vt_rows rows;
     uint64_t peak = 0;
@@ -114,7 +113,7 @@ static void say_late(const struct vt_subject *t, struct vt_doc *doc) {
     vt_rows_free(&rows);
 }
 
-/* What is held where no leak is. */
+/* Memory held although there is no leak. */
 static void say_held(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->quality.complete;
@@ -157,7 +156,7 @@ static void say_held(const struct vt_subject *t, struct vt_doc *doc) {
     vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
-/* Adds memory of no device. */
+/* Adds memory outside devices. */
 static void say_apart(const struct vt_subject *t, const char *title, const struct vt_apart *books,
                       enum vt_rows_what what, struct vt_doc *doc) {
     struct vt_rows rows;
@@ -173,10 +172,10 @@ static void say_apart(const struct vt_subject *t, const char *title, const struc
     vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
-/* --- what to do next --- */
+/* --- commands to run next --- */
 
-/* The site of the report's largest row: of a leak, else of the fullest device's peak, else of other
- * memory. NULL: it shows none. */
+/* The site of the report's largest row: a leak's, else at the fullest device's peak, else other memory's. NULL:
+ * there is none. */
 static const struct vt_site *shown_site(const struct vt_subject *t) {
     static const enum vt_rows_what whats[] = {VT_ROWS_PEAK, VT_ROWS_MANAGED, VT_ROWS_PINNED};
     const struct vt_process *p = t->process;
@@ -197,7 +196,7 @@ static const struct vt_site *shown_site(const struct vt_subject *t) {
     return site;
 }
 
-/* A command about the log, and what it shows. */
+/* A command about the log, with a description. */
 static void say_command(const struct vt_subject *t, const char *shows, const char *command,
                         struct vt_doc *doc) {
     const char *log = t->options->found ? "" : t->process->log;
@@ -225,7 +224,7 @@ static void say_next(const struct vt_subject *t, struct vt_doc *doc) {
         vt_doc_add(doc, VT_DOC_COMMAND, "vramtrace diff BEFORE AFTER")->label = "did the fix work?";
 }
 
-/* --- the whole --- */
+/* --- the document --- */
 
 void vt_report_add_simulated(struct vt_doc *doc) {
     struct vt_doc_item *item =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report's lists of call sites: how much, how many blocks, where, and the source line
- * below. A row is all sites of one line and function, or what --by says.
+ * The text report's lists of call sites: bytes, blocks, place, and the source line below. A row has all sites of one
+ * line and function, or another grouping by --by.
  */
 #include "report_doc.h"
 
@@ -22,7 +22,7 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
     return text ? vt_hash_bytes(seed, text, strlen(text)) : seed;
 }
 
-/* The same for sites whose rows would look the same: they have the line, the call and the device in common. */
+/* Equal for sites whose rows would look the same: they share the line, the call and the device. */
 static uint64_t line_key(const struct vt_site *site) {
     uint64_t key = hash_text((uint64_t)site->layer << 32 | site->device, site->api);
     return vt_mix(key) + vt_site_caller_line(site) + vt_stack_line(site->stack, VT_LINE_SHOWN);
@@ -56,7 +56,7 @@ static int larger_first(const void *a, const void *b) {
     return VT_ORDER({y->bytes, x->bytes}, {y->blocks, x->blocks}, {x->key, y->key});
 }
 
-/* What is still held at the end: without what its context took before. */
+/* Memory still held at the end: without memory that its context released. */
 static uint64_t held_count(const struct vt_site *site) {
     return vt_site_still_count(&site->figures);
 }
@@ -158,7 +158,7 @@ static char *row_text(const struct vt_subject *t, const struct vt_row *row) {
         return vt_strdup("(allocated before --since)");
     if (!frame || t->options->by <= VT_BY_SITE)
         return vt_stack_text(t->process, row->site->stack, UINT_MAX, false);
-    /* show only what all sites of the group have in common */
+    /* show only the common part of the group's sites */
     shown.line = 0;
     if (t->options->by == VT_BY_MODULE && frame->module)
         return vt_strdup(frame->module);
@@ -171,7 +171,7 @@ static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
     return a == b || vt_frame_line(a, VT_LINE_SHOWN) == vt_frame_line(b, VT_LINE_SHOWN);
 }
 
-/* The index in site's stack where its path parts from the other's; its count: nowhere. */
+/* The index in site's stack at which its path differs from the other's; its count: nowhere. */
 static uint32_t parting(const struct vt_site *site, const struct vt_site *other) {
     const struct vt_stack *s = site->stack, *o = other->stack;
     if (!s->count || !o->count || site == other ||
@@ -186,7 +186,7 @@ static uint32_t parting(const struct vt_site *site, const struct vt_site *other)
         j += b->interpreter || !a->interpreter;
     }
     if (j == o->count && o->cut)
-        return s->count; /* what the other one has further out is not known */
+        return s->count; /* the other stack's outer frames are unknown */
     while (i < s->count && vt_stack_frame(s, i)->interpreter)
         i++;
     return i;
@@ -248,8 +248,8 @@ static void add_caller(const struct vt_subject *t, const struct vt_frame *caller
     vt_doc_add(doc, VT_DOC_CALLER, vt_doc_keep(doc, vt_frame_text(t->process, caller, UINT_MAX)));
 }
 
-/* For a row that looks like another one in the list: its callers where the two paths differ. If
- * there are more than a few, the outer ones, because fewer rows share them. */
+/* For a row that looks like another one in the list: its callers where the two paths differ. If there are more than a
+ * few, the outer ones, because fewer rows share them. */
 static void add_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
                         const struct vt_subject *t, struct vt_doc *doc) {
     enum { MOST = 3 };
@@ -273,7 +273,7 @@ static void add_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
         add_caller(t, vt_stack_frame(stack, callers[count]), doc);
 }
 
-/* Where the path of a site parts from another's: the user's frame there, if the stack has any. */
+/* The frame at which the path of a site differs from another's: the user's frame there, if the stack has one. */
 static const struct vt_frame *user_parting(const struct vt_site *site,
                                            const struct vt_site *other) {
     const struct vt_stack *stack = site->stack;
@@ -284,8 +284,8 @@ static const struct vt_frame *user_parting(const struct vt_site *site,
     return frame_at(stack, at);
 }
 
-/* Who called the largest sites of a row, as far as that differs: all of three, with how many blocks for
- * each; two of more. */
+/* The callers of a row's largest sites, if they differ: all of three, with the number of blocks for each; two of
+ * more. */
 static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row,
                             const struct vt_subject *t, struct vt_doc *doc) {
     uint32_t most = row->sites <= VT_ROW_SITES ? row->sites : VT_ROW_SITES - 1, count = 0;
@@ -310,7 +310,7 @@ static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row
     for (uint32_t i = 0; i < count; i++) {
         VT_SCOPED char *text = vt_frame_text(t->process, callers[i], UINT_MAX);
         vt_string_format(&s, "%s%s", i ? ", " : "called by ", text);
-        if (row->sites <= most) /* of others, the rest is not known here */
+        if (row->sites <= most) /* for further ones the rest is unknown here */
             vt_string_format(&s, " (%s)", VT_NUMBER(blocks[i]));
     }
     if (count > 1) {
@@ -321,7 +321,7 @@ static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row
     }
 }
 
-/* The second line: the source, and the facts that it does not show. */
+/* The second line: the source, and facts that it does not show. */
 static void add_source(const struct vt_subject *t, const struct vt_row *row, struct vt_doc *doc) {
     const struct vt_site *site = row->site;
     const struct vt_frame *frame =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report about one site (--site ID): its figures, and its whole stack with source lines.
+ * The text report on one site (--site ID): its figures, and its whole stack with source lines.
  */
 #include "report_doc.h"
 
@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { COLUMN = 19 }; /* of the rows' texts */
+enum { COLUMN = 19 }; /* column of the rows' texts */
 
 static void add_stack(const struct vt_subject *t, const struct vt_stack *stack,
                       struct vt_doc *doc) {
@@ -39,9 +39,10 @@ static void add_stack(const struct vt_subject *t, const struct vt_stack *stack,
         item->source = source;
     }
     if (!stack->count)
-        vt_doc_line(doc, t->process->evicted_sites
-                             ? "    other call sites: those whose stacks the log's summary let go"
-                             : "    unknown: the log has no stack for this site");
+        vt_doc_line(doc,
+                    t->process->evicted_sites
+                        ? "    other call sites: their stacks were evicted from the log's summary"
+                        : "    unknown: the log has no stack for this site");
     if (stack->cut)
         vt_doc_line(doc, "    ... cut here: VRAMTRACE_DEPTH limits the frames that are kept");
     if (stack->unplaced)

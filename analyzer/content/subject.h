@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a document shows of a model: the process, and the user's choices.
+ * The subject of a document: a process of a model, and the user's choices.
  */
 #ifndef VRAMTRACE_ANALYZER_SUBJECT_H
 #define VRAMTRACE_ANALYZER_SUBJECT_H
@@ -29,7 +29,7 @@ struct vt_subject {
     const struct vt_model *model;
     const struct vt_process *process;
     const struct vt_format_options *options;
-    unsigned digits; /* to show of a site's id */
+    unsigned digits; /* digits to show of a site's id */
     uint32_t leaks;  /* to show in full, unless --top is given; 0: the default */
     bool brief;      /* one of many processes: only the worst */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What shows a verdict: one sentence for each site, and one for each leak. analysis/verdicts.c and analysis/leaks.c
- * have found them.
+ * The evidence of a verdict: one sentence for each site, and one for each leak. The verdicts are from
+ * analysis/verdicts.c and analysis/leaks.c.
  */
 #include "sentences.h"
 
@@ -19,8 +19,8 @@ static const char *end_text(const struct vt_process *p) {
     return p->window_until != VT_UNKNOWN ? "when the window ends" : texts[p->ending.how];
 }
 
-/* Adds who released `went` blocks of `live`, where a context's end did: "; cuCtxDestroy released them with their
- * context". `by`: NULL: not known. */
+/* Adds what released `went` of `live` blocks, if the end of a context did: "; cuCtxDestroy released them with their
+ * context". `by` NULL: unknown. */
 static void say_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why) {
     if (!went)
         return;
@@ -34,7 +34,7 @@ static void say_went(uint64_t went, uint64_t live, const char *by, struct vt_str
                          went == 1 ? "its" : "their");
 }
 
-/* Adds what a cache or a CUDA library keeps. */
+/* Adds the memory that a cache or a CUDA library keeps. */
 static void say_class(const struct vt_process *p, const struct vt_site *site,
                       struct vt_string *why) {
     const char *bytes = VT_BYTES(site->live_bytes);
@@ -78,7 +78,7 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
     vt_string_add(why, ")");
 }
 
-/* Says what is live by the live list alone: such a site made more allocations than the log has. */
+/* Adds live blocks that only the live list has: the site made more allocations than the log has records. */
 static void say_unrecorded(const struct vt_process *p, const struct vt_site *site,
                            struct vt_string *why) {
     vt_string_format(why, "%s allocation%s still live %s; the log had no room for ",
@@ -92,7 +92,7 @@ static void say_unrecorded(const struct vt_process *p, const struct vt_site *sit
         vt_string_add(why, ", nor for the call stack");
 }
 
-/* Adds what a test kept: its rounds are its own, not the run's. */
+/* Adds the memory that a test kept: its rounds are its own, not the run's. */
 static void say_kept(const struct vt_tested *t, struct vt_string *why) {
     vt_string_add(why, t->test);
     if (!strcmp(t->per, "test"))
@@ -146,16 +146,15 @@ static void say_fixture(const struct vt_site *site, struct vt_string *why) {
     vt_string_format(why, "held by fixture `%s` (%s scope)", t->fixture, t->scope);
 }
 
-/* Adds why it is open whether this is a leak. */
+/* Adds why it is unknown whether this is a leak. */
 static void say_inconclusive(const struct vt_site *site, struct vt_string *why) {
     if (site->inconclusive)
         vt_string_format(why, "; not judged: %s", vt_growth_rules[site->inconclusive].sentence);
 }
 
-/* How much older than the freed blocks the live ones must be to be told: a single one that was forgotten among
- * thousands. */
+/* How much older than the freed blocks live ones must be to be mentioned: a single one forgotten among thousands. */
 enum {
-    SIBLINGS = 8, /* freed blocks that show what is usual */
+    SIBLINGS = 8, /* freed blocks that show the usual lifetime */
     BY_FAR = 16   /* times the longest of their lifetimes */
 };
 
@@ -168,7 +167,7 @@ static void say_lifetime(const struct vt_site *site, struct vt_string *why) {
                      VT_DURATION(site->oldest_age), VT_DURATION(site->longest_life));
 }
 
-/* Adds what a site of the program's own did. */
+/* Adds the behaviour of a site of the program itself. */
 static void say_own(const struct vt_process *p, const struct vt_site *site, struct vt_string *why) {
     if (site->freed_at_exit) {
         say_live(p, site, why);
@@ -202,7 +201,7 @@ static void say_own(const struct vt_process *p, const struct vt_site *site, stru
     say_lifetime(site, why);
 }
 
-/* What is said of a million sites is mostly the same: the process keeps each text once. */
+/* A million sites have mostly the same sentences: the process stores each text once. */
 static void write_site(struct vt_process *p, struct vt_map *known, struct vt_site *site) {
     VT_SCOPED_STRING why = {0};
     if (site->verdict == VT_VERDICT_CACHE || site->verdict == VT_VERDICT_RUNTIME)
@@ -246,8 +245,8 @@ static void write_leak(const struct vt_process *p, struct vt_leak *leak) {
     leak->why = why.text;
 }
 
-/* What keeps a leak, in every format: its owners, the largest first; where no few have most of it, how many do.
- * Without bytes, so that it is the same text in ranks that do the same. */
+/* The owners of a leak, in every format: the largest first; if no few hold most of it, their number. Without bytes,
+ * so that ranks that do the same have the same text. */
 static char *kept_by_text(const struct vt_process *p, const struct vt_leak *leak) {
     struct vt_string text = {0};
     uint32_t count;
