@@ -85,8 +85,8 @@ static __attribute__((noinline)) void pair(uint32_t random) {
         empty(place);
 }
 
-/* One frame a level. The asm keeps the compiler from turning the calls into jumps, and the two call
- * sites from becoming one: what stands before them differs as well as what stands behind. */
+/* One frame per level. The asm prevents tail calls, and keeps the two call sites apart: the code before and after
+ * them differs. */
 static __attribute__((noinline)) void descend(int levels, uint32_t path, uint32_t random) {
     if (levels == 0) {
         pair(random);
@@ -141,8 +141,8 @@ static void end(struct elapsed *elapsed) {
     }
 }
 
-/* Every stack once beforehand, and as many allocations as are to be live: what a new stack costs is
- * not what is asked here. They are the same stacks only if one call makes both. */
+/* Every stack once beforehand, and as many allocations as will be live, because the cost of new stacks is not
+ * measured here. The stacks are the same only if one call makes both. */
 static void *work(void *result) {
     uint32_t state = 2463534242u, place = 88172645u, once = new_stacks ? 1 : stacks;
     long warm = once > places_count ? once : places_count;

@@ -17,7 +17,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes);
 CUresult cuMemFree_v2(CUdeviceptr address);
 
-static CUdeviceptr *kept; /* reachable: a cache that nobody empties */
+static CUdeviceptr *kept; /* reachable: a cache that is never emptied */
 static long kept_count;
 
 static CUdeviceptr take(size_t bytes) {

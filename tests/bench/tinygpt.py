@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""tinygpt.py [STEPS] [HISTORY]: trains a small GPT for so many steps (150). Prints the seconds that they took by the clock
-and of the processor, its cycles and instructions in user mode (0: it does not count them here), and how many blocks were
-allocated or freed meanwhile. On the simulated GPU kernels take no time, so what is left is PyTorch's own work on the processor: the loop is
-bound by its launches, and a tracer weighs the most. HISTORY 1: with PyTorch's own memory history. Started by
-tests/bench/tinygpt."""
+"""tinygpt.py [STEPS] [HISTORY]: trains a small GPT for this many steps (150). Prints the seconds of wall-clock and
+processor time, cycles and instructions in user mode (0: they cannot be counted here), and the number of blocks
+allocated or freed. On the simulated GPU kernels take no time, so only PyTorch's own work on the processor remains:
+the loop is bound by its launches, where a tracer costs most. HISTORY 1: with PyTorch's own memory history. Started
+by tests/bench/tinygpt."""
 
 import ctypes
 import os

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: baselines. The input is the file. What was read is written again, and must then read
- * as the same leaks.
+ * Fuzz target: baselines. The input is the file. The parsed baseline is written again, and must then read as the same
+ * leaks.
  */
 #include "files.h"
 

@@ -95,7 +95,7 @@ static int missing(void) {
     return -1;
 }
 
-/* Opens a file of ours anew, with a position of its own. */
+/* Opens one of our files again, with its own position. */
 static int open_ours(const char *path) {
     char link[64];
     const struct file *file = find(path);
@@ -146,7 +146,7 @@ DIR *vt_fuzz_opendir(const char *path) {
     return NULL;
 }
 
-/* What is unpacked stays in memory. */
+/* Unpacked files stay in memory. */
 int vt_fuzz_mkostemp(char *path, int flags) {
     (void)path;
     (void)flags;

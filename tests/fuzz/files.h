@@ -16,7 +16,7 @@ int vt_fuzz_file(const char *name);
 void vt_fuzz_file_write(const char *name, const void *bytes, size_t size);
 void vt_fuzz_file_remove(const char *name);
 
-/* A stream that throws away what is written to it. */
+/* A stream that discards its data. */
 FILE *vt_fuzz_sink(void);
 
 /* What libFuzzer calls. */

@@ -90,7 +90,7 @@ static void judge(const struct vt_model *model) {
 
 enum { DUMP, REPORT, EXPORT, GATE, TURNS };
 
-/* `turn` chooses what is made of the model, so that an input does not cost all of it. */
+/* `turn` chooses one use of the model, so that an input does not cost all of them. */
 static void read_all(struct choices *c, unsigned turn) {
     static const char *const logs[] = {LOG};
     struct vt_model model;

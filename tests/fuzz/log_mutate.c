@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes inputs of the fuzz target `log` so that most of what it does reaches the replay: bytes
- * changed by chance would mostly end at a magic or a length. It works on whole records: it changes
- * their fields, copies, moves, repeats and removes them, and mends what holds them together.
- * Everything else (one change in eight, and the texts) is left to libFuzzer.
+ * Mutates inputs of the fuzz target `log` so that most of them reach the replay: random changes of bytes would mostly
+ * end at a magic number or a length. It works on whole records: it changes their fields, copies, moves, repeats and
+ * removes them, and repairs the lengths around them. Everything else (one change in eight, and the texts) is left to
+ * libFuzzer.
  */
 #include "parts.h"
 
@@ -91,7 +91,7 @@ static bool splice(struct input *in, size_t part, size_t at, size_t old, const u
 
 /* --- one record --- */
 
-/* A number that a field may have: of another record, near its own, at a limit, or any. */
+/* A possible value of a field: another record's, near its own, at a limit, or any. */
 static uint64_t number(struct input *in, uint64_t old) {
     static const uint64_t limits[] = {0,          1,          2,          512,
                                       4096,       1 << 20,    2 << 20,    INT32_MAX,
@@ -333,7 +333,7 @@ static void change_records(struct input *in) {
     }
 }
 
-/* --- what is not a record --- */
+/* --- not a record --- */
 
 static void change_part(struct input *in) {
     static uint8_t fresh[VT_CHUNK_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole logs for the fuzz targets of what belongs to a log or holds one: seeds of the target `log`, linked in.
+ * Whole logs for the fuzz targets of files that belong to a log or contain one: seeds of the target `log`, linked in.
  */
 #ifndef VRAMTRACE_TESTS_FUZZ_LOGS_H
 #define VRAMTRACE_TESTS_FUZZ_LOGS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: merged files. The input is the file, unpacked. What was read is written again, and must then
- * read as the same.
+ * Fuzz target: merged files. The input is the file, unpacked. The parsed file is written again, and must then read as
+ * the same.
  */
 #include "files.h"
 

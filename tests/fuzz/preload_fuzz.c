@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: what the preload reads from its environment: the VRAMTRACE_* variables and the
- * patterns of log names; and the sizes and shares that both halves read. The input is lines: of an
- * environment, "VRAMTRACE_DEPTH=8", and values, which are tried as sizes.
+ * Fuzz target: the preload's input from its environment: the VRAMTRACE_* variables and the patterns of log names; and
+ * the sizes and shares that both halves read. The input is lines: of an environment, "VRAMTRACE_DEPTH=8", and values,
+ * which are parsed as sizes.
  */
 #define _GNU_SOURCE
 #include "base/base.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: LOG.summary. Its bytes depend on the build, so the input is what is changed in one that is made first.
- * OFFSET SIZE DESCRIPTION
+ * Fuzz target: LOG.summary. Its bytes depend on the build, so the input describes changes to a generated one. OFFSET
+ * SIZE DESCRIPTION
  *      0    1 which log; 128 and more: what follows is the whole file
  *      then changes:
  *      0    4 where, modulo the summary's length
  *      4    1 how many bytes (0 to 63); 64 and more: it is cut there
  *      5      the bytes
- * It is as long as it says and has the right checksum, as of somebody who knows how it is made; and it is not compressed.
+ * It is as long as it says and has the right checksum, as of somebody who knows how it is made; and it is not
+ * compressed.
  */
 #define _GNU_SOURCE
 #include "files.h"

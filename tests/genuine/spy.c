@@ -59,7 +59,7 @@ static int spied_table(const void **table, const unsigned char *uuid) {
     return result;
 }
 
-/* What is answered for a name: our own where it is one of ours. */
+/* The answer for a name: our own function if it is one of ours. */
 static void *answer(const char *name, int version, void *real) {
     if (!real)
         return NULL;

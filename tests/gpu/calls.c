@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls: the runtime's allocating functions, each with a size of its own, once kept and once freed. Prints "API BYTES"
- * for what is kept. Built with the real headers; linked with either runtime, shared or static.
+ * calls: the runtime's allocating functions, each with a distinct size, once kept and once freed. Prints "API BYTES"
+ * for kept memory. Built with the real headers; linked with either runtime, shared or static.
  */
 #include <cuda_runtime_api.h>
 
@@ -18,7 +18,7 @@
     } while (0)
 #define KEPT(api, bytes) printf(#api " %zu\n", (size_t)(bytes))
 
-static void *own; /* what is registered */
+static void *own; /* registered memory */
 
 static void linear(void) {
     void *p, *q;

@@ -82,7 +82,7 @@ static void keep(CUcontext context) {
     CHECK(cuArray3DCreate(&a, &d));
     KEPT("cuArray3DCreate", 64 * 32 * 16 * 8);
     vmm();
-    /* a context's end frees what was allocated in it */
+    /* the end of a context frees its memory */
 #if CUDA_VERSION >= 13000
     CUctxCreateParams params = {0};
     CHECK(cuCtxCreate(&second, &params, 0, 0));

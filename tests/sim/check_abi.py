@@ -60,7 +60,7 @@ def probe(entries, real):
 
 
 def run(entries, real, folder):
-    """The program's output as {label: value}; entries that do not compile are dropped and returned too."""
+    """The program's output as {label: value}; also returns entries that do not compile, which are dropped."""
     compiler = os.environ.get("CC", "gcc").split()
     dropped = []
     while True:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in the structs that the wrappers only pass on by their addresses, and that vramtrace/cuda_abi.h
- * therefore leaves incomplete. Included by cuda_abi_sim.h only.
+ * The members of structs that the wrappers only pass on by address, and that vramtrace/cuda_abi.h therefore leaves
+ * incomplete. Included only by cuda_abi_sim.h.
  */
 #ifndef TESTS_SIM_CUDA_ABI_PARAMS_H
 #define TESTS_SIM_CUDA_ABI_PARAMS_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much memory each simulated process uses on each GPU, in the file that VRAMTRACE_SIM_SHARE
- * names, for the simulated NVML. A process takes a slot at cuInit (driver/share.c), and only it
- * writes there; it can take over the slot of a dead process. All accesses are atomic, so nobody
- * waits.
+ * The memory of each simulated process on each GPU, in the file named by VRAMTRACE_SIM_SHARE, for the simulated NVML.
+ * A process takes a slot at cuInit (driver/share.c), and only it writes there; it can take over the slot of a dead
+ * process. All accesses are atomic; nothing waits.
  */
 #ifndef VRAMTRACE_SIM_SHARE_H
 #define VRAMTRACE_SIM_SHARE_H

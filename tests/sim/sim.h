@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of the simulated driver for tests: its own count of what is allocated, to compare a
- * tracer's books with the truth. Find them with dlsym in libcuda.so.1; a real driver has none of
- * them.
+ * Functions of the simulated driver for tests: its own count of allocations, to compare a tracer's totals with. Find
+ * them with dlsym in libcuda.so.1; a real driver has none of them.
  *
- * It counts as the report does: the requested bytes (pitched memory: pitch * height; arrays: their
- * elements, tightly packed, with all mipmap levels), but neither reserved address space nor
- * imported memory.
+ * It counts as the report does: the requested bytes (pitched memory: pitch * height; arrays: their elements, tightly
+ * packed, with all mipmap levels), but neither reserved address space nor imported memory.
  */
 #ifndef VRAMTRACE_SIM_H
 #define VRAMTRACE_SIM_H

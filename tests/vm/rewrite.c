@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rewrite plain|growing|pinned MIB ROUNDS: a heap of that size, all of which a second thread writes anew each round,
- * while the first asks for a snapshot of the owners. `growing` begins with half of it; `pinned` registers a quarter
- * of it with io_uring, which pins its pages (VmPin). Prints how many rounds it did. Linked with the simulated driver.
+ * rewrite plain|growing|pinned MIB ROUNDS: a heap of that size, which a second thread rewrites completely in each
+ * round, while the first requests a snapshot of the owners. `growing` begins with half of it; `pinned` registers a
+ * quarter of it with io_uring, which pins its pages (VmPin). Prints the number of rounds. Linked with the simulated
+ * driver.
  */
 #include "../cuda_case.h"
 

@@ -57,14 +57,14 @@ static __attribute__((noinline)) void churn(struct thread *t) {
     CUdeviceptr p;
     unsigned pairs = pairs_least + below(&t->random, pairs_more);
     for (unsigned i = 1; i <= pairs; i++) {
-        if (i % pause_each == 0) /* no program does nothing but allocate */
+        if (i % pause_each == 0) /* real programs do more than allocate */
             nanosleep(&(struct timespec){0, pause_ns}, NULL);
         CHECK(cuMemAlloc_v2(&p, some_size(&t->random)));
         CHECK(cuMemFree_v2(p));
     }
 }
 
-/* What main does at the begin and in the middle of a round, it does alone: what is live then follows from the seed. */
+/* At the beginning and in the middle of a round main works alone, so the live memory follows from the seed. */
 static void await_main(void) {
     pthread_barrier_wait(&barrier);
     pthread_barrier_wait(&barrier);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numba: device arrays, of which every tenth is kept."""
+"""Numba: device arrays; every tenth is kept."""
 import numpy as np
 from numba import cuda
 

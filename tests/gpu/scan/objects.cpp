@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objects [COUNT [thread]]: C++ objects keep memory, in a list, a map and a set by address, and objects with a vtable; with
- * `thread` the stack of a thread that lives does, too. What the program frees is full of pointers to them, and a library may
- * get it. 3000000 in the list, 3000100 in the map, 3000200 in objects, 3000300 in the set, 3000400 on the thread's stack.
+ * objects [COUNT [thread]]: C++ objects keep memory, in a list, a map and a set by address, and objects with a
+ * vtable; with `thread` also the stack of a living thread. Memory that the program frees is full of pointers to them,
+ * and a library may get it. 3000000 in the list, 3000100 in the map, 3000200 in objects, 3000300 in the set, 3000400
+ * on the thread's stack.
  */
 #include "programs.h"
 

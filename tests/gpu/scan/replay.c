@@ -52,7 +52,7 @@ static struct name {
 } names[65536];
 static uint32_t name_count;
 
-/* Of several around an address, the last one noted counts: thread-local storage lies in other memory. */
+/* Among several names around an address, the last one counts: thread-local storage lies in other memory. */
 static void note_name(uintptr_t start, uintptr_t end, const char *path, const char *of) {
     const char *slash = strrchr(path, '/');
     if (name_count == sizeof names / sizeof *names)
@@ -203,7 +203,7 @@ static const char *take_part(const struct dump_part *p, const void *bytes) {
         take_bits(p, bytes);
         break;
     case DUMP_MEMORY:
-        memset((void *)p->a, 1, p->b); /* so that a page of zeros is present, too */
+        memset((void *)p->a, 1, p->b); /* so that a page of zeros is also present */
         if (p->bytes)
             memcpy((void *)p->a, bytes, p->bytes);
         else
@@ -241,7 +241,7 @@ static const char *take_dump(const char *path) {
     return "";
 }
 
-/* --- what was found --- */
+/* --- results --- */
 
 static unsigned first_digit(uint64_t n) {
     while (n >= 10)

@@ -157,7 +157,7 @@ void free_all(void) {
     free_lists(1);
 }
 
-/* What goes on beside: made when an operation begins, given back when it ends. */
+/* Temporary work: made when an operation begins, freed when it ends. */
 MAKER(input_batch)
 MAKER(activations)
 MAKER(scratch)

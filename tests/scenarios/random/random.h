@@ -70,15 +70,15 @@ struct blocks {
 
 struct blocks *new_blocks(void);     /* lives to the program's end */
 struct blocks *new_slots(int count); /* all empty */
-struct blocks *new_leaked(void);     /* for what is forgotten, but still pointed to */
+struct blocks *new_leaked(void);     /* for forgotten memory that is still pointed to */
 void keep(struct blocks *list, CUdeviceptr block);
 void keep_until(struct blocks *list, CUdeviceptr block, int op);
-void expire(struct blocks *list, int op);                     /* frees what is due by then */
+void expire(struct blocks *list, int op);                     /* frees memory due by then */
 CUdeviceptr take(struct blocks *list, int index);             /* out of the list; the order stays */
 void drop(struct blocks *list, int index);                    /* takes and frees */
-void put(struct blocks *slots, int index, CUdeviceptr block); /* frees what was there */
+void put(struct blocks *slots, int index, CUdeviceptr block); /* frees the old block */
 void clear(struct blocks *list); /* frees all, and leaves an empty list */
-void free_all(void);             /* every list, the leaked ones too */
+void free_all(void);             /* every list, including the leaked ones */
 void free_device(CUdeviceptr block);
 
 /* A store of at most `room` entries or `budget` bytes, by what it throws out (stores.c). */
@@ -88,7 +88,7 @@ struct bounds {
     int room;            /* entries */
     size_t budget;       /* bytes; 0: no such bound */
     int keys;            /* a key is any of so many */
-    struct blocks *lost; /* where what is thrown out is forgotten; NULL: it is freed */
+    struct blocks *lost; /* list for discarded blocks; NULL: they are freed */
 };
 void bounded_store(maker *entry, struct bounds bounds);
 

@@ -12,7 +12,7 @@ struct sim_array {
     struct sim_object object;
     struct sim_device *device;
     CUDA_ARRAY3D_DESCRIPTOR descriptor;
-    size_t width, height, depth; /* depth counts layers and faces too; never 0 */
+    size_t width, height, depth; /* depth also counts layers and faces; never 0 */
     size_t element;              /* bytes */
     size_t bytes;                /* counted; 0: sparse, deferred, a level or a plane */
     size_t charged;              /* taken off the device */

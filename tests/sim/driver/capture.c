@@ -253,7 +253,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
     return CUDA_SUCCESS;
 }
 
-/* ---- what is recorded ---- */
+/* ---- recorded calls ---- */
 
 static CUresult record(struct sim_stream *stream, CUgraphNodeType type, struct sim_node **out) {
     struct sim_node *before = stream->tail;

@@ -57,8 +57,8 @@ struct sim_context *sim_context_of(CUcontext handle) {
     return NULL;
 }
 
-/* Old clients call the 13.0 variants with the arguments of the old ones, so what stands in the
- * register of a context may be anything. */
+/* Old clients call the 13.0 variants with the arguments of the old ones, so the register of a context may contain
+ * anything. */
 struct sim_context *sim_context_or_current(CUcontext handle) {
     struct sim_context *context = sim_context_of(handle);
     return context != NULL && context->live ? context : sim_context_current();
@@ -427,8 +427,8 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version) {
     return CUDA_SUCCESS;
 }
 
-/* The heap and the stack of kernels are device memory that no call returns: growing one is charged
- * like the context itself, and to nobody's count. */
+/* The heap and the stack of kernels are device memory that no call returns: growing one is charged like the context
+ * itself, and counted nowhere. */
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     SIM_ENTER_CONTEXT(context);
     if ((unsigned)limit >= SIM_LIMITS || limit >= CU_LIMIT_MAX)

@@ -140,7 +140,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 CUresult cuDriverGetVersion(int *version) {
     if (version == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *version = SIM_DRIVER_VERSION; /* answered before cuInit too */
+    *version = SIM_DRIVER_VERSION; /* also works before cuInit */
     return CUDA_SUCCESS;
 }
 

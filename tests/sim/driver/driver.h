@@ -29,7 +29,7 @@
 
 /* ---- address space (arena.c) ---- */
 
-/* A reserved range out of which addresses are handed; only what is touched costs memory. */
+/* A reserved range for addresses; only touched pages cost memory. */
 struct sim_arena {
     uintptr_t base, end;
     uintptr_t next;     /* frontier: nothing was ever handed out from here on */
@@ -43,7 +43,7 @@ bool sim_arena_open(struct sim_arena *arena, size_t bytes, bool low);
 /* Hands out at least `bytes` (*span says how many), aligned to 512, from 1 MiB on to 2 MiB.
  * 0 when the range is used up. */
 uintptr_t sim_arena_take(struct sim_arena *arena, size_t bytes, size_t *span);
-/* Takes a range back; its pages too, when they were touched. */
+/* Returns a range, including its pages if they were touched. */
 void sim_arena_give(struct sim_arena *arena, uintptr_t start, size_t span, bool touched);
 
 /* ---- devices (state.c) ---- */
@@ -225,7 +225,7 @@ struct sim_context {
 
 struct sim_context *sim_context_current(void);        /* may be dead or NULL */
 struct sim_context *sim_context_of(CUcontext handle); /* NULL: was never one */
-/* NULL means the current one; so does what is no context. */
+/* NULL and invalid handles mean the current one. */
 struct sim_context *sim_context_or_current(CUcontext handle);
 void sim_context_destroy(struct sim_context *context);
 /* One more, one less holder of the device's primary context. */

@@ -32,7 +32,7 @@ struct sim_fill {
  * it is what the program's handle said when the node was made. */
 struct sim_condition {
     CUgraphConditionalNodeType type;
-    bool assigned; /* each launch begins with `value`; else nobody ever says one */
+    bool assigned; /* each launch begins with `value`; else it is never set */
     unsigned value;
 };
 
@@ -62,7 +62,7 @@ struct sim_graph {
     struct sim_node **nodes; /* in the order of their making: a topological one */
     size_t count, room;
     bool is_child;
-    bool is_body;               /* of a conditional node, at any depth: no memory in it */
+    bool is_body; /* for a conditional node, at any depth: it must not contain memory */
     struct sim_handle *handles; /* its conditions' */
 };
 

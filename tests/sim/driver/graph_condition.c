@@ -79,7 +79,7 @@ bool sim_graph_copy_bodies(struct sim_node *to, const struct sim_node *from) {
     return true;
 }
 
-/* A handle of the graph. A body uses those of the graphs around it too: there any is taken. */
+/* A handle of the graph. A body may also use those of the enclosing graphs; any is accepted there. */
 static struct sim_handle *handle_of(CUgraphConditionalHandle value, CUgraph graph_handle) {
     struct sim_graph *graph = sim_object_get(graph_handle, SIM_OBJECT_GRAPH);
     struct sim_handle *handle = sim_object_get((const void *)(uintptr_t)value, SIM_OBJECT_HANDLE);

@@ -108,7 +108,7 @@ CUresult sim_graph_alloc_node(struct sim_node *node, CUDA_MEM_ALLOC_NODE_PARAMS 
 
 static void drop_exec(struct sim_object *object) {
     struct sim_exec *exec = (struct sim_exec *)object;
-    sim_object_drop(exec->graph); /* what it allocated and nobody freed stays allocated */
+    sim_object_drop(exec->graph); /* allocations without a free stay allocated */
     sim_object_free(object);
 }
 
@@ -287,7 +287,7 @@ static CUresult run(struct sim_graph *graph) {
     return result;
 }
 
-/* What an earlier launch allocated and nobody freed. */
+/* Frees allocations that an earlier launch left. */
 static void free_leftovers(struct sim_graph *graph) {
     for (size_t i = 0; i < graph->count; i++) {
         struct sim_graph_memory *memory = graph->nodes[i]->memory;

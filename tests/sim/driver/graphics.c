@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define RESOURCE_BYTES ((size_t)1 << 20) /* nobody tells us how big the other side's object is */
+#define RESOURCE_BYTES ((size_t)1 << 20) /* the size of the other side's object is unknown */
 
 struct sim_graphics {
     struct sim_object object;
@@ -109,7 +109,7 @@ CUresult cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsigned 
     return set_flags(resource);
 }
 
-/* Memory for a mapped buffer: addresses of its own, nobody's bytes. */
+/* Memory for a mapped buffer: separate addresses, not counted. */
 static CUresult map_buffer(struct sim_context *context, struct sim_graphics *resource) {
     struct sim_block *block = calloc(1, sizeof *block);
     void *start = block != NULL ? mmap(NULL, RESOURCE_BYTES, PROT_READ | PROT_WRITE,

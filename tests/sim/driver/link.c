@@ -10,7 +10,7 @@
 
 struct sim_link {
     struct sim_object object;
-    unsigned count; /* of the program's options, which it keeps until the linker is destroyed */
+    unsigned count; /* from the program's options, which it keeps until the linker is destroyed */
     const CUjit_option *options;
     void **values;
     char image[sizeof "linked code"];

@@ -36,7 +36,7 @@ static const struct sim_symbol *find(const char *name, int version, cuuint64_t f
     return best;
 }
 
-/* What is not there is no error: the answer is a null pointer, and the status says why. */
+/* A missing name is not an error: the result is a null pointer, and the status has the reason. */
 static CUresult get(const char *name, void **out, int version, cuuint64_t flags,
                     CUdriverProcAddressQueryResult *status) {
     CUdriverProcAddressQueryResult ignored;

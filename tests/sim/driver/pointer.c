@@ -11,7 +11,7 @@ static bool on_host(const struct sim_block *block) {
 /* One attribute; CUDA_ERROR_INVALID_VALUE and nothing written when the pointer has none such. */
 static CUresult get(void *value, CUpointer_attribute attribute, CUdeviceptr address) {
     struct sim_block *block = sim_block_at((uintptr_t)address);
-    switch (attribute) { /* those that unknown memory has too */
+    switch (attribute) { /* those that also exist for unknown memory */
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         if (block == NULL)
             return CUDA_ERROR_INVALID_VALUE;

@@ -26,7 +26,7 @@ static void set_used(struct sim_pool *pool, size_t used) {
         pool->used_high = used;
 }
 
-/* Brings the reserve down to `keep`, but not below what is in use. */
+/* Reduces the reserve to `keep`, but not below the memory in use. */
 static void shrink(struct sim_pool *pool, size_t keep) {
     size_t floor = granules(pool->used);
     keep = keep > floor ? granules(keep) : floor;
@@ -179,7 +179,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
                 sim.devices[i].current_pools[place] = NULL;
         }
     }
-    pool->destroyed = true; /* what is allocated out of it stays valid until it is freed */
+    pool->destroyed = true; /* allocations stay valid until they are freed */
     if (pool->blocks == 0)
         unlink_and_free(pool);
     return CUDA_SUCCESS;
@@ -430,7 +430,7 @@ static CUresult cuMemFreeAsync_on(CUdeviceptr address, CUstream handle) {
     if (stream->capture != NULL)
         return sim_graph_capture_free(address, stream);
     if (block->owner != SIM_OWNER_POOL && block->owner != SIM_OWNER_GRAPH) {
-        /* Memory of cuMemAlloc may be freed in stream order too, and what was imported. */
+        /* Memory of cuMemAlloc, and imported memory, may also be freed in stream order. */
         bool imported = block->owner == SIM_OWNER_IMPORTED && block->uses == 0;
         if (!imported && (block->owner != SIM_OWNER_DRIVER || block->kind != VRAMTRACE_SIM_LINEAR))
             return CUDA_ERROR_INVALID_VALUE;

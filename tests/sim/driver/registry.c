@@ -89,7 +89,7 @@ void sim_object_drop_all(struct sim_context *context) {
 
 /* ---- ranges ---- */
 
-/* Reserved ranges lie around what is mapped in them, so they have a tree of their own. */
+/* Reserved ranges enclose their mappings, so they have a tree of their own. */
 static void *blocks, *reservations;
 
 /* Two ranges are equal when they overlap: a search for one address finds the block around it. */

@@ -45,7 +45,7 @@ void sim_log(const char *format, ...) {
 
 /* ---- environment ---- */
 
-/* Bytes, or a number with K, M, G or T (KiB, … too), all 1024-based; 0 and *ok false otherwise. */
+/* Bytes, or a number with K, M, G or T (also KiB, …), all 1024-based; 0 and *ok false otherwise. */
 size_t sim_parse_size(const char *text, size_t fallback, bool *ok) {
     char *end;
     double value = strtod(text, &end);
@@ -231,7 +231,7 @@ struct sim_device *sim_device_get(CUdevice device) {
     return device >= 0 && device < sim.device_count ? &sim.devices[device] : NULL;
 }
 
-/* ---- what is used ---- */
+/* ---- memory in use ---- */
 
 bool sim_charge(struct sim_device *device, size_t bytes) {
     if (bytes > device->total - device->used)

@@ -299,7 +299,7 @@ CUresult cuEventCreate(CUevent *out, unsigned int flags) {
     SIM_ENTER_CONTEXT(context);
     if (out == NULL || (flags & ~7U) != 0 ||
         (flags & (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)) == CU_EVENT_INTERPROCESS)
-        return CUDA_ERROR_INVALID_VALUE; /* what is shared has no times */
+        return CUDA_ERROR_INVALID_VALUE; /* shared events have no times */
     struct sim_event *event = sim_object_new(sizeof *event, SIM_OBJECT_EVENT, context, NULL);
     if (event == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Copies what was written of a piece of a file; holes stay holes. */
+/* Copies the written parts of a piece of a file; holes stay holes. */
 static bool copy_bytes(int to, int from, size_t offset, size_t size) {
     char buffer[65536];
     size_t at = offset, end = offset + size;
@@ -158,7 +158,7 @@ static CUresult bind(struct sim_physical *object, size_t offset, struct sim_phys
         offset > object->size || size > object->size - offset || memory_offset > memory->size ||
         size > memory->size - memory_offset)
         return CUDA_ERROR_INVALID_VALUE;
-    if (object->bound == NULL) { /* what is read through the object is the first one's */
+    if (object->bound == NULL) { /* reads through the object use the first one */
         object->bound = memory;
         memory->uses++;
     }

@@ -130,7 +130,7 @@ int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t room,
     const struct attribute *kept = *find(known, name);
     if (kept != NULL) {
         *count = kept->count;
-        /* a descriptor's own receives nothing: nobody looks behind it */
+        /* a descriptor's own receives nothing: its contents are never read */
         if (values != NULL && type != DESCRIPTOR)
             memcpy(values, kept->values,
                    (size_t)(kept->count < room ? kept->count : room) * size_of(type));

@@ -123,7 +123,7 @@ static size_t before_matrix(const struct rnn *rnn, int layer, int number) {
     return sum;
 }
 
-/* The biases of a layer and direction: two sets, or one, of which the other is left out. */
+/* The biases of a layer and direction: two sets, or only one of them. */
 static int biases_of(const struct rnn *rnn) {
     return rnn->bias == NO_BIAS ? 0 : 2 * gates_of(rnn);
 }

@@ -291,7 +291,7 @@ int ncclGroupEnd(void) {
     return result;
 }
 
-/* What another root sends is not known: what stands there stays, unless the group tells more. */
+/* Data of another root is unknown: the buffer stays unchanged, unless the group has more information. */
 int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, void *comm,
                   void *stream) {
     struct numb_handle *known = numb_handle(comm);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numb libraries: libcublas, libcudnn, libnccl ... of our own, so that programs which link them
- * run their allocations on the simulated GPU. Every function of the real ones exists and answers
- * success; handles work, and hold the device memory that the real ones allocate for them; nothing
- * is computed.
+ * The numb libraries: libcublas, libcudnn, libnccl ... of our own, so that programs linked with them perform their
+ * allocations on the simulated GPU. Every function of the real ones exists and returns success; handles work, and
+ * hold the device memory that the real ones allocate for them; nothing is computed.
  *
- * names/LIBRARY.def lists what the real library exports, one row a name (list-names writes it from
- * the wheels). stubs.c turns each row into a weak function; a function with more to do stands in
- * LIBRARY.c and replaces it. Rows:
+ * names/LIBRARY.def lists what the real library exports, one row a name (list-names writes it from the wheels).
+ * stubs.c turns each row into a weak function; a function with more to do stands in LIBRARY.c and replaces it. Rows:
  *
  *   NUMB(name)                nothing but success
  *   NUMB_NEW(name, p)         a new handle goes where parameter p points

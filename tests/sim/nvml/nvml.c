@@ -177,7 +177,7 @@ int nvmlDeviceGetName(const char *device, char *text, unsigned length) {
     return SUCCESS;
 }
 
-/* What the slot's process uses; false: nobody, or not of this GPU. */
+/* The memory of the slot's process; false: none, or on another GPU. */
 static int is_on(const struct sim_share_slot *slot, unsigned gpu, struct process *process) {
     int32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
     const char *how = getenv("VRAMTRACE_SIM_NVML");

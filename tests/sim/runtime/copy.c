@@ -197,7 +197,7 @@ static size_t element_of(const CUDA_ARRAY3D_DESCRIPTOR *array) {
     return bytes * array->NumChannels;
 }
 
-/* The bytes of an array's row (SIZE_MAX: a straight line has one). What is wrong with the end. */
+/* The bytes of an array's row (SIZE_MAX: linear memory has one). Returns an error if the end is invalid. */
 static cudaError_t row_of(const struct plane *end, size_t count, size_t *row) {
     CUDA_ARRAY3D_DESCRIPTOR array;
     *row = SIZE_MAX;

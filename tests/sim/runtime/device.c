@@ -10,7 +10,7 @@
 cudaError_t cudaDriverGetVersion(int *version) {
     if (version == NULL)
         return rt_fail(cudaErrorInvalidValue);
-    *version = 0; /* no driver is no error here */
+    *version = 0; /* a missing driver is not an error here */
     cudaError_t error = rt_start();
     return error == cudaErrorInsufficientDriver ? cudaSuccess
                                                 : rt_result(rt.driverGetVersion(version));

@@ -17,8 +17,7 @@ static CUcontext current(void) {
 
 /* ---- copies ---- */
 
-/* The three functions of one way to describe a copy: `fill` makes the driver's, or says what is
- * wrong. */
+/* The three functions of one way to describe a copy: `fill` makes the driver's description, or returns an error. */
 #define COPY_NODES(suffix, params, fill)                                                           \
     cudaError_t cudaGraphAddMemcpyNode##suffix(NODE, params) {                                     \
         CUDA_MEMCPY3D copy;                                                                        \

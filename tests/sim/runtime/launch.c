@@ -15,7 +15,7 @@ struct entry {
     const void *host;
     const char *name;
     struct image *image;
-    CUkernel kernel; /* of a function, once asked for */
+    CUkernel kernel; /* for a function, once requested */
     void **managed;  /* of a managed variable: where its address goes */
     size_t bytes;
 };

@@ -67,7 +67,7 @@ cudaError_t rt_start(void);
 cudaError_t rt_start_context(void);
 int rt_current_device(void);
 cudaError_t rt_use_device(int device, bool make_context);
-/* Forgets that the primary context is held: the next use retains it anew. */
+/* Forgets that the primary context is held: the next use retains it again. */
 cudaError_t rt_reset_device(void);
 
 /* Keeps an error for cudaGetLastError and hands it through. */

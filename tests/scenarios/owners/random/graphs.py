@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of objects that are made by chance and hold device memory: graphs.py LOG VRAMTRACE FIRST COUNT, traced into LOG on
-the simulated GPU. For each seed from FIRST on it makes a graph, asks for a snapshot, and follows each path that the log
-names through the objects themselves (paths.py). It prints what is wrong, and one line of totals."""
+"""Random graphs of objects that hold device memory: graphs.py LOG VRAMTRACE FIRST COUNT, traced into LOG on the
+simulated GPU. For each seed from FIRST on it makes a graph, requests a snapshot, and follows each path in the log
+through the objects themselves (paths.py). It prints errors, and one line of totals."""
 
 import array
 import collections
@@ -41,7 +41,7 @@ class Chance:
 
 
 def memory(chance):
-    """Something that has an address; and what has its bits, and is none."""
+    """An object with an address; and one that only has its bits."""
     kind = chance.below(8)
     if kind == 0:
         return Handle(4096 * (1 + chance.below(4)))
@@ -71,7 +71,7 @@ def make(chance):
 
 
 def put(chance, made):
-    """Hands the top of a graph to the roots; returns what is for local variables."""
+    """Attaches the top of a graph to the roots; returns the rest, for local variables."""
     rest = []
     for number, thing in enumerate(made):
         where = chance.below(8)
@@ -138,7 +138,7 @@ REQUEST = 3
 
 
 def read_log():
-    """The entries that a snapshot has added to the log: of each address, the numbers of its paths' last steps."""
+    """The entries that a snapshot added to the log: for each address, the numbers of its paths' last steps."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     dump = subprocess.run([vramtrace, "dump", log], env=environment, stdout=subprocess.PIPE, check=True).stdout
     lines = dump.decode("utf-8", "replace").splitlines()

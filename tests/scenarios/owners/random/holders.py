@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ways to hold objects in Python, chosen by chance. make(chance, items) returns an object that holds the items; some are
-dropped again, so that what held them has slack. Nothing else keeps them. CPython 3.8 on."""
+"""Random ways to hold objects in Python. make(chance, items) returns an object that holds the items; some are dropped
+again, so that their container has slack. Nothing else keeps them. CPython 3.8 on."""
 
 import array
 import asyncio
