@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A document for people: headings, rows of a label and a text, tables. It is built once, and report/ lays it out: as
- * text for a width, as Markdown, as the words of the HTML page. Texts are whole: who lays them out shortens them.
+ * text for a width, as Markdown, as the words of the HTML page. Texts are complete: the layout shortens them.
  *
  * The document owns its texts: UTF-8 in one line, without control characters. Its builder frees nothing:
  *
@@ -27,45 +27,47 @@
 #define VT_STYLE_DIM  "\033[2m"
 
 enum vt_doc_kind {
-    VT_DOC_SIDES, /* the label, and at the line's end the text; the first are the document's title */
-    VT_DOC_HEADING, /* an empty line, the label, and beside it the text */
-    VT_DOC_SECTION, /* an empty line, if there is a label, which the page shows as a heading */
-    VT_DOC_END,  /* of a part that is shown whole or not at all, where there is no room for all */
-    VT_DOC_LINE, /* the label in its style, and the text right behind it, however long */
-    VT_DOC_NOTE, /* a sentence that limits what all others mean */
-    VT_DOC_SENTENCE, /* a sentence, of which the heading is the title */
+    /* the label, and the text at the end of the line; the first one is the document's title */
+    VT_DOC_SIDES,
+    VT_DOC_HEADING,  /* an empty line, the label, and the text after it */
+    VT_DOC_SECTION,  /* an empty line, if there is a label, which the page shows as a heading */
+    VT_DOC_END,      /* end of a part that is shown completely or not at all if space is short */
+    VT_DOC_LINE,     /* the label in its style, directly followed by the text, however long */
+    VT_DOC_NOTE,     /* a sentence that qualifies all others */
+    VT_DOC_SENTENCE, /* a sentence with the heading as its title */
     VT_DOC_REMARK,   /* a sentence below all rows */
-    VT_DOC_ROW,      /* the label, and beside it a sentence */
-    VT_DOC_ALARM,    /* the same, worth a warning */
-    VT_DOC_PLACE,    /* the label, and beside it a frame with its source line */
-    VT_DOC_HOLDER, /* the label, `bytes`, and the frame (`site` is given) or the owner that holds them */
-    VT_DOC_CALLER, /* a frame that called the holder above */
-    VT_DOC_SOURCE, /* a line of code, or facts, about what stands above */
-    VT_DOC_MORE,   /* a sentence about what stands above */
-    VT_DOC_TABLE,  /* the next items are its rows, and what stands below each */
-    VT_DOC_CELLS,  /* a row of the table */
-    VT_DOC_REST,   /* what the table leaves out: `bytes`, and in what */
-    VT_DOC_BAR, /* a bar in which each of `parts` has its share; below it memory over time, if `device` is set */
-    VT_DOC_PICTURE, /* a line of a picture that is drawn with characters */
+    VT_DOC_ROW,      /* the label, followed by a sentence */
+    VT_DOC_ALARM,    /* the same, as a warning */
+    VT_DOC_PLACE,    /* the label, followed by a frame with its source line */
+    /* the label, `bytes`, and the frame (if `site` is set) or the owner that holds them */
+    VT_DOC_HOLDER,
+    VT_DOC_CALLER,  /* a caller of the frame above */
+    VT_DOC_SOURCE,  /* a line of code, or facts, about the item above */
+    VT_DOC_MORE,    /* a sentence about the item above */
+    VT_DOC_TABLE,   /* the next items are its rows, with additions below each */
+    VT_DOC_CELLS,   /* a row of the table */
+    VT_DOC_REST,    /* the sum that the table leaves out: `bytes`, and its description */
+    VT_DOC_BAR,     /* a bar divided into `parts`; below it memory over time, if `device` is set */
+    VT_DOC_PICTURE, /* a line of a picture drawn with characters */
     VT_DOC_COURSE, /* a curve of `levels`, its name and its peak in `bytes`; without levels, the time axis, to `text` */
     VT_DOC_RULE,   /* between two processes */
-    VT_DOC_COMMAND, /* what to type next, and in the label what it shows */
+    VT_DOC_COMMAND, /* a command to run next; its label describes the output */
 };
 
-/* A column of a table, as wide as its widest text; but in one that is `fixed`, a wider text moves what follows. If the
+/* A column of a table, as wide as its widest text; in a `fixed` one, a wider text pushes later columns right. If the
  * table is too wide, columns of frames lose beginnings of paths, and columns of names their ends; a last column of
  * words is wrapped. */
 struct vt_doc_column {
     const char *title;
-    unsigned before, width; /* blanks before it, and at least so many columns */
+    unsigned before, width; /* blanks before it, and the least columns */
     bool right, fixed;
-    bool fill;              /* at least as wide as fits a page of the usual width */
+    bool fill;              /* at least as wide as the usual page allows */
     bool code, name, words; /* frames; names; sentences */
-    const char *style;      /* of its texts; NULL: none */
+    const char *style;      /* style of its texts; NULL: none */
 };
 #define VT_DOC_COLUMNS 10
 
-#define VT_DOC_BYTES 11 /* columns of a holder's size, and of the gap behind it */
+#define VT_DOC_BYTES 11 /* columns of a site's or owner's size, including the gap after it */
 
 /* A part of a device's memory at its peak. */
 struct vt_doc_part {
@@ -74,8 +76,8 @@ struct vt_doc_part {
     const char *style;
     uint64_t bytes;
     uint32_t sites;
-    bool apart; /* of the peak, but of no call site that is listed: caches, CUDA's libraries */
-    const char *text;     /* "the leak above, 2 call sites"; may be empty */
+    bool apart;       /* part of the peak, but of no listed call site: caches, CUDA's libraries */
+    const char *text; /* "the leak above, 2 call sites"; may be empty */
     const char *purposes; /* "activations 1.17 MiB, other 4.69 MiB"; NULL: unknown */
 };
 struct vt_doc_parts {
@@ -86,52 +88,51 @@ struct vt_doc_parts {
 
 struct vt_doc_item {
     enum vt_doc_kind kind;
-    const char *style; /* of the label, or where there is none of the text; "": none */
-    const char *label; /* "": none, or that of the row above */
+    const char *style; /* style of the label or, without one, of the text; "": none */
+    const char *label; /* "": none, or the same as in the row above */
     const char *text;
     const char *source; /* a line of code, or facts, beside the text; NULL: none */
-    unsigned
-        column; /* where the text begins, and each further line of it; below a row of a table with a
-                           column of frames it begins where that does */
+    /* where the text and its further lines begin; below a row of a table with a column of frames, that one's column */
+    unsigned column;
     uint64_t bytes; /* VT_UNKNOWN: none */
     const struct vt_site *site;
-    const char *id;           /* of the site, as far as its digits are shown; NULL: no site */
-    const char *const *cells; /* "": nothing in this one */
+    const char *id;           /* the site's, as many digits as shown; NULL: no site */
+    const char *const *cells; /* "": empty */
     const struct vt_doc_column *columns;
-    unsigned count; /* of columns */
-    bool sentence;  /* of cells: those of names and code hold a sentence instead */
-    /* a heading: what the section is about, "leak", "device"; and which */
+    unsigned count; /* number of columns */
+    bool sentence;  /* for cells: columns of names and code contain a sentence instead */
+    /* for a heading: the section's subject, "leak", "device"; and which */
     const char *about;
     const struct vt_leak *leak;
     const struct vt_oom *oom;
-    const struct vt_device *device;   /* of a bar as well */
-    const struct vt_doc_parts *parts; /* of the bar */
-    const struct vt_levels *levels;   /* of a curve */
-    uint64_t scale;                   /* as high as it may be; 0: nothing is */
+    const struct vt_device *device;   /* also for a bar */
+    const struct vt_doc_parts *parts; /* for a bar */
+    const struct vt_levels *levels;   /* for a curve */
+    uint64_t scale;                   /* value of the full height; 0: no memory */
 };
 
-/* Start it as {0}. */
+/* Initialize as {0}. */
 struct vt_doc {
     struct vt_doc_item *items;
     uint32_t count, room;
-    unsigned digits; /* to show of a site's id */
-    unsigned column; /* where the texts of rows stand that are added from now on */
+    unsigned digits; /* digits to show of a site's id */
+    unsigned column; /* column of the texts of rows added from now on */
     void **kept;
     uint32_t kept_count, kept_room;
 };
 
 void vt_doc_free(struct vt_doc *doc);
 
-/* Takes memory, or a text, which it makes printable, over. Returns it; NULL is allowed. */
+/* Takes over memory, or a text, which it makes printable. Returns it; NULL is allowed. */
 void *vt_doc_own(struct vt_doc *doc, void *memory);
 char *vt_doc_keep(struct vt_doc *doc, char *text);
 
-/* A text that the document keeps. */
+/* A text owned by the document. */
 char *vt_doc_text(struct vt_doc *doc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Each adds an item, which may be changed until the next is added. `text` (NULL: none), titles and labels stay
- * the caller's. */
+/* Each adds an item, which may be changed until the next is added. `text` (NULL: none), titles and labels stay the
+ * caller's. */
 struct vt_doc_item *vt_doc_add(struct vt_doc *doc, enum vt_doc_kind kind, const char *text);
 struct vt_doc_item *vt_doc_heading(struct vt_doc *doc, const char *style, const char *title,
                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -143,12 +144,12 @@ struct vt_doc_item *vt_doc_line(struct vt_doc *doc, const char *format, ...)
 struct vt_doc_item *vt_doc_remark(struct vt_doc *doc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A row of what a site or an owner (`site` NULL) holds. */
+/* A row with the memory of a site or an owner (`site` NULL). */
 struct vt_doc_item *vt_doc_holder(struct vt_doc *doc, const char *label, uint64_t bytes,
                                   const struct vt_site *site, const char *text);
 
-/* Begins a table; adds a row to it, a text for each column, "" where there is none; and what it leaves out:
- * so many bytes "in 3 more lines". */
+/* Begins a table; adds a row to it, with a text for each column, "" for an empty one; and the remainder that it
+ * leaves out: bytes "in 3 more lines". */
 void vt_doc_table(struct vt_doc *doc, const struct vt_doc_column *columns, unsigned count);
 #define vt_doc_cells(doc, ...)                                                                     \
     vt_doc_add_cells(doc, (const char *const[]){__VA_ARGS__},                                      \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The address map: a device's memory at a moment, in the order of its addresses. Regions (a caching allocator's
- * segments and other driver allocations) follow one another like words of a text, to scale; the room between
- * them is not to scale. What is idle inside a segment is hatched: it is what fragmentation is made of. Painted
- * on a canvas, because a map has thousands of pieces. page.js draws it when its tab is opened.
+ * The address map: a device's memory at one moment, in address order. Regions (a caching allocator's segments and
+ * other driver allocations) follow one another like words in a text, to scale; the gaps between them are not to
+ * scale. Idle memory inside a segment is hatched: this is fragmentation. Painted on a canvas, because a map has
+ * thousands of pieces. page.js draws it when its tab is opened.
  */
 "use strict";
 
@@ -13,7 +13,8 @@
         ROWS = 20; // pixels of a line of the map, and between two; lines
     const GAP = 2; // pixels between two regions
     const LINES = 14,
-        LETTER = 14; // lines of code in the legend; pixels of a piece that has its line's mark
+        // lines of code in the legend; pixels of a piece from which it shows its line's mark
+        LETTER = 14;
     const OTHERS = { runtime: ["runtime", "CUDA libraries"], cache: ["idle", "a cache, not in use yet"] };
     const WHY = { peak: "peak", oom: "out of memory", worst: "most fragmented", end: "end", between: "between" };
 
@@ -32,7 +33,7 @@
             this.devices = [...new Set(this.maps.map(map => map.device))];
             this.device = this.devices[0];
             this.by = "line";
-            this.region = null; // the one that is zoomed into
+            this.region = null; // the zoomed region
             this.makeControls(panel);
             this.makeMap(panel);
             this.chooseDevice();
@@ -114,7 +115,7 @@
             this.draw();
         }
 
-        // Bytes in use of each line of code, or of each verdict, the most first: [{key, bytes, site}].
+        // Bytes in use by line of code, or by verdict, the largest first: [{key, bytes, site}].
         sumsBy(keyOf) {
             const sums = new Map();
             for (const piece of this.map.regions.flatMap(region => region.pieces)) {
@@ -196,7 +197,7 @@
             return this.page.sites[site] ? this.page.sites[site].verdict : "unknown";
         }
 
-        // What a piece is coloured by: its line of code, or that it is a library's or a cache's. null: unknown.
+        // The colour key of a piece: its line of code, or that it belongs to a library or a cache. null: unknown.
         lineOf(site) {
             const known = this.page.sites[site];
             if (!known) return null;
@@ -210,7 +211,7 @@
             const width = Math.max(100, this.frame.clientWidth);
             const regions = this.region ? [this.region] : this.map.regions;
             const bytes = d3.sum(regions, region => region.bytes) || 1;
-            // Between two regions is some room, except where they are only a few pixels.
+            // There is a gap between two regions, except where they are only a few pixels.
             let scale = (width * ROWS) / bytes;
             const gapOf = region => Math.min(GAP, (region.bytes * scale) / 8);
             scale *= 1 - d3.sum(regions, gapOf) / (width * ROWS);
@@ -261,7 +262,7 @@
             const from = base + piece.offset * this.scale,
                 to = from + piece.bytes * this.scale;
             const used = piece.blocks ? piece.bytes - piece.idle : 0;
-            // A hair between neighbours, where there is room for it.
+            // A thin gap between neighbours, if there is space.
             const edge = to - from > 4 ? 0.7 : 0;
             if (used < piece.bytes) {
                 ink.fillStyle = ground;
@@ -282,7 +283,7 @@
             ink.globalAlpha = 1;
         }
 
-        // A line's mark, once in each row where pieces of the line follow one another.
+        // A line's mark, once in each row of adjacent pieces of the line.
         writeMark(ink, site, x, y) {
             const line = this.by === "line" && this.page.lines[this.lineOf(site)];
             const written = line && line.mark + " in " + y;
@@ -319,7 +320,7 @@
             return found;
         }
 
-        // The colour of what lineOf() gives.
+        // The colour of lineOf()'s result.
         colourName(line) {
             if (line === null) return "rest";
             return OTHERS[line] ? OTHERS[line][0] : this.page.lines[line].colour;
@@ -340,7 +341,7 @@
             );
         }
 
-        /* --- going through it --- */
+        /* --- navigation --- */
 
         at(event) {
             const box = this.canvas.getBoundingClientRect();
@@ -396,7 +397,7 @@
             vt.tipOf({ clientX: box.left + (x % this.width), clientY }, name, pairs, around);
         }
 
-        // The row of the map that is at this height of the window.
+        // The row of the map at this height of the window.
         rowOf(y) {
             const box = this.canvas.getBoundingClientRect(),
                 each = ROW + BETWEEN;

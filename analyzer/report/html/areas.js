@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pictures of areas share (flame graph, owners, addresses): pointing, clicking and moving by
- * keys, shares as text, canvases, tooltips of several values, controls, and what the reader chose as sites.
+ * Shared code of the pictures of areas (flame graph, owners, addresses): pointing, clicking and moving by keys,
+ * shares as text, canvases, tooltips of several values, controls, and the selected sites.
  */
 "use strict";
 
 /* A picture of areas. It has
- *     at(event)      the area that is pointed at, or null
+ *     at(event)      the area under the pointer, or null
  *     tell(area, event)  [title, pairs, around] of vt.tipOf
  *     click(area, event)
- *     keys()         what keys do, by their names; one that returns false leaves its key to the page
- *     mark(sites)    keeps what is to be marked; draw() draws */
+ *     keys()         handlers by key name; one that returns false leaves its key to the page
+ *     mark(sites)    stores the sites to mark; draw() draws */
 vt.Areas = class {
     constructor(page) {
         this.page = page;
         this.marked = new Set();
     }
 
-    /* `element` has the areas. A picture without one, since there is nothing to draw, does nothing. */
+    /* `element` has the areas. A picture without one has nothing to draw, and ignores events. */
     listen(element) {
         this.element = element;
         element.addEventListener("mousemove", event => this.tip(event));
@@ -69,7 +69,7 @@ vt.share = function (part, whole) {
           : Math.round(percent) + " %";
 };
 
-/* Gives a canvas its size, sharp on any screen, and returns what draws on it, in pixels of the page. */
+/* Sets a canvas's size, sharp on any screen, and returns its drawing context, in pixels of the page. */
 vt.canvas = function (canvas, width, height) {
     const scale = window.devicePixelRatio || 1;
     canvas.width = Math.ceil(width * scale);
@@ -104,7 +104,7 @@ vt.tick = function (label, value, choose, attributes) {
     return vt.el("label", null, vt.el("input", { type: "checkbox", checked: value, ...attributes, onchange }), " " + label);
 };
 
-/* The sites that the reader chose, in whatever picture; empty: none. */
+/* The sites selected in any picture; empty: none. */
 vt.markedSites = function (page, selection) {
     const sites = vt.chosenSites(selection);
     if (sites || !selection.owner) return sites || new Set();

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page's data, and what every picture needs to show it: decoding, sizes and times as text, elements, and the
- * bus on which pictures tell each other what the reader chose.
+ * The page's data, and shared tools of all pictures: decoding, sizes and times as text, elements, and the selection
+ * that pictures share.
  *
- * All files share `vt`. A picture registers itself with vt.part(); page.js makes the page of them.
+ * All files share `vt`. A picture registers itself with vt.part(); page.js builds the page from these parts.
  */
 "use strict";
 
 const vt = {
     parts: [],
-    /* What is chosen: `site`, `line` are places in page.sites and page.lines, `owner` {snapshot, owner} are places in
-     * page.snapshots and its owners, `time` ns, `range` [ns, ns]. null: nothing. */
+    /* The selection: `site`, `line` are indices in page.sites and page.lines, `owner` {snapshot, owner} are indices
+     * in page.snapshots and its owners, `time` ns, `range` [ns, ns]. null: none. */
     selection: { site: null, line: null, owner: null, time: null, range: null },
-    page: null, // the process that is shown
-    drawn: [],  // the parts of it that are drawn
+    page: null, // the process shown
+    drawn: [],  // its parts drawn so far
 };
 
-/* What memory is for, and the verdicts of a line, the worst first, as the data has them. */
+/* Purposes of memory, and the verdicts of a line, the worst first, as in the data. */
 vt.roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
 vt.verdicts = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
 
 /* Registers a part of the page:
  *     id, title      of its section or tab
- *     tab            a tab below the pictures over time; else a section of its own
+ *     tab            a tab below the pictures over time; else a separate section
  *     wanted(page)   whether there is anything to draw
- *     draw(panel, page)  draws into an empty <div>; may return {select(selection, change), resize()}: called as the
- *                    reader chooses something (`change`: the keys that changed), and as the page gets another width
- */
+ *     draw(panel, page)  draws into an empty <div>; may return {select(selection, change), resize()}: called when
+ *                    the selection changes (`change`: the changed keys), and when the page's width changes
+ * */
 vt.part = function (part) {
     vt.parts.push(part);
 };
 
-/* Chooses something; `change` has keys of vt.selection. Choosing a site chooses its line too, and a line leaves its
- * site, as an owner does, unless it has it. `by`: the part that needs not to be told. */
+/* Changes the selection; `change` has keys of vt.selection. Selecting a site also selects its line; selecting a line
+ * clears its site, as does an owner without it. `by`: the part that is not notified. */
 vt.select = function (change, by) {
     const chosen = Object.assign({}, change), page = vt.page;
     if (chosen.site != null && chosen.line === undefined)
@@ -48,7 +48,7 @@ vt.select = function (change, by) {
             part.select(vt.selection, changed);
 };
 
-/* The sites that are chosen: of the line, or the one. null: none is. */
+/* The selected sites: all on the line, or the single one. null: none. */
 vt.chosenSites = function (selection) {
     if (selection.site != null)
         return new Set([selection.site]);
@@ -91,12 +91,12 @@ vt.isHost = site => site.layer === "host" || site.layer === "managed";
 
 vt.deviceName = device => device === "host" ? "host memory" : device == null ? "GPU ?" : "GPU " + device;
 
-/* A place with only the last folder of its path: a table's cell has no room for more. Titles have all of it. */
+/* A place with only the last folder of its path, for the narrow cells of a table. Titles have all of it. */
 vt.shortPath = text => text.replace(/(^|\s)\/?(?:[^\s/]+\/)+([^\s/]+\/[^\s/]+)/g, "$1…/$2");
 
 vt.basename = path => path.slice(path.lastIndexOf("/") + 1);
 
-/* --- elements: what the log says is always text --- */
+/* --- elements: data from the log is always text --- */
 
 /* An element with attributes (a function is a listener: onclick) and children, texts or elements. */
 vt.el = function (name, attributes, ...children) {
@@ -120,14 +120,14 @@ vt.button = (text, run, attributes) => vt.el("button", { type: "button", ...attr
 /* A button that looks like a link. */
 vt.link = (text, run, attributes) => vt.button(text, run, { class: "link", ...attributes });
 
-/* What is said beside the picture. */
+/* A remark beside the picture. */
 vt.aside = text => vt.el("p", { class: "dim" }, text);
 
-/* The children of a <dl>: [name, text or element] each; what has no text is left out. */
+/* The children of a <dl>: [name, text or element] each; entries without a text are left out. */
 vt.terms = (pairs, attributes) => pairs.filter(([, text]) => text != null)
     .flatMap(([name, text]) => [vt.el("dt", null, name), vt.el("dd", attributes, text)]);
 
-/* Keys that go from one button of a row to another: how many steps each goes. */
+/* Keys that move between the buttons of a row: number of steps for each. */
 vt.arrows = function (row, steps) {
     row.addEventListener("keydown", function (event) {
         const buttons = [...row.children], step = steps[event.key], at = buttons.indexOf(event.target);
@@ -156,8 +156,9 @@ vt.choice = function (label, pairs, choose) {
     return row;
 };
 
-/* The tooltip: lines of text, the first emphasised; none: it goes. It covers none of what is pointed at: of the boxes `around`,
- * by default the element under the pointer, the first that the window has room beside; else it stands beside the pointer. */
+/* The tooltip: lines of text, the first emphasised; without lines it is hidden. It must not cover the pointer's
+ * target: it is placed beside the first box in `around` (default: the element under the pointer) with enough space in
+ * the window, else beside the pointer. */
 vt.tooltip = function (event, lines, around) {
     let tip = document.getElementById("tip");
     if (!tip)
@@ -194,7 +195,7 @@ vt.series = function (series) {
     });
 };
 
-/* A process of the JSON report as the pictures see it: what is named by numbers and ids is put in place, once. */
+/* Converts a process of the JSON report for the pictures: numbers and ids are replaced by the objects, once. */
 vt.decode = function (page) {
     if (page.decoded)
         return page;
@@ -204,7 +205,7 @@ vt.decode = function (page) {
         frame.py = frame.language === "python";
         frame.where = frame.file ? frame.file + (frame.line ? ":" + frame.line : "") : frame.module || "";
     });
-    // A frame that waits is the same place in the code as one that does not.
+    // A waiting frame is the same code location as one that is not.
     const places = new Map();
     for (const frame of page.frames) {
         const place = JSON.stringify([frame.name, frame.file, frame.line, frame.module, frame.py]);
@@ -240,8 +241,8 @@ vt.decode = function (page) {
     return page;
 };
 
-/* Gives each line of code its colour (of style.css) and its mark, a number for those who see no colours, for all pictures and
- * devices: first the lines of memory over time, then those that held most. Leaks are red. */
+/* Gives each line of code its colour (in style.css) and its mark, a number for readers who cannot distinguish
+ * colours, for all pictures and devices: first the lines of memory over time, then the largest. Leaks are red. */
 vt.colourLines = function (page) {
     const bands = page.courses.flatMap(course => course.bands).filter(band => band.kind === "line");
     const nameOf = band => band.sites.length ? page.lines[page.sites[band.sites[0]].line].name : band.name;
@@ -261,7 +262,7 @@ vt.colourLines = function (page) {
     page.lines.forEach(line => Object.assign(line, looks.get(line.name)));
 };
 
-/* What a legend has before a name: its colour, and its mark. */
+/* The colour and the mark before a name in a legend. */
 vt.swatch = (colour, mark) => [vt.el("i", { class: "swatch", style: "background: " + colour }), mark && vt.el("b", { class: "mark" }, mark)];
 
 /* Pieces are written flat: [gap before it, bytes, idle, site, blocks] each. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the HTML report's page, as bytes in the program, each with its size. html.c writes them
- * out. The Makefile says where our scripts are, made one, and where d3 is; without d3 its size is 0.
+ * The parts of the HTML report's page, as bytes in the program, each with its size. html.c writes them. The Makefile
+ * sets the paths of our joined scripts and of d3; without d3 its size is 0.
  */
     .section .rodata
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flame graph: which calls hold the memory. A frame is as wide as the bytes allocated below it; the
- * outermost frame is at the top, or, inverted, the one that allocated. Wide frames are elements, so they can
- * be read and reached; narrow ones are painted on a canvas under them, and those of less than half a pixel
- * become one strip. page.js draws it when its tab is opened.
+ * The flame graph: which calls hold the memory. A frame is as wide as the bytes allocated below it; the outermost
+ * frame is at the top, or, inverted, the allocating one. Wide frames are elements, so they can be read aloud and
+ * reached by keys; narrow ones are painted on a canvas below, and those of less than half a pixel become one strip.
+ * page.js draws it when its tab is opened.
  */
 "use strict";
 
@@ -12,7 +12,7 @@
     const WIDE = 14; // pixels from which a frame is an element
     const LEAST = 0.5; // pixels; narrower frames are painted as one
 
-    // What a frame's width shows: key, name, of a site.
+    // The value of a frame's width: key, name, value of a site.
     const VALUES = [
         ["live", "live at the end", site => site.live_bytes],
         ["peak", "live at the peak", site => site.bytes_at_peak],
@@ -22,8 +22,8 @@
 
     const { isHost } = vt;
 
-    // Which sites count. A caching allocator's segments hold the blocks that have stacks of their own: only
-    // one of both is shown.
+    // The sites to include. A caching allocator's segments contain blocks that have stacks of their own: only one of
+    // both is shown.
     const MEMORY = [
         ["use", "in use", site => !isHost(site) && !site.segments],
         ["driver", "driver calls, with caches", site => site.layer === "driver"],
@@ -37,11 +37,11 @@
         ["native", "native"],
     ];
 
-    const CUT = { name: "[outer frames cut]" }; // as the exported formats mark such stacks
+    const CUT = { name: "[outer frames cut]" }; // the same mark as in exported formats
 
     const row = (rows, key) => rows.find(found => found[0] === key);
 
-    // The frames of a site as they are shown, the outermost first.
+    // The frames to show for a site, outermost first.
     function pathOf(site, state) {
         const path = site.stack.filter(frame => state.native || frame.py || frame.own).map(frame => frame.place);
         if (site.stack_cut) path.push(CUT);
@@ -49,7 +49,7 @@
         return path.length ? path : [null];
     }
 
-    // The tree of all sites that count, by their stacks; of each frame, the most bytes first.
+    // The tree of all included sites, by their stacks; children sorted by bytes, largest first.
     function grow(page, state) {
         const make = frame => ({ frame, value: 0, blocks: 0, sites: [], children: new Map() });
         const bytesOf = row(VALUES, state.value)[2],
@@ -76,8 +76,8 @@
 
     const childrenOf = node => node.children || [];
 
-    // The frames that a text or regular expression matches; what is no regular expression is looked for as it
-    // stands. null: no text.
+    // The frames that match a text or regular expression; an invalid expression is searched for literally. null: no
+    // text.
     function matching(frames, text) {
         if (!text) return null;
         let pattern;
@@ -98,14 +98,14 @@
             this.matched = null;
             const any = (memory, value) => page.sites.some(site => row(MEMORY, memory)[2](site) && value(site) > 0);
             if (!any("use", site => site.allocated_bytes)) this.state.memory = "host";
-            // Not the end: there a caching allocator is empty, and an interpreter has freed all.
+            // Not the end: there a caching allocator is empty, and an interpreter has freed everything.
             this.state.value = any(this.state.memory, site => site.leaked_bytes) ? "leaked" : "peak";
             this.makeControls(panel);
             this.makeArea(panel);
             this.rebuild();
         }
 
-        /* --- the elements around it --- */
+        /* --- controls and texts --- */
 
         makeControls(panel) {
             const { sites } = this.page,
@@ -176,7 +176,7 @@
         }
 
         placeOf({ data: { frame } }) {
-            return frame ? frame.where || "" : ""; // a cut stack's frame is nowhere
+            return frame ? frame.where || "" : ""; // a cut stack's frame has no place
         }
 
         labelOf(node) {
@@ -205,7 +205,7 @@
             this.draw();
         }
 
-        // Gives each frame that is seen its place: the zoomed one and those above it have the whole width.
+        // Places each visible frame: the zoomed one and those above it have the full width.
         layout(width) {
             this.rows = [];
             for (const node of this.zoom.ancestors()) {
@@ -221,7 +221,7 @@
                     left = node.value;
                 for (const child of childrenOf(node)) {
                     const part = (wide * child.value) / node.value;
-                    if (part < LEAST) break; // the children after it are smaller still
+                    if (part < LEAST) break; // the following children are even smaller
                     place(child, at, part);
                     at += part;
                     left -= child.value;
@@ -248,7 +248,7 @@
             this.describe(this.focus || this.zoom);
         }
 
-        // What the page has no stacks of, since it lists the largest call sites only.
+        // Bytes of call sites without stacks on the page, which has only the largest ones.
         leftOut() {
             const { value, memory } = this.state,
                 bytesOf = row(VALUES, value)[2];
@@ -303,7 +303,7 @@
             return vt.el("div", attributes, node.width > 30 ? label : null);
         }
 
-        // Says how much the matching frames hold. A match inside another holds the same bytes again.
+        // Shows the share of the matching frames. A match inside another holds the same bytes again.
         share() {
             let bytes = 0,
                 count = 0;
@@ -343,7 +343,7 @@
             return [this.nameOf(node), pairs, around];
         }
 
-        /* --- going through it --- */
+        /* --- navigation --- */
 
         at(event) {
             const box = this.area.getBoundingClientRect();
@@ -363,7 +363,7 @@
             vt.select({ line: node === this.root ? null : this.lineOf(node.data.sites), owner: null }, this);
         }
 
-        // The line of code that all these sites are of, or null.
+        // The line of code common to all these sites, or null.
         lineOf(sites) {
             const lines = new Set(sites.map(site => this.page.sites[site].line));
             return lines.size === 1 ? [...lines][0] : null;
@@ -372,7 +372,7 @@
         focusOn(node) {
             if (!node) return;
             this.focus = node;
-            // A frame that is not seen is brought into sight by zooming out, or into the one above it.
+            // A hidden frame is made visible by zooming out, or into the one above it.
             const seen = () => (this.rows[node.depth] || []).includes(node);
             if (!seen()) this.zoom = node.parent || node;
             this.draw();
@@ -410,7 +410,7 @@
             } else if (this.zoom !== this.root) this.zoomTo(this.root);
         }
 
-        // Marks the way to the sites that were chosen elsewhere.
+        // Marks the path to the sites selected elsewhere.
         mark(sites) {
             const below = this.root.descendants().slice(1);
             this.marked = new Set(below.filter(node => node.data.sites.some(site => sites.has(site))));

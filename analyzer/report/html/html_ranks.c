@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the HTML page adds to "ranks" of the JSON report: sentences, and the processes to list with their memory on the
- * common clock.
+ * The additions of the HTML page to "ranks" of the JSON report: sentences, and the processes to list with their
+ * memory on the common clock.
  */
 #include "html.h"
 
 #include <stdlib.h>
 
-/* A course is so many parts of the job's time, as thousandths of the highest of all. */
+/* A curve has this many parts of the job's time, as thousandths of the overall maximum. */
 enum { ROWS = 1000, PARTS = 80, SCALE = 1000, OUTLIERS = 20, DIFFERENCES = 5, SUMS = 20 };
 
 /* [label, text] of each row. */
@@ -35,7 +35,7 @@ static void write_page_outliers(struct vt_json *j, const struct vt_job *f) {
     }
 }
 
-/* [line, ranks that have it] of the first sums. */
+/* [line, text about its ranks] of the first sums. */
 static void write_sums(struct vt_json *j, const char *name, const struct vt_doc *doc) {
     for (uint32_t i = 0; vt_json_items(j, name, i, doc->count); i++) {
         vt_json_open(j, NULL, '[');

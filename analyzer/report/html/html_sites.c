@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call sites of the HTML page: chosen by what they hold, held and allocated; sums of the others, and their frames'
- * names.
+ * The call sites of the HTML page: the largest by each figure; sums of the others, and their frames' names.
  */
 #include "html.h"
 
@@ -66,7 +65,7 @@ static void mark_sites(struct vt_html *h, const uint32_t *sites, uint32_t count)
         mark_site(h, sites[i]);
 }
 
-/* What words and pictures name. */
+/* Sites named in words and pictures. */
 static void mark_named(struct vt_html *h) {
     const struct vt_process *p = h->process;
     for (uint32_t i = 0; i < p->site_count && h->options->site; i++)
@@ -111,7 +110,7 @@ uint32_t *vt_html_sites_choose(struct vt_html *h) {
     return h->page_site;
 }
 
-/* --- what the JSON report does not say of sites --- */
+/* --- data of sites beyond the JSON report --- */
 
 static uint64_t leaked_bytes(const struct vt_site *site, const struct vt_leak *leak) {
     return leak ? vt_amount_of_site(site, leak).bytes : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The run over time, for the HTML page: each device's course, and its memory by address at chosen
- * moments. Levels of detail are made here: of neighbouring slots the one in which most was live stays,
- * and small neighbours on a map become one piece.
+ * The run over time, for the HTML page: each device's course, and its memory by address at chosen moments. This file
+ * reduces the detail: among neighbouring slots it keeps the one with the most live memory, and it merges small
+ * neighbours on a map.
  *
- * Series are written as {"unit": u, "steps": [first, change, ...]} in units of u bytes or ns; null: unknown
- * there. data.js reads them.
+ * Series are written as {"unit": u, "steps": [first, change, ...]} in units of u bytes or ns; null: unknown there.
+ * data.js reads them.
  */
 #include "html.h"
 
@@ -53,7 +53,7 @@ static void write_series(struct vt_json *j, const char *name, const uint64_t *va
 
 /* --- courses --- */
 
-/* A series of samples may have none in the slot that stays: the group's highest is taken. */
+/* The remaining slot of a group may have no sample: the group's highest is used. */
 static uint64_t *highest_of_groups(const uint64_t *values, uint32_t slots, uint32_t group,
                                    uint32_t count) {
     uint64_t *high = vt_alloc(count, sizeof *high);
@@ -83,7 +83,7 @@ static bool same_slots(const struct vt_course *c, uint32_t a, uint32_t b) {
     return same;
 }
 
-/* Drops slots in which nothing changed, but the last of all. Returns how many stay. */
+/* Drops slots without changes, except the last one. Returns how many remain. */
 static uint32_t without_rest(const struct vt_course *c, uint32_t *chosen, uint32_t count) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -146,7 +146,7 @@ static int larger_first(const void *a, const void *b) {
     return VT_ORDER({y->bytes, x->bytes}, {(uintptr_t)x, (uintptr_t)y});
 }
 
-/* Which of a map's regions to write: the largest, `most` at most. Free it. */
+/* Selects the regions of a map to write: the largest, at most `most`. Free it. */
 static bool *choose_regions(const struct vt_address_map *m, uint32_t most) {
     bool *shown = vt_alloc(m->region_count, sizeof *shown);
     VT_SCOPED const struct vt_map_region **order = vt_alloc(m->region_count, sizeof *order);
@@ -170,7 +170,7 @@ static void merge_piece(struct vt_map_piece *to, const struct vt_map_piece *piec
     to->blocks += piece->blocks;
 }
 
-/* A region's pieces, neighbours below `small` bytes merged. `out` may be NULL. Returns how many. */
+/* A region's pieces, with neighbours below `small` bytes merged. `out` may be NULL. Returns their number. */
 static uint32_t pieces_of(const struct vt_address_map *m, const struct vt_map_region *r,
                           uint64_t small, struct vt_map_piece *out) {
     uint32_t count = 0;
@@ -243,7 +243,7 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
     vt_json_number(j, "regions_left_out", left_out);
 }
 
-/* A map that shows a moment of note has more room than one of those between. */
+/* A map of a notable moment gets more space than one in between. */
 static uint32_t weight_of_map(const struct vt_address_map *m) {
     return m->why == VT_MAP_BETWEEN ? 1 : 5;
 }

@@ -10,7 +10,7 @@
 /* The page has room for more leaks than a text; and it has tables, pictures and notes of its own. */
 enum { SITES_OF_BLOCK = 64, ROWS_OF_BLOCK = 100, LEAKS = 20 };
 
-/* The tone is "bad", "warn", "good", or "" for neither. What is held is no error. */
+/* The tone is "bad", "warn", "good", or "" for neutral. Held memory is not an error. */
 static const char *tone_of(const struct vt_doc_item *heading) {
     if (!strcmp(heading->style, VT_STYLE_BAD))
         return strcmp(heading->about, "held") ? "bad" : "warn";
@@ -29,7 +29,7 @@ static void open_block(const struct vt_html *h, const struct vt_doc_item *headin
     vt_json_string(j, "headline", section ? NULL : heading->text);
 }
 
-/* NULL: it is no row. */
+/* NULL: not a row */
 static const char *const row_kinds[] = {
     [VT_DOC_LINE] = "text",     [VT_DOC_ROW] = "text",      [VT_DOC_ALARM] = "alarm",
     [VT_DOC_PLACE] = "place",   [VT_DOC_HOLDER] = "holder", [VT_DOC_CALLER] = "caller",
@@ -48,7 +48,7 @@ static void write_row(struct vt_html *h, const struct vt_doc_item *row) {
     vt_json_close(j, ']');
 }
 
-/* [letter, name, bytes, text, what it is for] each. */
+/* [letter, name, bytes, text, purposes] each. */
 static void write_parts(struct vt_html *h, const struct vt_doc_parts *parts) {
     struct vt_json *j = h->json;
     vt_json_open(j, "parts", '[');
@@ -66,7 +66,7 @@ static void write_parts(struct vt_html *h, const struct vt_doc_parts *parts) {
     vt_json_number(j, "whole", parts ? parts->whole : 0);
 }
 
-/* What the block is about, for the pictures. */
+/* The subject of the block, for the pictures. */
 static void write_subject(struct vt_html *h, const struct vt_doc_item *heading) {
     const struct vt_leak *leak = heading->leak;
     const struct vt_oom *oom = heading->oom;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ranks of a job: which of them differ and in what, what leaked in all of them, and a table that sorts, in which each has
- * its memory on the common clock. A click shows a rank below, if its page is there.
+ * The ranks of a job: the outliers and how they differ, the leaks of all ranks, and a sortable table with the memory
+ * of each on the common clock. A click shows a rank below, if its page is there.
  */
 "use strict";
 
@@ -11,7 +11,7 @@
 
     const name = row => (row.rank != null ? "rank " + row.rank : "pid " + row.pid) + (row.restart ? ", start " + (row.restart + 1) : "");
 
-    /* The pages by the process that they show. */
+    /* The index of the page of a process. */
     const pageOf = process => vt.data.processes.findIndex(page => page.process === process);
 
     function picture(course, scale, title) {
@@ -108,7 +108,7 @@
         return box;
     }
 
-    /* The first of the sums: each its bytes and its words. */
+    /* The list of sums: bytes and text of each. */
     const sums = (words, text) => vt.el("ul", { class: "plain" }, words.map(([line, which], i) => {
         const [bytes, verdict] = text(i);
         return vt.el("li", null, vt.el("b", null, vt.bytes(bytes)), "  " + [line, verdict, which].filter(Boolean).join(", "));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tree map of owners: what holds the memory at a snapshot, from the module or frame to the attribute to its
- * blocks, by the owners' paths. An area is as large as the bytes it holds and has the colour of what the memory
- * is for. Memory that has no known owner is shown as such. page.js draws it when its tab is opened.
+ * The tree map of owners: the objects that hold memory at a snapshot, from the module or frame to the attribute to
+ * its blocks, by the owners' paths. An area is proportional to its bytes and has the colour of its purpose. Memory
+ * without a known owner is shown as such. page.js draws it when its tab is opened.
  */
 "use strict";
 
 (function () {
     const HEIGHT = 520,
-        HEAD = 17; // pixels: of the map, of a group's title
-    const LEAST = 2; // pixels; narrower areas are left to the background
+        HEAD = 17; // pixels: height of the map, of a group's title
+    const LEAST = 2; // pixels; narrower areas are not drawn
     const ROOTS = {
         exception: "an exception",
         global: "a global",
@@ -28,8 +28,8 @@
         [SMALLER]: "smaller owners, not listed",
     };
 
-    // Where an owner belongs, and the steps of its path that make up its name: what comes before them is the way to
-    // the place, what follows are the types of the objects at its end.
+    // An owner's place, and the steps of its path that make up its name: earlier steps lead to the place, later ones
+    // are the types of the objects at its end.
     function stepsOf(owner) {
         const path = owner.path || [],
             steps = [];
@@ -44,7 +44,7 @@
         return steps.length ? [place + rest, ...steps] : [place, owner.name];
     }
 
-    // {name, children} or {name, owner, value, kind}; a group with one child becomes one with it.
+    // {name, children} or {name, owner, value, kind}; a group with one child is merged with it.
     function treeOf(snapshot) {
         const top = { name: "", children: [], groups: new Map() };
         const group = (parent, name) => {
@@ -62,10 +62,11 @@
         });
         const special = (kind, bytes) =>
             bytes > 0 && top.children.push({ name: SPECIAL[kind], kind, value: bytes });
-        special(UNOWNED, snapshot.unowned_bytes - snapshot.runtime_bytes); // which counts among it
+        special(UNOWNED, snapshot.unowned_bytes - snapshot.runtime_bytes); // which are part of it
         special(RUNTIME, snapshot.runtime_bytes);
         special(SMALLER, snapshot.owners_left_out_bytes);
-        top.children.forEach(place => (place.children || []).forEach(join)); // the places stay as they are
+        // (the places themselves are not merged)
+        top.children.forEach(place => (place.children || []).forEach(join));
         return top;
     }
 
@@ -79,7 +80,7 @@
         if (node.children) node.children.forEach(join);
     }
 
-    // "history[*] › .grad": the names of a path as one.
+    // "history[*] › .grad": the joined names of a path.
     const joined = names =>
         names.reduce((text, name) => (!text ? name : text + (/^[.[]/.test(name) ? "" : " › ") + name), "");
 
@@ -101,7 +102,7 @@
         }
 
         absence() {
-            const text = "This log has no snapshot of the owners, so what held the memory is not known.";
+            const text = "This log has no snapshot of the owners, so the owners of the memory are unknown.";
             const how =
                 "A snapshot is taken when a Python process ends and when memory runs out (VRAMTRACE_SNAPSHOT=end,oom, " +
                 "the default); vramtrace snapshot PID takes one of a running process.";
@@ -114,7 +115,7 @@
                 const text = /\d/.test(moment) ? moment : `${moment}, ${vt.duration(one.at_ns)}`;
                 return [index, one.complete ? text : text + " (incomplete)"];
             });
-            // At first, what was held when memory ran out; else the one that the text report shows.
+            // Initially the snapshot taken when memory ran out; else the one in the text report.
             const ran = this.page.ooms.length ? this.snapshots.map(one => one.why).lastIndexOf("oom") : -1;
             this.first = ran >= 0 ? ran : this.page.snapshot_shown;
             this.back = vt.button("show all", () => this.zoomTo(null), { class: "owners-back" });
@@ -205,7 +206,7 @@
             return vt.el("div", attributes, wide > 34 && high > 12 ? title : "");
         }
 
-        // An area without a name is one of several of its group: by its role.
+        // An area without a name is one of several in its group: named by its role.
         lastName(node) {
             return node.data.owner ? node.data.owner.role : "";
         }
@@ -214,7 +215,7 @@
             return node.data.owner && node.data.owner.sites.some(([site]) => this.marked.has(site));
         }
 
-        /* --- going through it --- */
+        /* --- navigation --- */
 
         at(event) {
             const box = event.target.closest("[data-index]");
@@ -273,7 +274,7 @@
             return [this.nameOf(node) || SPECIAL[node.data.kind], pairs];
         }
 
-        // The arrows go through the areas that are seen, by size, into groups and out of them.
+        // The arrow keys move through the visible areas, by size, into groups and out of them.
         keys() {
             const at = this.focus && this.shown.includes(this.focus) ? this.focus : null;
             const beside = by => {
@@ -296,7 +297,7 @@
             };
         }
 
-        // An owner that was chosen is marked by its focus.
+        // The focus marks a selected owner.
         mark(sites) {
             this.marked = vt.selection.owner ? new Set() : sites;
         }

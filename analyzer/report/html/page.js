@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the page: its head, the answer, the pictures over time, the tabs below; theme, keyboard, printing. The last
- * file, since it starts everything.
+ * Builds the page: its head, the answer, the pictures over time, the tabs below; theme, keyboard, printing. The last
+ * file, because it starts everything.
  */
 "use strict";
 
 (function () {
-    /* Characters that turn the direction of text would write a name over what stands beside it. */
+    /* Characters that change the direction of text would write a name over its neighbours. */
     const data = JSON.parse(document.getElementById("data").textContent.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd"));
     const body = document.body, root = document.documentElement;
     let tabs = [];
@@ -111,7 +111,7 @@
             (tab ? tab.room.parentElement : document.getElementById(id)).scrollIntoView({ behavior: "smooth" });
     };
 
-    /* Shows a process: all of the page is made anew. */
+    /* Shows a process: rebuilds the whole page. */
     function show(index) {
         const scrolled = scrollY;
         const page = vt.decode(data.processes[index]);
@@ -133,7 +133,7 @@
         scrollTo(0, scrolled);
     }
 
-    /* --- what is chosen, at the bottom of the window: it marks all pictures, so it must be seen, and be ended --- */
+    /* --- the selection, at the bottom of the window: it marks all pictures, so it must be visible and removable --- */
 
     const chosen = vt.el("div", { id: "chosen", role: "status", hidden: true });
 
@@ -151,7 +151,7 @@
             texts.push("at " + vt.duration(time));
         chosen.hidden = !texts.length;
         chosen.replaceChildren(vt.el("b", null, "chosen"), ...texts.map(text => vt.el("span", { title: text }, vt.shortPath(text))),
-            vt.button("clear", clear, { title: "clear what is chosen (Escape)" }));
+            vt.button("clear", clear, { title: "clear the selection (Escape)" }));
     }
 
     function clear() {
@@ -160,7 +160,7 @@
 
     /* --- keys, size, printing --- */
 
-    vt.keys = [["?", "this list"], ["d", "light or dark"], ["1 - 9", "a tab"], ["Escape", "clear what is chosen"]];
+    vt.keys = [["?", "this list"], ["d", "light or dark"], ["1 - 9", "a tab"], ["Escape", "clear the selection"]];
     /* A picture's keys: vt.key("+", "zoom in", f). */
     const listeners = {};
     vt.key = function (key, what, run) {
@@ -176,7 +176,7 @@
                 vt.el("dl", null, vt.terms(vt.keys.map(([key, what]) => [vt.el("kbd", null, key), what]))),
                 vt.el("form", { method: "dialog" }, vt.el("button", null, "close")));
             body.append(box);
-            box.addEventListener("close", () => box.open || box.remove()); // it comes later
+            box.addEventListener("close", () => box.open || box.remove()); // it is added later
         }
         box.showModal();
     }
@@ -185,7 +185,7 @@
         if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
             return;
         if (document.querySelector("#help[open]"))
-            return; // Escape closes it, which is the browser's to do; nothing behind it moves
+            return; // the browser closes it on Escape; pictures behind it ignore the key
         if (event.key === "?")
             help();
         else if (event.key === "d")
@@ -212,7 +212,8 @@
             resized();
         }
     });
-    /* On paper all tabs are open, light, and as wide as a sheet: what is drawn in pixels does not shrink by itself. */
+    /* On paper all tabs are open, light, and as wide as a sheet: pictures drawn in pixels do not shrink by
+     * themselves. */
     addEventListener("beforeprint", function () {
         root.dataset.screen = root.dataset.theme;
         root.dataset.theme = "light";
@@ -231,7 +232,7 @@
         resized();
     });
 
-    /* A merged file has no process whole, but all side by side. */
+    /* A merged file has no complete process, only the table of all. */
     function showAlone() {
         vt.index = 0;
         document.title = data.job.many + " - vramtrace";

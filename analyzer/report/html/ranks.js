@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes side by side that have one site (--site; else job.js): what each held at its peak, holds at the end, and leaks. A click shows that
- * process below. Also the choice in the page's head.
+ * Several processes side by side for one site (--site; else job.js): its bytes in each at the peak and at the end,
+ * and leaked. A click shows that process below. Also the choice in the page's head.
  */
 "use strict";
 
@@ -29,7 +29,7 @@
 
     vt.showProcess = null;
 
-    /* Keys that go from one process to the next, where there are several. */
+    /* Keys that switch to the next process, if there are several. */
     vt.processKeys = function () {
         const step = by => vt.showProcess((vt.index + by + vt.data.processes.length) % vt.data.processes.length);
         if (vt.data.processes.length < 2)
@@ -48,7 +48,7 @@
         wanted: () => vt.data.processes.length > 1 && vt.data.ranks == null,
         draw: function (panel) {
             const all = vt.data.processes.map(figures);
-            /* of one scale, so that leaks can be held against peaks */
+            /* one common scale, so that leaks can be compared with peaks */
             const scale = Math.max(1, ...all.map(of => Math.max(of.peak, of.live, of.leaked)));
             const rows = vt.data.processes.map((page, i) => vt.el("tr", { class: i === vt.index ? "chosen" : null },
                 vt.el("th", { scope: "row" }, vt.link(label(page), () => vt.showProcess(i), { title: page.title })),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines that allocate: sortable, filterable; each opens to its call sites with their stacks, the program's own frames
- * emphasised. A chosen line is marked in the pictures, and one chosen there is opened here.
+ * The allocating lines: sortable, filterable; each expands to its call sites with their stacks, the program's own
+ * frames emphasised. A line selected here is marked in the pictures, and one selected there is expanded here.
  */
 "use strict";
 
@@ -19,7 +19,7 @@
         { key: "where", title: "memory" },
     ];
 
-    /* A line's figures: those of its sites together. */
+    /* A line's figures: the sum of its sites. */
     function summary(page, line, index) {
         const sites = line.sites.map(i => page.sites[i]);
         const row = { index: index, name: line.name, sites: sites };
@@ -75,7 +75,7 @@
             }, vt.button(column.title, () => sort(column)))));
             const body = vt.el("tbody"), foot = vt.el("tfoot");
             const more = vt.button("more rows", () => { state.shown += STEP; fill(); });
-            /* What a cache took from the driver holds the blocks of other rows: together they would count twice. */
+            /* A cache's driver memory contains the blocks of other rows: both together would count twice. */
             const segments = vt.tick("segments of caches", false, function (on) {
                 state.segments = on;
                 fill();

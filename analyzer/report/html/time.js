@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory over time: a chart for each device, all with one axis of time. Bands are stacked by class, by line, or (in columns
- * at the snapshots, since nothing is known between them) by what the memory was for. Below are the program's phases, above
- * them failed allocations, alarms, snapshots and marks. A drag chooses a part of the run, and a table says what was held in it.
+ * Memory over time: a chart for each device, all with one time axis. Bands are stacked by class, by line, or (as
+ * columns at the snapshots, since nothing is known between them) by purpose. Below are the program's phases, above
+ * them failed allocations, alarms, snapshots and marks. Dragging selects a part of the run, and a table shows the
+ * memory held in it.
  */
 "use strict";
 
 (function () {
     const LEFT = 78, RIGHT = 14, TOP = 36, BOTTOM = 20, PHASE = 16, PHASE_ROWS = 6;
-    /* The marks of what is no line are the text report's letters. */
+    /* Bands that are not lines have the text report's letters as marks. */
     const letters = { leak: "L", line: "#", rest: "#", runtime: "r", idle: "c" };
 
-    /* --- what is stacked: {name, colour, mark, values, sites} from the bottom up --- */
+    /* --- the bands: {name, colour, mark, values, sites} from the bottom up --- */
 
     function byLine(course) {
         const twin = band => band.leak && course.bands.some(other => other.name === band.name && !other.leak);
@@ -42,16 +43,16 @@
         }).filter(Boolean);
     }
 
-    /* The device of a course, of which nothing may be known. */
+    /* The device of a course; it may be unknown. */
     const deviceOf = (page, course) => page.devices.find(other => other.device === course.device) || { total_bytes: null };
 
-    /* Pixels of a device's chart: several are lower. */
+    /* Pixels of a device's chart: several charts are lower. */
     const heightOf = page => page.courses.length > 2 ? 120 : 230;
 
     /* The last of `at` that is not after `time`. */
     const slot = (course, time) => Math.max(0, d3.bisectRight(course.at, time) - 1);
 
-    /* The slots to draw: those in view, of those that share a pixel the one with most live. */
+    /* The slots to draw: those in view; among slots that share a pixel, the one with the most live memory. */
     function visible(course, x) {
         const [begin, end] = x.domain(), first = slot(course, begin), last = slot(course, end);
         const chosen = [];
@@ -92,23 +93,24 @@
             : ns < 600e9 && span < 60e9 ? (ns / 1e9).toFixed(span < 20e9 ? 2 : 1) + " s" : vt.duration(ns);
     }
 
-    /* A power of two, so that ticks are round. */
+    /* A power of two, for round ticks. */
     function byteTicks(top) {
         const step = Math.max(1, Math.pow(2, Math.ceil(Math.log2(top / 5))));
         return d3.range(0, top, step);
     }
 
-    /* Where to begin: a program that loads for long before it uses the GPU shows little else. */
+    /* The initial start: a long start-up before the first use of the GPU is hidden. */
     function firstUse(page, begin, end) {
         const first = Math.min(...page.courses.map(course => course.at[Math.max(0, course.live.findIndex(bytes => bytes))]));
         return first - begin > (end - begin) / 4 ? Math.max(begin, first - (end - first) / 20) : begin;
     }
 
-    /* In all that follows `t` is the picture: the page, its part of the run (begin, end), rows of phases, what the user chose
-     * (state: mode, view, whole), elements (svg, charts, legend, held, toRange), the scale of time (x) as last drawn, whether
-     * it will be drawn in the next frame (pending), the phases' names in the order of their colours, and the signs that are drawn (kind: [sign, what it means]). */
+    /* Below, `t` is the picture: the page, its part of the run (begin, end), rows of phases, the user's choices
+     * (state: mode, view, whole), elements (svg, charts, legend, held, toRange), the scale of time (x) as last drawn,
+     * whether it will be drawn in the next frame (pending), the phases' names in the order of their colours, and the
+     * signs drawn (kind: [sign, meaning]). */
 
-    /* --- the axis of time --- */
+    /* --- the time axis --- */
 
     function setView(t, [from, to]) {
         const { begin, end, state } = t;
@@ -214,7 +216,7 @@
         events(t, inside, course, top, height);
     }
 
-    /* The middle of the widest stretch of steps that all have room; null: there is none. */
+    /* The middle of the longest run of steps that all have space; null: there is none. */
     function widest(xs, room) {
         let from = 0, best = [0, 0];
         room.forEach(function (has, k) {
@@ -250,7 +252,7 @@
         }
     }
 
-    /* What the driver counts for this process beyond what was live, where it was asked. */
+    /* Memory that the driver counts for this process beyond live memory, where known. */
     function untracked(t, group, course, shown, y) {
         const { x } = t;
         const known = d3.range(shown[0], shown[shown.length - 1] + 1).filter(i => course.own && course.own[i] > course.live[i]);
@@ -259,7 +261,7 @@
             .append("title").text(i => "untracked: " + vt.bytes(course.own[i] - course.live[i]) + " (contexts, loaded code)");
     }
 
-    /* What the memory was for, at the snapshots; in the background what was live. */
+    /* The purposes of memory at the snapshots; in the background the live memory. */
     function columns(t, group, course, shown, y) {
         const { page, x } = t;
         stacked(t, group, course, shown, y, [{ name: "live", colour: "var(--line)", values: course.live, sites: [] }]);
@@ -274,7 +276,7 @@
         }
     }
 
-    /* Samples, each a dot, since nothing is known between them; so many that dots would touch are a line. */
+    /* Samples as dots, since nothing is known between them; if dots would touch, a line. */
     function line(t, group, course, shown, values, y, name, title) {
         const { x } = t;
         if (!values)
@@ -351,7 +353,7 @@
                 continue;
             const from = Math.max(x(phase.start_ns), LEFT), to = Math.min(x(stop), x.range()[1]), wide = to - from;
             if (wide < 1 && ends[row] > from - 1)
-                continue; // no pixel of its own
+                continue; // it has no pixel of its own
             ends[row] = to;
             const bar = group.append("g").attr("class", "phase");
             bar.append("rect").attr("x", from).attr("y", top + row * PHASE).attr("width", Math.max(wide - 1, 1)).attr("height", PHASE - 2).attr("rx", 2)
@@ -371,7 +373,7 @@
         return t.names.get(name);
     }
 
-    /* --- what is chosen --- */
+    /* --- the selection --- */
 
     function drawChosen(t, { time, range }, height) {
         const { x, svg } = t;
@@ -384,7 +386,7 @@
             group.append("line").attr("class", "time").attr("clip-path", "url(#inside)").attr("x1", x(time)).attr("x2", x(time)).attr("y1", 0).attr("y2", height);
     }
 
-    /* Drag: a part of the run. Click: a moment. Wheel: zoom; what cannot zoom out further scrolls the page. */
+    /* Drag: a part of the run. Click: a moment. Wheel: zoom; at full view it scrolls the page. */
     function pointer(t, width, height) {
         const { page, begin, end, state, x, svg } = t;
         const charted = page.courses.length * (heightOf(page) + TOP + BOTTOM);
@@ -470,12 +472,12 @@
             vt.el("i", { class: "swatch own" }), "by this one") : "");
     }
 
-    /* What was held in the chosen part, or at the moment. */
+    /* The memory held in the selected part, or at the moment. */
     function tell(t) {
         const { page, state, held } = t;
         const { time, range } = vt.selection;
         if (!range && time == null) {
-            held.replaceChildren(vt.aside("Drag over the chart to see what was held in a part of the run; click for a moment. " +
+            held.replaceChildren(vt.aside("Drag over the chart to see the memory held in a part of the run; click for a moment. " +
                 "The wheel or + and - zoom."));
             return;
         }
@@ -503,7 +505,7 @@
                     (change(row) > 0 ? "+" : "") + vt.bytes(change(row)))] : cell(row.begin)))))));
     }
 
-    /* --- what is around it --- */
+    /* --- around the picture --- */
 
     function tools(t) {
         const { page, begin, end, state } = t;
@@ -539,14 +541,14 @@
         vt.key("z", "zoom to the chosen part", () => zoomToRange(t));
     }
 
-    /* What the picture has no room for. */
+    /* The number of items that the picture leaves out. */
     function missing({ page, phases }) {
         const parts = [[page.phases_left_out, "shorter phase"], [phases.more, "further row of phases", "further rows of phases"],
             [page.ooms_left_out, "other failed allocation"]].filter(([count]) => count > 0).map(of => vt.plural(...of));
         return parts.length ? [vt.aside("Not drawn: " + parts.join(", ") + ".")] : [];
     }
 
-    /* Devices of which only a context was seen come last, those of other processes alone not at all. */
+    /* Devices with only a context come last; those used only by other processes are left out. */
     function drawnCourses(courses) {
         const live = course => d3.max(course.live), context = course => !live(course) && d3.max(course.own || []);
         return [...courses.filter(live), ...courses.filter(context)];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The answer in words: the sentences of the text report, each leak with what keeps it, each device with what it held at
- * its peak. A card for each; what it names leads to the pictures.
+ * The answer in words: the sentences of the text report, each leak with its owners, each device with its memory at
+ * the peak. A card for each, with links to the pictures.
  */
 "use strict";
 
 (function () {
-    /* Where the sentences come from has verdicts' letters; these are their colours. */
+    /* The sentences have letters of verdicts; these are their colours. */
     const colours = { L: "leak", X: "v-lost", U: "v-unfreed", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
 
     function siteButton(index, text) {
