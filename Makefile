@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Builds, tests and installs vramtrace. Sources are found by their folders: a new file or module in preload/,
-# analyzer/ or tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`),
-# packaging/packaging.mk how everything is installed and packed.
-# `make` builds and uses no network; `make demo`, `test`, `check` and `bench` first install what they need.
+# analyzer/ or tests/unit/ needs no edit here. tests/sim/sim.mk builds the simulated GPU (target `sim`),
+# packaging/packaging.mk installs and packs everything. `make` builds and uses no network; `make demo`, `test`,
+# `check` and `bench` first install what they need.
 
-# SANITIZE=address,undefined or SANITIZE=thread builds with these, in a folder of its own.
+# SANITIZE=address,undefined or SANITIZE=thread builds with these, in a separate folder.
 SANITIZE ?=
 comma    := ,
 BUILD  ?= build$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))
@@ -16,22 +16,22 @@ endif
 
 CFLAGS   ?= -O2 -g
 LDFLAGS  ?=
-# gcc before 11 takes {.a = 1, .b = {2, 3}} for an initializer with fields left out.
+# gcc before 11 treats {.a = 1, .b = {2, 3}} as an initializer with missing fields.
 WARNINGS := -Wall -Wextra -Wpedantic -Werror \
     $(if $(filter 8 9 10,$(firstword $(subst ., ,$(shell $(CC) -dumpversion 2>/dev/null)))),-Wno-missing-field-initializers)
 ifneq ($(SANITIZE),)
-# ThreadSanitizer does not know fences, and gcc says so of each.
+# ThreadSanitizer does not support fences; gcc warns about each.
 override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(filter thread,$(SANITIZE)),-Wno-tsan)
 endif
-# No file says where the checkout lies: the same sources make the same packages, wherever they are built.
+# No file contains the checkout's path: the same sources make the same packages anywhere.
 VT_CFLAGS := -std=gnu17 $(WARNINGS) -MMD -MP -Iinclude '-ffile-prefix-map=$(CURDIR)=.'
 
-# libunwind and Python walk frames through us: keep the frame pointer. TLS must not call the allocator on first
-# use: initial-exec. Only what exports.map names is visible.
+# libunwind and Python walk frames through us: keep the frame pointer. TLS must not call the allocator on first use:
+# initial-exec. Only names in exports.map are visible.
 PRELOAD_CFLAGS := $(VT_CFLAGS) -Ipreload -fPIC -fvisibility=hidden -ftls-model=initial-exec \
     -fno-omit-frame-pointer -fcf-protection=none
 EXPORTS_MAP    ?= preload/exports.map
-# libc alone: libdl and libpthread are parts of it, and fall away by --as-needed, since glibc 2.34.
+# Only libc: libdl and libpthread are parts of it; since glibc 2.34, --as-needed drops them.
 PRELOAD_LIBS   ?= -ldl -lpthread
 
 ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer -I$(BUILD)/proto
@@ -49,7 +49,7 @@ TEST_LIBS   ?= -lcmocka
 
 all: lib analyzer sim python completions ## build everything into build/ (the default; no network)
 
-# What everything is built with. The file changes when a flag does, and then everything is built again.
+# The flags of the whole build. The file changes with a flag, and then everything is rebuilt.
 FLAGS_FILE := $(BUILD)/.flags
 $(FLAGS_FILE): export VT_FLAGS = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(D3_JS)
 $(FLAGS_FILE): force
@@ -57,7 +57,7 @@ $(FLAGS_FILE): force
 
 # --- libvramtrace.so ------------------------------------------------------------------------------------------
 
-# Runtime wrappers are compiled once for each CUDA runtime whose symbol versions they carry.
+# Runtime wrappers are compiled once per CUDA runtime, with its symbol versions.
 RUNTIMES        := 12 13
 PRELOAD_OBJ     := $(BUILD)/obj/preload
 RUNTIME_SOURCES := $(wildcard preload/*/*_runtime*.c)
@@ -82,9 +82,9 @@ $(PRELOAD_OBJ)/%.S.o: preload/%.S $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(PRELOAD_CFLAGS) -c -o $@ $<
 
-# These are what the compiler would call for them.
+# The compiler would replace them by calls of themselves.
 $(PRELOAD_OBJ)/base/string.o: override PRELOAD_CFLAGS += -fno-builtin
-# They run on while the memory goes that has what a stack's end is compared with.
+# They run while the memory of the stack protector's reference value disappears.
 $(PRELOAD_OBJ)/snapshot/watch.o $(PRELOAD_OBJ)/memory/maps.o: override PRELOAD_CFLAGS += -fno-stack-protector
 
 define runtime_rule
@@ -111,8 +111,8 @@ $(ANALYZER_OBJ)/%.o: analyzer/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
 
-# The page of `report --format html` is in the program: its style, its scripts as one (data.js and areas.js first, page.js
-# starts them), and d3, which draws. D3_JS= leaves d3 out, and so the format.
+# The page of `report --format html` is in the program: its style, its joined scripts (data.js and areas.js first,
+# page.js starts them), and d3 for drawing. D3_JS= leaves d3 out, and so the format.
 D3_JS        ?= $(firstword $(wildcard /usr/share/nodejs/d3/dist/d3.min.js node_modules/d3/dist/d3.min.js))
 PAGE_SCRIPTS := $(patsubst %,analyzer/report/html/%.js,data areas) \
     $(filter-out %/data.js %/areas.js %/page.js,$(sort $(wildcard analyzer/report/html/*.js))) analyzer/report/html/page.js
@@ -164,9 +164,9 @@ include packaging/packaging.mk
 
 # --- unit tests -----------------------------------------------------------------------------------------------
 
-# Each tests/unit/FOLDER/ROOM/NAME_test.c is one program. It is linked with an archive of all of that folder's
-# modules, so it may call any function there, or include a .c file to reach its static functions: what it defines
-# itself is not taken again. Those of tests/unit/sim/ are built by sim.mk.
+# Each tests/unit/FOLDER/MODULE/NAME_test.c is one program. It is linked with an archive of all of that folder's
+# modules, so it may call any function there, or include a .c file to reach its static functions: its own definitions
+# take precedence. Those of tests/unit/sim/ are built by sim.mk.
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
@@ -185,8 +185,8 @@ $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(BUILD)/obj/$(1).a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS) -I$(1) $(LDFLAGS) -MF $$@.d -o $$@ $$< $(BUILD)/obj/$(1).a \
 	    $(TEST_LIBS) $(2)
 endef
-# A sanitizer's own start must not meet our dlsym, _exit ...: the archive's symbols stay inside the program.
-# Ours stand in for what an old glibc has in libdl, which the program needs all the same: --no-as-needed.
+# A sanitizer's start must not meet our dlsym, _exit ...: the archive's symbols stay inside the program. They replace
+# functions of old glibc's libdl, which the program still needs: --no-as-needed.
 $(eval $(call unit_rule,preload,-Wl$(comma)--no-as-needed $(PRELOAD_LIBS) $(if $(SANITIZE),-Wl$(comma)--exclude-libs$(comma)preload.a)))
 $(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
 
@@ -233,7 +233,7 @@ $(BUILD)/scan/replay: tests/gpu/scan/replay.c $(BUILD)/obj/preload.a
 
 # --- what people call -----------------------------------------------------------------------------------------
 
-# Asked once a build folder: is what we compile against here?
+# Checked once per build folder: are the build dependencies installed?
 deps: $(BUILD)/.deps
 $(BUILD)/.deps: $(FLAGS_FILE)
 	@CC='$(CC)' tests/setup.sh --check build
@@ -281,7 +281,7 @@ test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefine
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD) test-build
 	@tests/run --build $(BUILD) unit/$(T)
 
-# `make test` has all of this as tests of their own. Format, modules and man pages cost seconds.
+# `make test` has all of these as separate tests. Format, modules and man pages take seconds.
 check: check-format check-man check-warnings ## formatting, modules, man pages, warnings of gcc and clang
 	@tools/check-modules $(BUILD)
 	@echo "check: passed"
@@ -292,7 +292,8 @@ check-setup:
 check-format: check-setup ## every C and C++ source is as the one pinned clang-format writes it
 	@tools/check-format || [ $$? = 77 ]
 
-# gcc's come from a whole build, many of them from its optimizer; only what changed is built again. clang's need none (case 722).
+# gcc's warnings need a complete build, many of them its optimizer; only changed files are rebuilt. clang's need none
+# (case 722).
 check-warnings: check-setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
 	@$(MAKE) --no-print-directory -nB CC=clang all test-build | tools/compile-commands --warnings

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# `make deb`: packs what `make install` installs as a Debian package, for the release that it is built on; deb.sh FOLDER
-# makes FOLDER/vramtrace_VERSION_ARCHITECTURE.deb, with BUILD and INSTALL (the install command) in the environment. Needs no
-# root. As for Debian's own tools, CC says for which architecture, DEBFULLNAME and DEBEMAIL name the maintainer, and
-# SOURCE_DATE_EPOCH sets all dates.
+# `make deb`: makes a Debian package of the files of `make install`, for the release that it is built on; deb.sh
+# FOLDER makes FOLDER/vramtrace_VERSION_ARCHITECTURE.deb, with BUILD and INSTALL (the install command) in the
+# environment. Needs no root. As for Debian's own tools, CC determines the architecture, DEBFULLNAME and DEBEMAIL name
+# the maintainer, and SOURCE_DATE_EPOCH sets all dates.
 #
-# dpkg-deb alone makes it. debhelper would want a folder debian/ that lists once more what is installed and where, and would
-# call the same tools: dpkg-shlibdeps, strip, gzip, md5sum.
+# It only uses dpkg-deb. debhelper would need a folder debian/ with a second list of installed files, and would call
+# the same tools: dpkg-shlibdeps, strip, gzip, md5sum.
 set -eu
 umask 022
 here=$(cd "$(dirname "$0")" && pwd)
@@ -60,7 +60,7 @@ Priority: optional
 $(cat "$here/debian/description")
 END
 echo 'activate-noawait ldconfig' >"$stage/DEBIAN/triggers"
-# As dh_python3 does it; python3 may be absent, or come later.
+# Like dh_python3; python3 may be absent, or installed later.
 cat >"$stage/DEBIAN/postinst" <<'END'
 #!/bin/sh
 set -e

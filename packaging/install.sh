@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# `make install` and `make uninstall`: install.sh install|uninstall, with the folders in the environment (the Makefile
-# says which). What `rows` prints is the one list of what is installed, and where; both read it.
+# `make install` and `make uninstall`: install.sh install|uninstall, with the folders in the environment (see the
+# Makefile). `rows` prints the only list of installed files and their places; both read it.
 set -eu
 umask 022
 here=$(cd "$(dirname "$0")/.." && pwd)
 PYTHONDIR=${PYTHONDIR:-}
 cd "$here"
 
-# One row a file: its mode (l: a symbolic link), what it is made of (what the link says), where it goes.
+# One row per file: its mode (l: a symbolic link), its source (for a link: its target), its place.
 rows() {
     row 755 "$BUILD/vramtrace" "$BINDIR/vramtrace"
     row 644 "$BUILD/libvramtrace.so" "$LIBDIR/libvramtrace.so"
@@ -34,7 +34,7 @@ rows() {
         if [ -x "$example" ]; then row 755 "$example" "$DOCDIR/$example"; else row 644 "$example" "$DOCDIR/$example"; fi
     done
     [ -z "$PYTHONDIR" ] || python_rows
-    # A folder for libraries where `vramtrace run` does not look: a link, where it does.
+    # For a library folder that `vramtrace run` does not search: a link in one that it does.
     found=
     for folder in $(sed -n 's/^FOLDER("\(.*\)")$/\1/p' analyzer/run/library_folders.def); do
         last=$(realpath -m "$BINDIR/$folder")
@@ -43,7 +43,7 @@ rows() {
     [ "$found" ] || row l "$(realpath -m --relative-to "$last" "$LIBDIR/libvramtrace.so")" "$last/libvramtrace.so"
 }
 
-# The wheel's Python package, with links to what is installed; pip knows it, and pytest finds the plugin.
+# The wheel's Python package, with links to the installed files; pip knows it, and pytest finds the plugin.
 python_rows() {
     package=$PYTHONDIR/vramtrace
     for file in packaging/wheel/vramtrace/*.py packaging/wheel/vramtrace/py.typed; do
@@ -72,7 +72,7 @@ done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 version=$(packaging/version)
-# Folders that are below PREFIX are said by it, for those who move the tree.
+# Folders below PREFIX are written relative to it, so that the tree can be moved.
 below() { case $1 in "$PREFIX"/*) printf '${prefix}%s' "${1#"$PREFIX"}" ;; *) printf %s "$1" ;; esac; }
 for_sed() { printf %s "$1" | sed 's/[\\&|]/\\&/g'; }
 sed -e "s|@PREFIX@|$(for_sed "$PREFIX")|; s|@LIBDIR@|$(for_sed "$(below "$LIBDIR")")|" \
@@ -88,7 +88,7 @@ install)
         if [ "$mode" = l ]; then
             ln -sfn "$from" "$to"
         else
-            # not in place: programs that are traced just now have the library mapped
+            # not in place: processes traced now have the library mapped
             rm -f "$to"
             install -m "$mode" "$from" "$to"
         fi
@@ -97,7 +97,7 @@ install)
 uninstall)
     while IFS=$tab read -r mode from to; do
         rm -f "$to"
-        # and the folders that were ours alone
+        # and folders that only we used
         folder=${to%/*}
         while case $folder in */vramtrace | */vramtrace/* | */vramtrace-*.dist-info) true ;; *) false ;; esac && rmdir "$folder" 2>/dev/null; do
             folder=${folder%/*}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Part of the top Makefile: completions, installing, the Debian package, the wheel, and the check in fresh Debian roots.
-# Folders are the usual ones; LIBDIR=/usr/lib64 or a multiarch folder where a distribution has that. `vramtrace run`
-# finds the library from where it lies itself.
+# Part of the top Makefile: completions, installing, the Debian package, the wheel, and the check in fresh Debian
+# roots. Folders are the usual ones; LIBDIR=/usr/lib64 or a multiarch folder if the distribution uses that. `vramtrace
+# run` finds the library relative to itself.
 
 PREFIX       ?= /usr/local
 DESTDIR      ?=
@@ -15,7 +15,7 @@ MANDIR       ?= $(DATADIR)/man
 DOCDIR       ?= $(DATADIR)/doc/vramtrace
 BASHDIR      ?= $(DATADIR)/bash-completion/completions
 ZSHDIR       ?= $(DATADIR)/zsh/site-functions
-# Where a Python's packages lie; not set: no package, as pip's wheel has one.
+# The folder of a Python's packages; not set: no package, as with pip's wheel.
 PYTHONDIR    ?=
 
 .PHONY: completions install uninstall deb wheel wheel-of-build wheel-release test-roots release-files
@@ -41,8 +41,8 @@ deb: ## a Debian package for the release that this runs on: build/deb/vramtrace_
 	@CC='$(CC)' BUILD='$(BUILD)' INSTALL='$(MAKE) --no-print-directory -s -o all install BUILD=$(BUILD)' packaging/deb.sh $(BUILD)/deb
 	@ls $(BUILD)/deb/*.deb
 
-# An installed tree is the wheel's package (packaging/wheel/pack). A wheel holds no links, and a copy of the simulated
-# driver would be a second driver: libcuda.so is a library that only needs it.
+# An installed tree is the wheel's package (packaging/wheel/pack). A wheel cannot contain links, and a copy of the
+# simulated driver would be a second driver, so libcuda.so is a library that only depends on it.
 UNWIND ?= $(shell $(CC) -print-file-name=libunwind.so.8)
 UTHASH := $(firstword $(wildcard /usr/include/uthash.h /usr/local/include/uthash.h))
 LIBIBERTY := $(shell $(CC) -print-file-name=libiberty.a)

@@ -19,7 +19,7 @@ import tokenize
 
 SRC = pathlib.Path(__file__).resolve().parent.parent
 LIST = SRC / "tests/plain_words.list"
-SOURCES = ("preload", "analyzer", "include", "tools")
+SOURCES = ("preload", "analyzer", "include", "tools", "packaging")
 DOCUMENTS = ("*.md", "doc/*.md", "doc/guides/*.md", "doc/man/*.[1-9]", "examples/**/*.md", "tests/**/*.md")
 NEGATION = r"(?:not|no|never|none|nothing|nobody|cannot|\w+n't)"
 
@@ -63,7 +63,7 @@ def hash_comments(source):
     found, last = [], 0
     for number, line in enumerate(source.splitlines(), 1):
         comment = re.match(r"(?:.*\s)?#\s(.*)", line)
-        if comment and last == number - 1 and re.match(r"\s*#", line):
+        if found and comment and last == number - 1 and re.match(r"\s*#", line):
             found[-1] = (found[-1][0], found[-1][1] + " " + comment.group(1))
         elif comment:
             found.append((number, comment.group(1)))

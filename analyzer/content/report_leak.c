@@ -39,7 +39,7 @@ static const char *freed(const struct vt_process *p, struct vt_amount amount) {
 static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
                         struct vt_amount amount, struct vt_string *rest) {
     vt_string_add(rest, " kept and growing");
-    if (amount.freed && !p->python) /* an interpreter frees what is left, and says nothing by it */
+    if (amount.freed && !p->python) /* an interpreter frees the rest, which proves nothing */
         vt_string_format(rest, ", %s%s",
                          amount.freed == amount.blocks       ? ""
                          : amount.freed >= amount.blocks / 2 ? "most of it "

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Of a process, in all arrays: its index in "rows". VT_JOB_NONE: null. */
+/* Processes are named by their index in "rows", in all arrays. VT_JOB_NONE: null. */
 static void index_of(struct vt_json *j, const char *name, uint32_t index) {
     vt_json_number(j, name, index == VT_JOB_NONE ? VT_UNKNOWN : index);
 }

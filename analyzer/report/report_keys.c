@@ -44,7 +44,7 @@ static const struct vt_key pin_keys[] = {
 /* clang-format off */
 #define OF struct vt_device
 const struct vt_key vt_device_keys[] = {
-    /* `watch` has these, too */
+    /* also in `watch` */
     VT_DEVICE_KEY("device", ordinal, "the ordinal that CUDA gives it in this process; null: its context was not seen"),
     VT_TEXT_KEY("uuid", uuid, "text_or_null", "GPU-xxxxxxxx-...; null: the program never asked for it"),
     VT_TEXT_KEY("name", name, "text_or_null", "the device's name"),
@@ -210,7 +210,7 @@ static const struct vt_key growth_keys[] = {
     VT_NUMBER_KEY("since_ns", since, "ns", "when it began to grow"),
     VT_NUMBER_KEY("full_in_iterations", full_in_iterations, "count_or_null", "iterations until the device is full; 0: it was full"),
     VT_NUMBER_KEY("full_in_ns", full_in, "ns_or_null", "the same in time"),
-    VT_TEXT_KEY("appends", operation, "text_or_null", "the operation that makes one buffer anew, longer each time"),
+    VT_TEXT_KEY("appends", operation, "text_or_null", "the operation that extends one buffer by reallocating it"),
     VT_KEYS_END,
 };
 #undef OF
@@ -254,7 +254,7 @@ const struct vt_key vt_leak_keys[] = {
     VT_MADE_KEY("sites", make_sites, VT_LIST_OF("text"), "ids of its call sites, the largest first"),
     VT_POINTER_KEY("growth", growth, growth_keys, "how it grows; null: it does not"),
     VT_MADE_OBJECT_KEY("bound", make_leak_bound, vt_bound_keys, "of what keeps it: a cache, a queue or an array that takes only so many entries; null: none is known"),
-    VT_LIST_KEY("owners", owned.owners, owned.count, vt_owned_keys, "what holds it, the largest first"),
+    VT_LIST_KEY("owners", owned.owners, owned.count, vt_owned_keys, "its owners, the largest first"),
     VT_TEXT_KEY("kept_by", kept_by, "text_or_null", "its owners in words, the largest first; where many have a little each, how many; null: unknown"),
     VT_KEYS_END,
 };
@@ -339,7 +339,7 @@ const struct vt_key vt_site_keys[] = {
     VT_FLAG_KEY("segments", segments, "framework blocks lie in its memory"),
     VT_MADE_KEY("unjudged", make_unjudged, "flag", "it may leak, but is not judged; why says the reason"),
     VT_POINTER_KEY("tested", tested, vt_tested_keys, "what the pytest plugin said of it; null: nothing"),
-    VT_LIST_KEY("owners", owned.owners, owned.count, vt_owned_keys, "what holds it, the largest first"),
+    VT_LIST_KEY("owners", owned.owners, owned.count, vt_owned_keys, "its owners, the largest first"),
     VT_STACK_KEY(stack),
     VT_KEYS_END,
 };
@@ -374,11 +374,11 @@ static void make_oom_pins(struct vt_key_writer *w, const char *key, const void *
 /* clang-format off */
 #define OF struct vt_oom
 const struct vt_key vt_oom_keys[] = {
-    /* `watch` has these, too */
+    /* also in `watch` */
     VT_NUMBER_KEY("at_ns", at, "ns_or_null", "when, since the process's first record"),
     VT_DEVICE_KEY("device", device, "the GPU's ordinal; null: host memory, or unknown"),
     VT_WORD_KEY("outcome", outcome, vt_oom_outcome_names, VT_OOM_OUTCOMES, "text_or_null", "whether the program coped with it"),
-    VT_NUMBER_KEY("requested_bytes", requested_bytes, "bytes_or_null", "what was asked for"),
+    VT_NUMBER_KEY("requested_bytes", requested_bytes, "bytes_or_null", "the requested size"),
     VT_NUMBER_KEY("free_bytes", free_bytes, "bytes_or_null", "free on the device, as the driver said at the refusal"),
     VT_WORD_KEY("cause", cause, vt_oom_cause_names, VT_CAUSES, NULL, "why memory ran out"),
     VT_TEXT_KEY("why", why, "text_or_null", "the evidence, in a sentence"),
@@ -401,8 +401,8 @@ const struct vt_key vt_oom_more_keys[] = {
     VT_NUMBER_KEY("leaked_bytes", leaked_bytes, "bytes_or_null", "held by leaks at that moment"),
     VT_TEXT_KEY("setting", setting, "text_or_null", "a setting of the allocator with which the request would have fitted"),
     VT_NUMBER_KEY("thread", thread, "count_or_null", "the thread, numbered as it appeared"),
-    VT_NUMBER_KEY("free_reported_at_ns", free_reported_at, "ns_or_null", "when the driver was asked for what is free"),
-    VT_NUMBER_KEY("other_processes_bytes", others_bytes, "bytes_or_null", "of that, other processes' memory"),
+    VT_NUMBER_KEY("free_reported_at_ns", free_reported_at, "ns_or_null", "when the driver reported free_bytes"),
+    VT_NUMBER_KEY("other_processes_bytes", others_bytes, "bytes_or_null", "device memory of other processes"),
     VT_MADE_LIST_KEY("pins", make_oom_pins, pin_keys, "call sites whose live blocks keep mostly idle segments from being released, the most pinned first"),
     VT_STACK_KEY(stack),
     VT_KEYS_END,
@@ -458,7 +458,7 @@ const struct vt_key vt_module_keys[] = {
 
 #define OF struct vt_phase
 const struct vt_key vt_phase_keys[] = {
-    /* `watch` has these, too */
+    /* also in `watch` */
     VT_TEXT_KEY("name", name, "text_or_null", "the phase's name"),
     VT_NUMBER_KEY("start_ns", start, "ns", "when it began"),
     VT_NUMBER_KEY("thread", thread, "count_or_null", "the thread, numbered as it appeared"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an ELF file needs: its loader, libraries, and versions of the C library. For `pack`."""
+"""The dependencies of an ELF file: its loader, libraries, and versions of the C library. For `pack`."""
 
 import collections
 import re

@@ -5,19 +5,19 @@
     vramtrace report                     explains the newest run
     pytest --vramtrace                   runs the tests traced; a test that leaks fails
 
-What a program can tell the trace about itself (vramtrace.h(3) has the same for C). In a process that is not traced these do
-nothing, so they can stay in the program:
+Functions with which a program adds information to the trace (vramtrace.h(3) has the same for C). In an untraced
+process they do nothing, so they can stay in the program:
 
-    with vramtrace.phase("epoch"): ...   a phase; one that repeats is an iteration, and growth is measured between them
+    with vramtrace.phase("epoch"): ...   a phase; a repeated one is an iteration, and growth is measured between iterations
     vramtrace.mark("resumed")            a moment on the timeline
-    vramtrace.snapshot("before save")    looks for what keeps the memory that is live now; True if it was done
+    vramtrace.snapshot("before save")    searches for the owners of the memory that is live now; True if it was done
     vramtrace.live_bytes(device=-1)      device memory that this process holds now (-1: on all devices)
     vramtrace.report()                   the report of this process so far; in a notebook's last cell, as a page
     vramtrace.active()                   is this process traced?
     vramtrace.simulated()                is it on the simulated GPU?
 
-This folder is laid out as an installed tree (bin, lib, include, share), and can be used as one: `library()` is what
-LD_PRELOAD takes.
+This folder has the layout of an installed tree (bin, lib, include, share), and can be used as one: `library()` is
+the value for LD_PRELOAD.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def command() -> str:
 
 
 def library() -> str:
-    """The path of the library that LD_PRELOAD takes (`vramtrace run` does more)."""
+    """The path of the library for LD_PRELOAD (`vramtrace run` does more)."""
     return os.path.join(_FOLDER, "lib", "libvramtrace.so")
 
 
 def _call(name, *arguments):
-    """Calls a function of the preloaded library; None where there is none."""
+    """Calls a function of the preloaded library; None if it is not preloaded."""
     global _calls
     if _calls is None:
         _calls = _find_calls()
@@ -52,9 +52,10 @@ def _call(name, *arguments):
 
 def _find_calls():
     try:
-        import ctypes  # here, because programs that are not traced need not wait for it
+        import ctypes  # here, so that untraced programs do not wait for it
 
-        # PyDLL keeps the interpreter's lock: the calls are short, and in a snapshot no other thread moves objects.
+        # PyDLL keeps the interpreter's lock: the calls are short, and during a snapshot no other thread moves
+        # objects.
         library = ctypes.PyDLL(None)
         library.vramtrace_v1_active
     except (ImportError, OSError, AttributeError):
@@ -94,9 +95,10 @@ def pop() -> None:
 
 
 class phase:
-    """A phase of the calling thread: `with vramtrace.phase("epoch"):`, or `@vramtrace.phase("step")` before a function.
+    """A phase of the calling thread: `with vramtrace.phase("epoch"):`, or `@vramtrace.phase("step")` before a
+    function.
 
-    A name that repeats makes iterations: the report measures growth from one to the next. The phase also ends when an exception
+    A repeated name makes iterations: the report measures growth from one to the next. The phase also ends when an exception
     leaves it. Phases of a thread nest: two tasks of one event loop that wait in their phases end each other's. Before `async def`
     or a generator it raises TypeError, because such a function returns before its body runs."""
 
@@ -127,18 +129,18 @@ class phase:
 
 
 def snapshot(name: str | bytes | None = None) -> bool:
-    """Looks for the owners of all GPU memory that is live now; the report shows them under this name.
+    """Searches for the owners of all GPU memory that is live now; the report shows them under this name.
 
-    True if it was done; False if not: nothing is live, VRAMTRACE_SNAPSHOT=off, or not traced. It takes milliseconds and more, by
-    the size of the process."""
+    True if it was done; False if not: nothing is live, VRAMTRACE_SNAPSHOT=off, or not traced. It takes at least milliseconds,
+    depending on the size of the process."""
     return bool(_call("snapshot", None if name is None else _bytes(name)))
 
 
 def live_bytes(device: int = -1) -> int:
     """Bytes of device memory that this process holds now on the device with this ordinal, or on all devices (-1).
 
-    What was allocated from the driver, without managed memory and pinned host memory: what PyTorch keeps in its cache counts, too.
-    0 when not traced. It walks the tracer's table: for an assertion or once per step, not for an inner loop."""
+    Memory allocated from the driver, without managed memory and pinned host memory, but including PyTorch's cache.
+    0 if not traced. It walks the tracer's table: for an assertion or once per step, not for an inner loop."""
     import operator
 
     return _call("live_bytes", operator.index(device)) or 0
@@ -150,21 +152,21 @@ def active() -> bool:
 
 
 def simulated() -> bool:
-    """Whether this process runs on vramtrace's simulated GPU. False when not traced."""
+    """Whether this process runs on vramtrace's simulated GPU. False if not traced."""
     return bool(_call("simulated"))
 
 
 def report(format: str | None = None, *, snapshot: bool = True, height: int = 720, **options):
-    """The report of this process so far, as `vramtrace report` has it. As a notebook's last cell it is shown as a page.
+    """The report of this process so far, like `vramtrace report`. In a notebook's last cell it is shown as a page.
 
-    format     "text", "html", "markdown" or "json"; None: text, and the page as well in a notebook
-    snapshot   look for the owners of what is live first (see snapshot()), so that the report can name them
+    format     "text", "html", "markdown" or "json"; None: text, and in a notebook also the page
+    snapshot   search for the owners of live memory first (see snapshot()), so that the report can name them
     height     of the page in a notebook, in pixels
     options    the command's, by their names: top=20, by="owner", since="epoch#3", native=True, own=["src/*", "lib/*"]
 
-    Returns an object whose str() is the report; save(path) writes it. In a notebook, cells have the numbers that their prompts
-    show: In [3]:2 is the second line of that cell. In a process that is not traced, or has not used CUDA yet, the object is false and
-    says so. Raises ValueError, with the command's own words, for an option that it refuses, and OSError where it cannot be
+    Returns an object whose str() is the report; save(path) writes it. In a notebook, cells have the numbers of their prompts:
+    In [3]:2 is the second line of that cell. In an untraced process, or before the first use of CUDA, the object is false and
+    states the reason. Raises ValueError, with the command's message, for an invalid option, and OSError if it cannot be
     started."""
     from . import _report
 

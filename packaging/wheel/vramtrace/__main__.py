@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`vramtrace`, and `python -m vramtrace`: becomes the command, which is a program of its own."""
+"""`vramtrace`, and `python -m vramtrace`: becomes the command, a separate program."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from vramtrace import command
 
 
 def main():
-    # Python ignores these; the command, and the program that it traces, must not.
+    # Python ignores these signals; the command, and the program that it traces, must not.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     # In the C locale Python sets this for its children.

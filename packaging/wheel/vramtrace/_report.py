@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""vramtrace.report(): asks the command about this process's own log, which can be read while it is written."""
+"""vramtrace.report(): runs the command on this process's own log, which can be read while it is written."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Without a GPU: vramtrace run --sim ..."""
 NO_LOG = """\
 vramtrace: traced, but this process has no log: no CUDA call has succeeded yet, or the log was removed or closed. There is nothing to
 report."""
-# An iframe, because the page has styles and scripts of its own; sandboxed, because it needs nothing of the notebook. Viewers that
-# take frames away (GitHub, a notebook that is not trusted) leave the text.
+# An iframe, because the page has its own styles and scripts; sandboxed, because it needs nothing from the notebook.
+# Viewers that remove frames (GitHub, an untrusted notebook) show the text.
 FRAME = """\
 <iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="width: 100%; height: {height}px; border: 1px solid #8884"></iframe>"""
 AS_TEXT = """
@@ -82,7 +82,7 @@ def make(format, snapshot, height, options) -> Report:
 
 
 def notebook():
-    """IPython's shell, where this process is a notebook's kernel."""
+    """IPython's shell, if this process is a notebook's kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell if getattr(shell, "kernel", None) else None
@@ -96,9 +96,10 @@ def start_command(shell) -> str:
 
 
 def own_log() -> str | None:
-    """The path of this process's log; None before its first CUDA call. Other logs may be open, too: a fork's parent's, or old ones.
+    """The path of this process's log; None before its first CUDA call. Other logs may also be open: a fork's
+    parent's, or old ones.
 
-    No file is opened to look: with any descriptor that is closed, a process loses all its POSIX locks on that file."""
+    Looks without opening files: closing any descriptor of a file loses all of the process's POSIX locks on it."""
     for fd in sorted(map(int, os.listdir("/proc/self/fd")), reverse=True):
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -139,7 +140,7 @@ def ask(format, words, log) -> str:
 
 
 def number_cells(text, shell) -> str:
-    """"IPython cell 4012786785:2": "In [3]:2", as the prompt has it. What follows in a row of text keeps its column."""
+    """"IPython cell 4012786785:2": "In [3]:2", as in the prompt. Later columns of a text row stay aligned."""
     runs = getattr(shell.compile, "_filename_map", None) or {}  # of the last run of each cell's code
     for path, number in runs.items():
         found, short = "IPython cell " + os.path.splitext(os.path.basename(path))[0], f"In [{number}]"

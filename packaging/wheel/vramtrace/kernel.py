@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adds a Jupyter kernel whose notebooks are traced, for servers that somebody else starts (JupyterHub, VS Code).
+"""Adds a Jupyter kernel whose notebooks are traced, for servers started by others (JupyterHub, VS Code).
 
     python -m vramtrace.kernel                the kernel "Python 3 (ipykernel) (vramtrace)" of this Python's environment
     python -m vramtrace.kernel --sim          other options are those of `vramtrace run`
@@ -18,7 +18,7 @@ from vramtrace import command
 
 
 def main() -> int:
-    # Without abbreviations: what is not spelled out here is an option of `vramtrace run`.
+    # Without abbreviations: other options belong to `vramtrace run`.
     parser = argparse.ArgumentParser(prog="python -m vramtrace.kernel", description="Adds a Jupyter kernel whose notebooks are traced.",
                                      allow_abbrev=False,
                                      epilog="All other options are those of `vramtrace run`: --sim, -o FOLDER, ...")

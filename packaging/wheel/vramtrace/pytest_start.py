@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`pytest --vramtrace`: runs the tests traced and under the leak gate.
 
-A process is traced from its start or not at all, so pytest is started anew under `vramtrace run --check`, with the same
-arguments, before it reads a conftest.py. That pytest finds itself judged and goes on, as do pytest-xdist's workers. A pytest that
-is traced by a run without a gate gets one inside of that run. The verdict on each test is vramtrace_pytest's, the exit status is
-that of `vramtrace run --check`.
+A process is traced from its start or not at all, so pytest is restarted under `vramtrace run --check`, with the
+same arguments, before it reads a conftest.py. That pytest detects the gate and continues, as do pytest-xdist's
+workers. A pytest in a traced run without a gate gets one inside that run. The result of each test is from
+vramtrace_pytest, the exit status from `vramtrace run --check`.
 """
 
 import os
@@ -25,7 +25,7 @@ def pytest_addoption(parser):
                     help="record the GPU memory of the tests, and fail those that leak (vramtrace run --check)")
     group.addoption("--vramtrace-sim", action="store_true", default=False,
                     help="the same on a simulated GPU, for machines without one")
-    # No value of the option above: pytest would take a path behind it for that.
+    # Not an optional value of the option above, because pytest would take a following path for it.
     group.addoption("--vramtrace-sim-memory", metavar="SIZE[,N]", default=None,
                     help="the same on N simulated GPUs with so much memory each (24G,1)")
     group.addoption("--vramtrace-fail-on", metavar="LIST", default=None,
@@ -37,7 +37,7 @@ def pytest_addoption(parser):
     parser.addini("vramtrace_args", "other options of vramtrace run --check, for pytest --vramtrace", default="")
 
 
-# Outside of all other wrappers, for one of them sends the output elsewhere.
+# Outside of all other wrappers, because one of them redirects the output.
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config):
     options = early_config.known_args_namespace
