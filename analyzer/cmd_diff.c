@@ -24,11 +24,33 @@ struct options {
 /* --- json --- */
 
 /* clang-format off */
+#define OF struct vt_site
+static const struct vt_key site_keys[] = {
+    VT_CHARS_KEY("site", name, "text", "the id of its largest call site"),
+    VT_TEXT_KEY("api", api, "text_or_null", "the function that allocated, as in source code"),
+    VT_WORD_KEY("layer", layer, vt_layer_names, VT_LAYERS, NULL, "driver: device memory; framework: blocks inside it; host: pinned; managed"),
+    VT_OWN_FRAME_KEY(stack),
+    VT_KEYS_END,
+};
+#undef OF
+
 #define OF struct vt_diff_side
-const struct vt_key vt_diff_side_keys[] = {
+static const struct vt_key side_keys[] = {
+    VT_THROUGH_KEY(site, site_keys),
     VT_WORD_KEY("verdict", verdict, vt_verdict_names, VT_VERDICTS, NULL, "see vramtrace-report(1)"),
     VT_SITE_FIGURES(VT_FIGURE_KEY)
     VT_NUMBER_KEY("leaked_bytes", leaked_bytes, "bytes", "part of it that fails the gate"),
+    VT_KEYS_END,
+};
+#undef OF
+
+#define OF struct vt_diff_row
+const struct vt_key vt_diff_row_keys[] = {
+    VT_WORD_KEY("change", state, vt_diff_names, VT_DIFF_STATES, NULL, "of the bytes at the end"),
+    VT_FLAG_KEY("leak", leak, "it is part of a leak in either run"),
+    VT_POSITIVE_KEY("likeness_percent", likeness, "how alike its two stacks are; null: it is only in one run"),
+    VT_MAYBE_KEY("before", sides[0], sides[0].there, side_keys, "the first run"),
+    VT_MAYBE_KEY("after", sides[1], sides[1].there, side_keys, "the second run"),
     VT_KEYS_END,
 };
 #undef OF
@@ -46,15 +68,6 @@ const struct vt_key vt_diff_total_keys[] = {
 };
 #undef OF
 /* clang-format on */
-
-static void json_side(struct vt_key_writer *w, const char *name, const struct vt_diff_side *s) {
-    if (!vt_json_object(w->json, name, s->there))
-        return;
-    vt_json_string(w->json, "site", s->site->name);
-    vt_keys_write(w, vt_diff_side_keys, s);
-    vt_keys_frame(w, "own_frame", vt_stack_main_frame(s->site->stack));
-    vt_json_close(w->json, '}');
-}
 
 /* When the compared owners were seen. */
 static void json_moments(struct vt_json *j, const struct vt_diff_moments *m) {
@@ -101,17 +114,7 @@ static void write_json(const struct vt_diff *d) {
     vt_json_string(&j, "schema", "vramtrace-diff/1");
     vt_keys_object(&w, "before", vt_diff_total_keys, &d->totals[0], 0);
     vt_keys_object(&w, "after", vt_diff_total_keys, &d->totals[1], 0);
-    for (uint32_t i = 0; vt_json_objects(&j, "sites", i, d->count); i++) {
-        const struct vt_diff_row *r = &d->rows[i];
-        const struct vt_site *site = r->sides[r->sides[1].there].site;
-        vt_json_string(&j, "change", vt_diff_names[r->state]);
-        vt_json_boolean(&j, "leak", r->leak);
-        vt_json_string(&j, "api", site->api);
-        vt_json_string(&j, "layer", vt_layer_name(site->layer));
-        vt_json_number(&j, "likeness_percent", r->likeness ? r->likeness : VT_UNKNOWN);
-        json_side(&w, "before", &r->sides[0]);
-        json_side(&w, "after", &r->sides[1]);
-    }
+    vt_keys_list(&w, "sites", vt_diff_row_keys, d->rows, d->count, sizeof *d->rows);
     json_moments(&j, &d->moments);
     json_owners(&j, d);
     vt_json_close(&j, '}');

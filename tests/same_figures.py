@@ -212,7 +212,7 @@ def of_dump(output):
 PLACES = {
     "report --format json": (lambda log: call("report", "--format", "json", log), of_json),
     "report": (lambda log: call("report", "--top", 100000, log), of_people),
-    "report --format markdown": (lambda log: call("report", "--format", "markdown", "--top", 100000, log), of_people),
+    "report --format markdown": (lambda log: call("report", "--format", "markdown", log), of_people),
     "report --format html": (lambda log: written("report", "--format", "html", log, "-o"), of_page),
     "export --format csv": (lambda log: call("export", "--format", "csv", log), of_csv),
     "merge": (lambda log: written("merge", log, "-o"), of_merged),

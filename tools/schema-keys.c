@@ -5,7 +5,7 @@
  */
 #include "report/keys.h"
 
-extern const struct vt_key vt_gate_site_keys[], vt_diff_side_keys[], vt_diff_total_keys[],
+extern const struct vt_key vt_gate_site_keys[], vt_diff_row_keys[], vt_diff_total_keys[],
     vt_watch_device_keys[], vt_watch_line_keys[], vt_watch_process_keys[];
 
 /* A key's type; for an enum: its words. */
@@ -61,7 +61,7 @@ int main(void) {
     print_keys(&j, "oom of watch", vt_oom_keys, false);
     print_keys(&j, "phase of watch", vt_phase_keys, false);
     print_keys(&j, "site of check", vt_gate_site_keys, false);
-    print_keys(&j, "side of diff", vt_diff_side_keys, false);
+    print_keys(&j, "row of diff", vt_diff_row_keys, false);
     print_keys(&j, "total of diff", vt_diff_total_keys, false);
     vt_json_close(&j, '}');
     putchar('\n');
